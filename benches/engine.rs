@@ -53,9 +53,9 @@ fn breakpoints() {
     const STEPS: u32 = 1_000;
     let (mut plain, mut watched) = (Rig::after("react", 1_000), Rig::after("react", 1_000));
     for text in BREAKS {
-        watched.feed(&Input::Command(Command::Break { text: text.to_owned(), of: None }));
+        watched.feed(&Input::Command(Command::SetBreakpoint { text: text.to_owned(), replaces: None }));
     }
-    assert_eq!(watched.engine.state.stops.all.len(), BREAKS.len());
+    assert_eq!(watched.engine.state.breakpoints.all.len(), BREAKS.len());
     let round = |rig: &mut Rig| {
         let (began, first) = (std::time::Instant::now(), rig.engine.state.head.0);
         (0..STEPS).for_each(|_| rig.take_step());
@@ -70,7 +70,7 @@ fn breakpoints() {
         events.push(a_second);
     }
     assert!(
-        watched.engine.state.stops.last_hit.is_none(),
+        watched.engine.state.breakpoints.last_hit.is_none(),
         "what comes true is written, and is not what is measured"
     );
     let (without, with, events) = (median(without), median(with), median(events));
@@ -87,7 +87,7 @@ fn ahead() {
         let mut rig = Rig::after("react", steps);
         rig.feed(&Input::Command(Command::Pause));
         rig.says();
-        assert!(rig.engine.state.awaiting().is_some() && rig.engine.state.waits());
+        assert!(rig.engine.state.step_awaiting_decision().is_some() && rig.engine.state.is_waiting());
         let (mut copies, mut times) = (Vec::new(), Vec::new());
         for _ in 0..201 {
             let began = std::time::Instant::now();
@@ -136,8 +136,8 @@ impl Rig {
             session: "bench".to_owned(),
             spec: Box::new(spec),
             pool: Vec::new(),
-            carried: None,
-            breaks: Vec::new(),
+            replay_seed: None,
+            breakpoints: Vec::new(),
         };
         rig.feed(&Input::Command(start));
         rig.feed(&Input::Command(Command::Run));
@@ -162,7 +162,7 @@ impl Rig {
 
     fn commit(&mut self, events: Vec<(Cause, Event)>) {
         let mut batch = stamped(self.engine.state.head.0, events);
-        let hits = self.engine.watched(&batch);
+        let hits = self.engine.breakpoint_events(&batch);
         batch.extend(stamped(self.engine.state.head.0 + batch.len() as u64, hits));
         self.writer.append(&batch).unwrap();
         for envelope in &batch {
@@ -183,7 +183,7 @@ impl Rig {
             ..StepResult::default()
         };
         let call = self.call().call();
-        self.feed(&Input::Reply(Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }));
+        self.feed(&Input::Reply(Reply::World { call, result: Box::new(turn), admissible: Vec::new() }));
     }
 
     fn take_step(&mut self) {
@@ -204,7 +204,7 @@ impl Rig {
         let turn = StepResult { observation: "You arrive.".to_owned(), valid: true, ..StepResult::default() };
         drive(
             &mut engine,
-            &Input::Reply(Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }),
+            &Input::Reply(Reply::World { call, result: Box::new(turn), admissible: Vec::new() }),
         );
         let Some(Effect::Ask { prompt, .. }) = engine.state.calls.values().next() else {
             panic!("it asks next")
@@ -229,9 +229,9 @@ impl Rig {
 fn stamped(head: u64, events: Vec<(Cause, Event)>) -> Vec<Envelope> {
     let place = |(n, (cause, event))| Envelope {
         seq: Seq(head + 1 + n as u64),
-        at: jiff::Timestamp::UNIX_EPOCH,
+        timestamp: jiff::Timestamp::UNIX_EPOCH,
         cause,
-        more: false,
+        batch_continues: false,
         event,
     };
     events.into_iter().enumerate().map(place).collect()
@@ -266,17 +266,17 @@ fn omnireflect_step_after(bencher: Bencher, steps: u32) {
 #[divan::bench]
 fn read_an_event(bencher: Bencher) {
     let segment = SegmentRecord {
-        label: retrospect::domain::Label::Task,
-        origin: retrospect::domain::Origin::Task,
-        speaker: retrospect::domain::Speaker::User,
+        label: retrospect::domain::SegmentLabel::Task,
+        origin: retrospect::domain::SegmentOrigin::Task,
+        message_role: retrospect::domain::MessageRole::User,
         tokens: 9,
     };
     let record = retrospect::domain::PromptRecord { segments: vec![segment; 8], ..Default::default() };
     let envelope = Envelope {
         seq: Seq(1),
-        at: jiff::Timestamp::UNIX_EPOCH,
+        timestamp: jiff::Timestamp::UNIX_EPOCH,
         cause: retrospect::engine::Cause::Policy,
-        more: false,
+        batch_continues: false,
         event: Event::PromptSent { prompt: Arc::new(record) },
     };
     let line = serde_json::to_string(&envelope).unwrap();

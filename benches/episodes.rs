@@ -131,7 +131,7 @@ fn play(tasks: &[Task], endless: bool) -> Outcome<(u32, usize)> {
         let mut news = handle.store.changes();
         loop {
             let head = handle.store.head();
-            if head.over || head.failed_call.is_some() || news.changed().await.is_err() {
+            if head.run_over || head.failed_call.is_some() || news.changed().await.is_err() {
                 break;
             }
         }
@@ -142,8 +142,8 @@ fn play(tasks: &[Task], endless: bool) -> Outcome<(u32, usize)> {
         return Err("the driver panicked".into());
     }
     if let Some((_, failure)) = &state.failed_call {
-        return Err(failure.what.clone().into());
+        return Err(failure.message.clone().into());
     }
-    let steps = state.past.iter().map(|p| p.steps).sum();
-    Ok((steps, state.past.iter().filter(|p| p.won).count()))
+    let steps = state.ended_episodes.iter().map(|p| p.steps).sum();
+    Ok((steps, state.ended_episodes.iter().filter(|p| p.won).count()))
 }

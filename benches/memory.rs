@@ -35,7 +35,7 @@ fn budgets() {
         "memory: {grew} MB more at {} events ({} bytes each, {} episodes) than at 1,000 (budget 250 MB: {}); {:.1} us an event to make, write and fold; {}",
         rig.engine.state.head,
         bytes / rig.engine.state.head.0,
-        rig.engine.state.past.len(),
+        rig.engine.state.ended_episodes.len(),
         verdict(grew <= 250),
         took.as_secs_f64() * 1e6 / most as f64,
         load()

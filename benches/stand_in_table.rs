@@ -16,7 +16,7 @@
 #[path = "../tests/rig/run.rs"]
 mod run;
 
-use retrospect::domain::{EpisodeSummary, Kind, LessonText, Limits, RunSpec, Scope, Task, Usage};
+use retrospect::domain::{EpisodeSummary, LessonText, Limits, ReflectionKind, RunSpec, Scope, Task, Usage};
 use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::engine::{Command, Effect, Engine, Envelope, Input, LessonCommand, Reply};
 use retrospect::env::Environment;
@@ -243,7 +243,7 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
         .iter()
         .map(|text| {
             let wish = LessonCommand::add(
-                Kind::Abstract,
+                ReflectionKind::Abstract,
                 Scope::Environment,
                 LessonText::plain(text),
                 String::new(),
@@ -255,8 +255,8 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
         session: "table".to_owned(),
         spec: Box::new(spec),
         pool,
-        carried: None,
-        breaks: Vec::new(),
+        replay_seed: None,
+        breakpoints: Vec::new(),
     };
     feed(&mut engine, &Input::Command(start));
     feed(&mut engine, &Input::Command(Command::Run));
@@ -265,7 +265,7 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
         let reply = perform(&engine, &mut world, effect, show);
         feed(&mut engine, &Input::Reply(reply));
     }
-    engine.state.past.iter().map(|e| EpisodeSummary::clone(e)).collect()
+    engine.state.ended_episodes.iter().map(|e| EpisodeSummary::clone(e)).collect()
 }
 
 /// Does what the driver's runner does.
@@ -275,7 +275,7 @@ fn perform(engine: &Engine, world: &mut Option<Box<dyn Environment>>, effect: Ef
             let mut opened = worlds::open(&task, &WorldOptions::default()).expect("every game opens");
             let turn = opened.reset().expect("every game begins");
             *world = Some(opened);
-            Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
+            Reply::World { call, result: Box::new(turn), admissible: Vec::new() }
         }
         Effect::StepWorld { call, action, .. } => {
             let world = world.as_mut().expect("a world is open");
@@ -283,7 +283,7 @@ fn perform(engine: &Engine, world: &mut Option<Box<dyn Environment>>, effect: Ef
             if show {
                 println!("> {action}\n  {}", turn.observation);
             }
-            Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
+            Reply::World { call, result: Box::new(turn), admissible: Vec::new() }
         }
         Effect::Ask { call, prompt } => {
             let seed = prompt.seed;
@@ -299,7 +299,13 @@ fn feed(engine: &mut Engine, input: &Input) {
     while !events.is_empty() {
         for (cause, event) in events {
             let seq = retrospect::domain::Seq(engine.state.head.0 + 1);
-            engine.state.apply(&Envelope { seq, at: jiff::Timestamp::UNIX_EPOCH, cause, more: false, event });
+            engine.state.apply(&Envelope {
+                seq,
+                timestamp: jiff::Timestamp::UNIX_EPOCH,
+                cause,
+                batch_continues: false,
+                event,
+            });
         }
         events = engine.advance();
     }

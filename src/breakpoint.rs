@@ -18,18 +18,18 @@ pub use condition::{Condition, Meant, Part, Pattern, Same, Scope, Spend};
 pub use forms::{FORMS, Form, hint};
 pub use parse::{Bad, LONGEST, check, parse};
 
-use crate::engine::{CommandError, StopRules};
+use crate::engine::{BreakpointRules, CommandError};
 use std::sync::Arc;
 
 /// The rules that an engine's policy looks with, and how it reads what a person types; whoever knows the detectors holds
 /// their names to it with [`check`]. Patterns are compiled once for each condition.
-pub fn rules(read: fn(&str) -> Result<Meant, Bad>) -> StopRules {
+pub fn rules(read: fn(&str) -> Result<Meant, Bad>) -> BreakpointRules {
     let kept = look::Kept::default();
-    StopRules {
-        read: Arc::new(move |text| {
+    BreakpointRules {
+        parse: Arc::new(move |text| {
             read(text).map(|meant| meant.stop()).map_err(|bad| CommandError::new(bad.what, bad.next))
         }),
-        look: Arc::new(move |before, envelope, after| kept.look(before, envelope, after)),
+        find_hits: Arc::new(move |before, envelope, after| kept.look(before, envelope, after)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The nouns of the field, one name for one idea. Nothing here reads a file, a clock or a socket.
 
+mod breakpoint;
 mod failure;
 mod id;
 mod lesson;
@@ -12,29 +13,34 @@ mod run;
 mod sampling;
 mod step;
 mod step_result;
-mod stop;
 mod task;
 mod truncation;
 mod usage;
 
+pub use breakpoint::{BreakpointConfig, BreakpointMark};
 pub use failure::FailureKind;
 pub use id::{BranchId, CallId, LessonId, Seq, hex};
 pub use lesson::{
-    ChangeLine, Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, LessonVersion, PoolChange, Scope,
+    Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, LessonVersion, PoolChange, PoolChangeItem,
+    Scope,
 };
 pub use manual_edit::ManualEdit;
 pub use note::{Note, NoteKind};
 pub use partial_reply::PartialReply;
-pub use prompt::{Dropped, Label, ModelRole, Origin, Prompt, PromptRecord, Segment, SegmentRecord, Speaker};
-pub use reflection::{Author, Item, Kind, Moment, Purpose, Question, Reflection};
-pub use run::{
-    Autonomy, CALIBRATION, EXPLORATION, EndReason, EpisodeSummary, Hindsight, Limits, RunSpec, Setting,
-    SettingOrigin, Settings,
+pub use prompt::{
+    DroppedSegment, MessageRole, ModelRole, Prompt, PromptRecord, Segment, SegmentLabel, SegmentOrigin,
+    SegmentRecord,
 };
-pub use sampling::{SAMPLING_PARAMS, SamplingParam, sampling_param, setting_words, warmed};
-pub use step::{By, Executed, Seen, ShownAs, Stage, Step, ThoughtDisposition};
+pub use reflection::{Author, Purpose, Question, Reflection, ReflectionItem, ReflectionKind, Transition};
+pub use run::{
+    Autonomy, CALIBRATION_SETTING, EXPLORATION_SETTING, EndReason, EpisodeStats, EpisodeSummary, Limits,
+    RunSpec, Setting, SettingOrigin, Settings,
+};
+pub use sampling::{
+    SAMPLING_PARAMS, SamplingParam, describe_setting_value, raised_temperature, sampling_param,
+};
+pub use step::{DecidedBy, ExecutedAction, Observation, ShownAs, Stage, Step, ThoughtDisposition};
 pub use step_result::{Enumeration, EnvInfo, StepResult, merge_patch};
-pub use stop::{Stop, StopMark};
 pub use task::{EpisodeRole, Task};
 pub use truncation::Truncation;
-pub use usage::{Counted, Earlier, Usage, price};
+pub use usage::{EarlierUsage, TokenCounts, Usage, format_price};

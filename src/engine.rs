@@ -1,12 +1,12 @@
 //! The episode engine: four pure functions around one state.
 //!
 //! [`Engine::decide`] turns a command or a reply into events, [`Engine::advance`] says what comes next of itself,
-//! [`State::apply`] folds an event into the state, and [`effect_of`] says what an event asks of the outside.
+//! [`SignalState::apply`] folds an event into the state, and [`effect_of`] says what an event asks of the outside.
 //! Nothing here waits, reads a clock or draws chance; the driver stamps and journals every event before it is applied.
 
 mod advance;
-mod ahead;
 mod apply;
+mod breakpoints;
 mod clock;
 mod command;
 mod decide;
@@ -14,37 +14,42 @@ mod effect;
 mod envelope;
 mod event;
 mod limits;
-mod measure;
+mod model_switch;
 mod policy;
 mod pool;
+mod prefetch;
 mod replay_seed;
 mod reply_tally;
 mod seed;
 mod state;
-mod stops;
-mod switch;
+mod token_ratio;
 mod undo_action;
-mod waiting;
+mod waiting_prompts;
 
-pub use advance::end as episode_end;
-pub use ahead::{AheadNow, AskedAhead, PrefetchStats};
+pub use advance::episode_end;
+pub use breakpoints::{
+    Breakpoint, BreakpointHit, Breakpoints, EpisodeBaseline, MAX_BREAKPOINTS, Streak, Streaks,
+};
 pub use clock::Clock;
 pub use command::{Command, CommandError, Input, LessonCommand};
 pub use effect::{Effect, effect_of};
 pub use envelope::{Cause, Envelope};
 pub use event::{Event, Failure, PauseReason};
-pub use measure::Measure;
+pub use model_switch::with_model;
 pub use policy::{
-    Ask, Detect, Draft, Drafter, Found, Intent, MentorReading, MentorReply, Method, Outgoing, Policy,
-    Reading, StopLook, StopRead, StopRules, keep,
+    BreakpointMatch, BreakpointRules, DetectFn, DraftPromptFn, FindHitsFn, Intent, MentorReply, Method,
+    OutgoingAction, ParseConditionFn, ParsedActorReply, ParsedMentorReply, Policy, PromptDraft,
+    PromptRequest, keep_all_items,
 };
 pub use pool::Pool;
-pub use replay_seed::{Attempt, FROM_NUMBER, FROM_TRIAL, ReplaySeed, only_trial};
+pub use prefetch::{Prefetch, PrefetchStats, PrefetchStatus};
+pub use replay_seed::{Attempt, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, ReplaySeed, fixed_trial};
 pub use reply_tally::ReplyTally;
-pub use seed::{FROM_EPISODE, FROM_SESSION, FROM_TASKS, request_seed, seeded_episode};
-pub use state::{Episode, Grant, NoteTally, Pace, Spent, State};
-pub use stops::{Breakpoint, Hit, MOST_BREAKPOINTS, Meter, Row, Rows, Stops};
-pub use switch::with_model;
+pub use seed::{
+    SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING, SOURCE_SESSION_SETTING, request_seed, seeded_episode,
+};
+pub use state::{Episode, Grant, NoteTally, RunStatus, State, UsageTotals};
+pub use token_ratio::TokenRatio;
 pub use undo_action::{UndoAction, UndoEntry};
 
 mod reply;

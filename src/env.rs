@@ -55,7 +55,7 @@ pub trait Environment: Send {
     /// Returns to a snapshot of this same world.
     ///
     /// # Errors
-    /// [`EnvError::Refused`] when the snapshot is not one of this world.
+    /// [`EnvError::BadRequest`] when the snapshot is not one of this world.
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
         let _ = snapshot;
         Err(EnvError::Refused { what: "this world offers no snapshots".to_owned() })

@@ -14,17 +14,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The system's error; `InvalidInput` for a pipe, a socket, a device or a folder, which is never waited for.
 pub fn open(path: &Path) -> io::Result<File> {
     // Opening a device can have effects, so the path is looked at first; the open file has the last word.
-    must_be_regular(&fs::metadata(path)?)?;
-    regular(OpenOptions::new().read(true), path, Links::Follow)
+    check_regular(&fs::metadata(path)?)?;
+    open_regular(OpenOptions::new().read(true), path, LinkPolicy::Follow)
 }
 
 /// Opens a regular file for reading, and no link to one.
 ///
 /// # Errors
 /// As [`open`]; `InvalidInput` for a symbolic link.
-pub fn open_unlinked(path: &Path) -> io::Result<File> {
-    must_be_regular(&fs::symlink_metadata(path)?)?;
-    regular(OpenOptions::new().read(true), path, Links::Refuse)
+pub fn open_no_follow(path: &Path) -> io::Result<File> {
+    check_regular(&fs::symlink_metadata(path)?)?;
+    open_regular(OpenOptions::new().read(true), path, LinkPolicy::Refuse)
 }
 
 /// Reads a regular file of at most `most` bytes.
@@ -36,15 +36,15 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if path == Path::new("/dev/null") {
         return Ok(Vec::new());
     }
-    read_from(&open(path)?, most)
+    read_bounded(&open(path)?, most)
 }
 
 /// Reads a regular file of at most `most` bytes, and no link to one.
 ///
 /// # Errors
-/// As [`open_unlinked`] and [`read`].
-pub fn read_unlinked(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    read_from(&open_unlinked(path)?, most)
+/// As [`open_no_follow`] and [`read`].
+pub fn read_no_follow(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    read_bounded(&open_no_follow(path)?, most)
 }
 
 /// Reads a regular UTF-8 file of at most `most` bytes.
@@ -75,7 +75,7 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
 /// # Errors
 /// The system's error; `AlreadyExists` when anything has the name, a link among it.
 pub fn create_new(path: &Path) -> io::Result<File> {
-    created(path, PRIVATE)
+    create_with_mode(path, PRIVATE_MODE)
 }
 
 /// Opens a file for reading and appending.
@@ -83,19 +83,19 @@ pub fn create_new(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open`].
 pub fn open_to_append(path: &Path) -> io::Result<File> {
-    must_be_regular(&fs::metadata(path)?)?;
-    regular(OpenOptions::new().read(true).append(true), path, Links::Follow)
+    check_regular(&fs::metadata(path)?)?;
+    open_regular(OpenOptions::new().read(true).append(true), path, LinkPolicy::Follow)
 }
 
 /// Opens a file for reading and appending, or creates it for its owner alone.
 ///
 /// # Errors
-/// As [`open_unlinked`].
-pub fn append_unlinked(path: &Path) -> io::Result<File> {
+/// As [`open_no_follow`].
+pub fn append_no_follow(path: &Path) -> io::Result<File> {
     match create_new(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            must_be_regular(&fs::symlink_metadata(path)?)?;
-            regular(OpenOptions::new().read(true).append(true), path, Links::Refuse)
+            check_regular(&fs::symlink_metadata(path)?)?;
+            open_regular(OpenOptions::new().read(true).append(true), path, LinkPolicy::Refuse)
         }
         created => created,
     }
@@ -107,7 +107,7 @@ pub fn append_unlinked(path: &Path) -> io::Result<File> {
 /// # Errors
 /// The system's error; what had the name before is untouched then.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    put(path, bytes, PRIVATE, Durability::Synced)
+    write_atomically(path, bytes, PRIVATE_MODE, Durability::Synced)
 }
 
 /// As [`replace`], for what can be made again: not synced, so a power cut may leave an empty file.
@@ -115,7 +115,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// As [`replace`].
 pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    put(path, bytes, PRIVATE, Durability::Unsynced)
+    write_atomically(path, bytes, PRIVATE_MODE, Durability::Unsynced)
 }
 
 /// As [`replace`], with the permissions that the umask leaves: for what is meant for others, such as manual pages.
@@ -123,14 +123,14 @@ pub fn replace_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// As [`replace`].
 pub fn replace_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    put(path, bytes, SHARED, Durability::Synced)
+    write_atomically(path, bytes, SHARED_MODE, Durability::Synced)
 }
 
 /// Writes to a path that a person named: as [`replace`], but a pipe or device of this name is written to.
 ///
 /// # Errors
 /// The system's error.
-pub fn write_out(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_output(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) if !there.is_file() && !there.is_dir() => {
             OpenOptions::new().write(true).open(path)?.write_all(bytes)
@@ -147,7 +147,7 @@ pub fn sync_folder(folder: &Path) {
 }
 
 /// Whether two files are one: the same file of the same file system. Always so where the system cannot tell.
-pub fn same_file(a: &Metadata, b: &Metadata) -> bool {
+pub fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
@@ -173,12 +173,12 @@ pub fn is_removed(metadata: &Metadata) -> bool {
 }
 
 /// Read and write for the owner alone.
-const PRIVATE: u32 = 0o600;
+const PRIVATE_MODE: u32 = 0o600;
 /// Read for everybody whom the umask lets.
-const SHARED: u32 = 0o666;
+const SHARED_MODE: u32 = 0o666;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Links {
+enum LinkPolicy {
     Follow,
     Refuse,
 }
@@ -189,7 +189,7 @@ enum Durability {
     Unsynced,
 }
 
-fn read_from(file: &File, most: u64) -> io::Result<Vec<u8>> {
+fn read_bounded(file: &File, most: u64) -> io::Result<Vec<u8>> {
     let too_large = || Error::new(ErrorKind::FileTooLarge, format!("it is longer than {most} bytes"));
     if file.metadata()?.len() > most {
         return Err(too_large());
@@ -199,7 +199,7 @@ fn read_from(file: &File, most: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
 }
 
-fn must_be_regular(metadata: &Metadata) -> io::Result<()> {
+fn check_regular(metadata: &Metadata) -> io::Result<()> {
     let what = match metadata.file_type() {
         kind if kind.is_file() => return Ok(()),
         kind if kind.is_dir() => "a folder stands there, not a file",
@@ -210,13 +210,13 @@ fn must_be_regular(metadata: &Metadata) -> io::Result<()> {
 }
 
 /// Opens what has just been seen to be a regular file. If it is something else by now, opening does not wait and fails.
-fn regular(options: &mut OpenOptions, path: &Path, links: Links) -> io::Result<File> {
+fn open_regular(options: &mut OpenOptions, path: &Path, links: LinkPolicy) -> io::Result<File> {
     #[cfg(unix)]
     {
         use rustix::fs::OFlags;
         use std::os::unix::fs::OpenOptionsExt as _;
         let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-        if links == Links::Refuse {
+        if links == LinkPolicy::Refuse {
             flags |= OFlags::NOFOLLOW;
         }
         options.custom_flags(flags.bits().cast_signed());
@@ -224,11 +224,11 @@ fn regular(options: &mut OpenOptions, path: &Path, links: Links) -> io::Result<F
     #[cfg(not(unix))]
     let _ = links;
     let file = options.open(path)?;
-    must_be_regular(&file.metadata()?)?;
+    check_regular(&file.metadata()?)?;
     Ok(file)
 }
 
-fn created(path: &Path, mode: u32) -> io::Result<File> {
+fn create_with_mode(path: &Path, mode: u32) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).append(true).create_new(true);
     #[cfg(unix)]
@@ -238,11 +238,11 @@ fn created(path: &Path, mode: u32) -> io::Result<File> {
     }
     let file = options.open(path)?;
     #[cfg(unix)]
-    if mode == PRIVATE {
+    if mode == PRIVATE_MODE {
         use std::os::unix::fs::PermissionsExt as _;
         // A umask can take away even what its owner needs.
-        if file.metadata()?.permissions().mode() & 0o777 != PRIVATE {
-            file.set_permissions(fs::Permissions::from_mode(PRIVATE))?;
+        if file.metadata()?.permissions().mode() & 0o777 != PRIVATE_MODE {
+            file.set_permissions(fs::Permissions::from_mode(PRIVATE_MODE))?;
         }
     }
     #[cfg(not(unix))]
@@ -250,11 +250,11 @@ fn created(path: &Path, mode: u32) -> io::Result<File> {
     Ok(file)
 }
 
-fn put(path: &Path, bytes: &[u8], mode: u32, durability: Durability) -> io::Result<()> {
-    let fresh = beside(path);
+fn write_atomically(path: &Path, bytes: &[u8], mode: u32, durability: Durability) -> io::Result<()> {
+    let fresh = temporary_path(path);
     // A process of the same number may have been killed here.
     let _ = fs::remove_file(&fresh);
-    let written = created(&fresh, mode).and_then(|mut file| {
+    let written = create_with_mode(&fresh, mode).and_then(|mut file| {
         file.write_all(bytes)?;
         if durability == Durability::Synced { file.sync_all() } else { Ok(()) }
     });
@@ -269,7 +269,7 @@ fn put(path: &Path, bytes: &[u8], mode: u32, durability: Durability) -> io::Resu
 }
 
 /// A name in the same folder that no other thread or program writes to. It ends in `.new`.
-fn beside(path: &Path) -> PathBuf {
+fn temporary_path(path: &Path) -> PathBuf {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-    fn pipe(path: &Path) {
+    fn make_pipe(path: &Path) {
         assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
     }
 
@@ -292,7 +292,7 @@ mod tests {
         let (file, link, fifo) = (temp.path().join("f"), temp.path().join("l"), temp.path().join("p"));
         fs::write(&file, "12345").unwrap();
         symlink(&file, &link).unwrap();
-        pipe(&fifo);
+        make_pipe(&fifo);
         assert_eq!(read(&link, 5).unwrap(), b"12345");
         assert_eq!(read(&file, 4).unwrap_err().kind(), ErrorKind::FileTooLarge);
         for (path, why) in [
@@ -303,8 +303,8 @@ mod tests {
             let refused = [read(path, 5).unwrap_err(), open_to_append(path).unwrap_err()];
             assert!(refused.iter().all(|e| e.to_string().contains(why)), "{}: {refused:?}", path.display());
         }
-        assert!(read_unlinked(&link, 5).unwrap_err().to_string().contains("a symbolic link"));
-        assert!(append_unlinked(&link).unwrap_err().to_string().contains("a symbolic link"));
+        assert!(read_no_follow(&link, 5).unwrap_err().to_string().contains("a symbolic link"));
+        assert!(append_no_follow(&link).unwrap_err().to_string().contains("a symbolic link"));
         assert_eq!(read(Path::new("/dev/null"), 5).unwrap(), b"");
         // A file of 3 GB is refused by its length, before any of it is read.
         let large = temp.path().join("large");
@@ -317,8 +317,8 @@ mod tests {
     fn opening_a_pipe_that_was_a_file_does_not_wait() {
         let temp = tempfile::tempdir().unwrap();
         let fifo = temp.path().join("p");
-        pipe(&fifo);
-        let opened = regular(OpenOptions::new().read(true), &fifo, Links::Follow);
+        make_pipe(&fifo);
+        let opened = open_regular(OpenOptions::new().read(true), &fifo, LinkPolicy::Follow);
         assert_eq!(opened.unwrap_err().kind(), ErrorKind::InvalidInput);
     }
 
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_device_that_a_person_names_is_written_to() {
-        write_out(Path::new("/dev/null"), b"x").unwrap();
+        write_output(Path::new("/dev/null"), b"x").unwrap();
         assert!(!fs::symlink_metadata("/dev/null").unwrap().is_file());
     }
 }

@@ -3,7 +3,7 @@
 //! A leaf: detectors and the built-in actor read the same sentences with it, and neither knows the other. It looks at words alone.
 
 mod goal;
-mod seen;
+mod view;
 
-pub use goal::{Clause, Wanted, clauses};
-pub use seen::{Spot, View};
+pub use goal::{Clause, ObjectDesc, parse_clauses};
+pub use view::{View, VisibleObject};

@@ -60,7 +60,7 @@ pub fn policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, Unkno
 pub fn policy_at(spec: &RunSpec, desk: Arc<PromptBuilder>) -> Result<Policy, UnknownMethod> {
     let method: Arc<dyn Method> = match spec.method.as_str() {
         "react" => Arc::new(ReAct),
-        "omnireflect" => match spec.settings.word("generation", "symbolic") {
+        "omnireflect" => match spec.settings.text("generation", "symbolic") {
             "symbolic" | "neural" | "neuro-symbolic" => Arc::new(OmniReflect),
             other => return Err(UnknownMethod::Generation(other.to_owned())),
         },
@@ -70,20 +70,20 @@ pub fn policy_at(spec: &RunSpec, desk: Arc<PromptBuilder>) -> Result<Policy, Unk
         "planning" => Arc::new(Planning::of(spec)?),
         other => return Err(UnknownMethod::Name(other.to_owned())),
     };
-    let learns = !spec.calibration().is_empty() || !spec.exploration().is_empty();
+    let learns = !spec.calibration_tasks().is_empty() || !spec.exploration_tasks().is_empty();
     let method = if learns { Arc::new(calibrated::Calibrated(method)) } else { method };
     Ok(Policy {
         method,
-        draft: Arc::new(move |state, ask| desk.draft(state, ask)),
-        read: prompt::read,
-        read_mentor: prompt::read_mentor,
-        edit: prompt::edited,
-        outgoing: prompt::interface::outgoing,
-        incoming: prompt::interface::incoming,
-        goal: prompt::interface::goal,
+        draft_prompt: Arc::new(move |state, ask| desk.draft(state, ask)),
+        parse_reply: prompt::read,
+        parse_mentor_reply: prompt::read_mentor,
+        edit_prompt: prompt::edited,
+        rewrite_action: prompt::interface::outgoing,
+        rewrite_observation: prompt::interface::incoming,
+        extract_goal: prompt::interface::goal,
         detect: Arc::new(crate::symbolic::detect),
-        stops: crate::breakpoint::rules(condition),
-        attended: true,
+        breakpoints: crate::breakpoint::rules(condition),
+        is_attended: true,
     })
 }
 

@@ -5,7 +5,7 @@
 //! Does not do: numeric fluents (costs are read and dropped), derived predicates (refused).
 //!
 //! The way through: [`Model::read`] parses domain and problem, [`Task::ground`] finds the facts and the action instances,
-//! a [`State`] of the task knows at any time which instances apply and whether the goal holds, incrementally; a [`Planner`]
+//! a [`SignalState`] of the task knows at any time which instances apply and whether the goal holds, incrementally; a [`Planner`]
 //! looks for a way to the goal.
 
 mod atoms;

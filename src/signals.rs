@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// How long the program has to react before its sessions are closed for it.
-const GRACE: Duration = Duration::from_millis(30);
+const GRACE_PERIOD: Duration = Duration::from_millis(30);
 /// How long it has after its sessions were closed, for its last words.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// How often it is looked whether it has ended.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// How long restoring the terminal may take when the program does not do it itself.
-const RESTORE: Duration = Duration::from_millis(200);
+const RESTORE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A signal that ends the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,42 +52,42 @@ impl EndSignal {
     }
 
     /// The terminal sends it for a key, to every program that runs in it.
-    fn of_a_key(self) -> bool {
+    fn is_from_key(self) -> bool {
         matches!(self.0, 2 | 3)
     }
 }
 
 /// What a guard protects.
-enum Guarded {
+enum GuardTarget {
     /// A session that is being opened: nobody can close it yet.
     Opening,
     /// Nothing that would have to be closed.
     Nothing,
     /// An open session: how it is closed, and whether it is.
-    Session(Session),
+    Session(GuardedSession),
 }
 
-struct Session {
+struct GuardedSession {
     close: Box<dyn Fn() + Send>,
-    closed: Box<dyn Fn() -> bool + Send>,
-    asked: bool,
+    is_closed: Box<dyn Fn() -> bool + Send>,
+    close_requested: bool,
 }
 
 #[derive(Default)]
-struct State {
+struct SignalState {
     received: Option<EndSignal>,
-    guards: Vec<(u64, Guarded)>,
+    guards: Vec<(u64, GuardTarget)>,
     last_guard: u64,
     /// SIGINT is a command to whoever waits for it, and ends nothing by itself.
     interrupt_is_command: bool,
     /// Somebody sees to it that the program ends.
     ending: bool,
     /// Another program has the terminal, and its keys are not meant for this one.
-    lent: bool,
+    terminal_lent: bool,
 }
 
 struct Hub {
-    state: Mutex<State>,
+    state: Mutex<SignalState>,
     received: watch::Sender<u64>,
 }
 
@@ -96,7 +96,7 @@ static HUB: LazyLock<Hub> =
 /// Restores the terminal without waiting for anybody; set by the screen.
 static RESTORER: OnceLock<fn()> = OnceLock::new();
 /// When the write under way to a terminal or pipe began, in milliseconds since [`START`]; 0: there is none.
-static WRITING: AtomicU64 = AtomicU64::new(0);
+static WRITE_STARTED: AtomicU64 = AtomicU64::new(0);
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Keeps signals from ending the process before a session is closed.
@@ -109,27 +109,28 @@ impl Guard {
     /// # Errors
     /// When the system refuses the handlers or their thread.
     pub fn opening() -> io::Result<Self> {
-        Self::new(Guarded::Opening)
+        Self::new(GuardTarget::Opening)
     }
 
     /// Guards something that needs no closing, such as a screen without a session.
     ///
     /// # Errors
     /// As [`Self::opening`].
-    pub fn plain() -> io::Result<Self> {
-        Self::new(Guarded::Nothing)
+    pub fn without_session() -> io::Result<Self> {
+        Self::new(GuardTarget::Nothing)
     }
 
     /// The session is open: how to close it, and whether that is done.
-    pub fn session(&self, close: impl Fn() + Send + 'static, closed: impl Fn() -> bool + Send + 'static) {
+    pub fn set_session(&self, close: impl Fn() + Send + 'static, closed: impl Fn() -> bool + Send + 'static) {
         let mut state = HUB.lock();
         if let Some(guard) = state.guards.iter_mut().find(|g| g.0 == self.0) {
             let (close, closed) = (Box::new(close), Box::new(closed));
-            guard.1 = Guarded::Session(Session { close, closed, asked: false });
+            guard.1 =
+                GuardTarget::Session(GuardedSession { close, is_closed: closed, close_requested: false });
         }
     }
 
-    fn new(guarded: Guarded) -> io::Result<Self> {
+    fn new(guarded: GuardTarget) -> io::Result<Self> {
         install()?;
         let mut state = HUB.lock();
         state.last_guard += 1;
@@ -146,14 +147,14 @@ impl Drop for Guard {
 }
 
 impl Hub {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SignalState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records a signal and sees to it that the program ends.
     fn deliver(&self, signal: EndSignal) {
         let mut state = self.lock();
-        if state.lent && signal.of_a_key() {
+        if state.terminal_lent && signal.is_from_key() {
             return;
         }
         if state.guards.is_empty() && state.received.is_none() {
@@ -167,26 +168,27 @@ impl Hub {
         self.received.send_modify(|n| *n = n.wrapping_add(1));
         if ends {
             // The handlers' thread is still needed. Without another one it is up to the program alone.
-            let _ = std::thread::Builder::new().name("ending".to_owned()).spawn(move || HUB.end(signal));
+            let _ =
+                std::thread::Builder::new().name("ending".to_owned()).spawn(move || HUB.force_exit(signal));
         }
     }
 
     /// Waits for the program to end; ends it where it does not.
-    fn end(&self, signal: EndSignal) -> ! {
+    fn force_exit(&self, signal: EndSignal) -> ! {
         let asked = Instant::now();
         let mut closed = None;
         loop {
-            std::thread::sleep(LOOK);
-            if asked.elapsed() < GRACE {
+            std::thread::sleep(POLL_INTERVAL);
+            if asked.elapsed() < GRACE_PERIOD {
                 continue;
             }
             if closed.is_none() && self.close_all() {
                 closed = Some(Instant::now());
             }
             // Whoever was stuck in a write when the signal came still is.
-            let stuck = writing_for().is_some_and(|since| since >= GRACE);
-            if closed.is_some_and(|since: Instant| stuck || since.elapsed() >= LAST_WORDS) {
-                restore();
+            let stuck = write_duration().is_some_and(|since| since >= GRACE_PERIOD);
+            if closed.is_some_and(|since: Instant| stuck || since.elapsed() >= EXIT_TIMEOUT) {
+                restore_terminal();
                 std::process::exit(i32::from(signal.exit_code()));
             }
         }
@@ -198,13 +200,13 @@ impl Hub {
         let mut all = true;
         for (_, guarded) in &mut state.guards {
             all &= match guarded {
-                Guarded::Nothing => true,
-                Guarded::Opening => false,
-                Guarded::Session(session) => {
-                    if !std::mem::replace(&mut session.asked, true) {
+                GuardTarget::Nothing => true,
+                GuardTarget::Opening => false,
+                GuardTarget::Session(session) => {
+                    if !std::mem::replace(&mut session.close_requested, true) {
                         (session.close)();
                     }
-                    (session.closed)()
+                    (session.is_closed)()
                 }
             };
         }
@@ -213,15 +215,15 @@ impl Hub {
 }
 
 /// The signal that was received and not yet acted upon, if any.
-pub fn received() -> Option<EndSignal> {
+pub fn pending_signal() -> Option<EndSignal> {
     HUB.lock().received
 }
 
 /// Waits for a signal that ends the program; returns at once when one was received before.
-pub async fn next() -> EndSignal {
+pub async fn wait_for_signal() -> EndSignal {
     let mut news = HUB.received.subscribe();
     loop {
-        if let Some(signal) = received() {
+        if let Some(signal) = pending_signal() {
             return signal;
         }
         // The sender is never dropped.
@@ -232,7 +234,7 @@ pub async fn next() -> EndSignal {
 }
 
 /// From now on SIGINT only wakes [`next`], which [`acknowledge`] makes ready for another one.
-pub fn interrupt_is_command(yes: bool) {
+pub fn set_interrupt_is_command(yes: bool) {
     HUB.lock().interrupt_is_command = yes;
 }
 
@@ -243,14 +245,14 @@ pub fn acknowledge() {
 
 /// Runs something while another program has the terminal: its Ctrl-C and Ctrl-\ are not meant for this one.
 pub fn lend_terminal<T>(run: impl FnOnce() -> T) -> T {
-    HUB.lock().lent = true;
+    HUB.lock().terminal_lent = true;
     let done = run();
-    HUB.lock().lent = false;
+    HUB.lock().terminal_lent = false;
     done
 }
 
 /// What restores the terminal when the program cannot do it in order. It must not wait for a lock that a write could hold.
-pub fn restore_terminal_with(restorer: fn()) {
+pub fn set_terminal_restorer(restorer: fn()) {
     // Set once: there is one terminal.
     let _ = RESTORER.set(restorer);
 }
@@ -266,28 +268,28 @@ pub fn watch_terminal() {
 }
 
 /// Writes to a terminal or pipe, which may take for ever: a signal does not wait for it.
-pub fn write<T>(write: impl FnOnce() -> T) -> T {
-    let outer = WRITING.swap(now(), Ordering::SeqCst);
+pub fn blocking_write<T>(write: impl FnOnce() -> T) -> T {
+    let outer = WRITE_STARTED.swap(millis_since_start(), Ordering::SeqCst);
     let done = write();
-    WRITING.store(if outer == 0 { 0 } else { now() }, Ordering::SeqCst);
+    WRITE_STARTED.store(if outer == 0 { 0 } else { millis_since_start() }, Ordering::SeqCst);
     done
 }
 
 /// Milliseconds since the first look, never 0.
-fn now() -> u64 {
+fn millis_since_start() -> u64 {
     START.elapsed().as_millis() as u64 + 1
 }
 
 /// How long the write under way has taken.
-fn writing_for() -> Option<Duration> {
-    match WRITING.load(Ordering::SeqCst) {
+fn write_duration() -> Option<Duration> {
+    match WRITE_STARTED.load(Ordering::SeqCst) {
         0 => None,
-        since => Some(Duration::from_millis(now().saturating_sub(since))),
+        since => Some(Duration::from_millis(millis_since_start().saturating_sub(since))),
     }
 }
 
 /// Restores the terminal on a thread of its own: a terminal that takes nothing must not keep the program from ending.
-fn restore() {
+fn restore_terminal() {
     let Some(restorer) = RESTORER.get() else { return };
     let (done, restored) = std::sync::mpsc::channel();
     let thread = std::thread::Builder::new().name("restore".to_owned()).spawn(move || {
@@ -296,7 +298,7 @@ fn restore() {
         let _ = done.send(());
     });
     if thread.is_ok() {
-        let _ = restored.recv_timeout(RESTORE);
+        let _ = restored.recv_timeout(RESTORE_TIMEOUT);
     }
 }
 

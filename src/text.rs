@@ -4,12 +4,12 @@
 //! put into a picture. Widths are sums over grapheme clusters, which is how the cells of a screen are filled.
 
 mod clean;
-mod markup;
+mod escape;
 mod search;
 mod wrap;
 
-pub use clean::{clean, one_line, unseen};
-pub use markup::{address, html, json, markdown, markdown_block, markdown_code};
+pub use clean::{clean, invisible_prefix_len, one_line};
+pub use escape::{escape_html, escape_json, escape_markdown, markdown_block, markdown_code, redact_url};
 pub use search::search;
 pub use wrap::{wrap, wrap_at_most};
 

@@ -11,7 +11,7 @@ mod tables;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use retrospect::breakpoint::rules;
-use retrospect::domain::{Seq, ShownAs, Stage, Stop, ThoughtDisposition, Usage};
+use retrospect::domain::{BreakpointConfig, Seq, ShownAs, Stage, ThoughtDisposition, Usage};
 use retrospect::driver::{Driver, Fork, Handle, OpenWorld, RunConfig};
 use retrospect::engine::{Cause, Command, Envelope, Event, PauseReason, State};
 use retrospect::env::EnvError;
@@ -35,23 +35,32 @@ fn recorded(name: &str) -> Vec<Arc<Envelope>> {
 
 fn apply(state: &mut State, event: Event) {
     let at = jiff::Timestamp::UNIX_EPOCH;
-    state.apply(&Envelope { seq: state.head, at, cause: Cause::Policy, more: false, event });
+    state.apply(&Envelope {
+        seq: state.head,
+        timestamp: at,
+        cause: Cause::Policy,
+        batch_continues: false,
+        event,
+    });
 }
 
 /// Every hit of a condition, with why.
 fn hits(events: &[Arc<Envelope>], condition: &str) -> Vec<(u32, u32, String)> {
     let rules = rules(retrospect::method::condition);
-    let stop: Stop = (rules.read)(condition).unwrap();
+    let stop: BreakpointConfig = (rules.parse)(condition).unwrap();
     let mut state = State::default();
-    apply(&mut state, Event::BreakpointSet { breakpoint: 1, stop });
+    apply(&mut state, Event::BreakpointSet { breakpoint: 1, config: stop });
     let mut found = Vec::new();
     for envelope in events {
         let before = state.clone();
         state.apply(envelope);
-        for hit in (rules.look)(&before, envelope, &state) {
+        for hit in (rules.find_hits)(&before, envelope, &state) {
             let episode = state.episode.as_ref().map_or(0, |e| e.number);
-            found.push((episode, hit.step, hit.why.clone()));
-            apply(&mut state, Event::BreakpointHit { breakpoint: 1, episode, step: hit.step, why: hit.why });
+            found.push((episode, hit.step, hit.reason.clone()));
+            apply(
+                &mut state,
+                Event::BreakpointHit { breakpoint: 1, episode, step: hit.step, reason: hit.reason },
+            );
         }
     }
     found
@@ -84,7 +93,7 @@ fn costs_and_times_are_added_up_over_the_events() {
     // Every reply costs a cent, and every event comes a second after the one before.
     let mut events: Vec<Envelope> = recorded("lamp").iter().map(|e| (**e).clone()).collect();
     for (n, envelope) in (0_i64..).zip(&mut events) {
-        envelope.at = jiff::Timestamp::from_second(1_795_171_200 + n).unwrap();
+        envelope.timestamp = jiff::Timestamp::from_second(1_795_171_200 + n).unwrap();
         if let Event::ReplyReceived { usage, .. } = &mut envelope.event {
             usage.cost_nano = 10_000_000;
         }
@@ -139,13 +148,13 @@ fn played_by(actor: Arc<dyn Provider>, breaks: &[&str]) -> Played {
     let mut last = Seq(0);
     loop {
         until(&handle, |s| {
-            s.over
+            s.run_over
                 || s.failed_call.is_some()
-                || s.stops.standing.as_ref().is_some_and(|h| h.seq > last && s.calls.is_empty())
+                || s.breakpoints.current_hit.as_ref().is_some_and(|h| h.seq > last && s.calls.is_empty())
         });
         let head = handle.store.head();
         assert!(head.failed_call.is_none(), "{:?}", head.failed_call);
-        let Some(hit) = head.stops.standing.as_ref().filter(|h| h.seq > last) else { break };
+        let Some(hit) = head.breakpoints.current_hit.as_ref().filter(|h| h.seq > last) else { break };
         assert_eq!(head.pause_reason, Some(PauseReason::Breakpoint));
         last = hit.seq;
         let stage = head.last_step().map_or(Stage::Settled, |s| s.stage);
@@ -179,7 +188,7 @@ fn begun_by(root: &Path, actor: Arc<dyn Provider>, breaks: &[&str]) -> (Handle, 
     launch.actor = actor;
     let (handle, thread, _) = Driver::start(root, meta("s", &spec), spec, Vec::new(), launch).unwrap();
     for text in breaks {
-        handle.send(Command::Break { text: (*text).to_owned(), of: None });
+        handle.send(Command::SetBreakpoint { text: (*text).to_owned(), replaces: None });
     }
     handle.send(Command::Run);
     (handle, thread)
@@ -245,7 +254,7 @@ fn a_live_run_stands_exactly_where_its_journal_says_it_should() {
             folded.apply(envelope);
         }
         assert_eq!(folded, *state, "{condition}");
-        assert_eq!(folded.stops.get(1).unwrap().hits as usize, steps.len());
+        assert_eq!(folded.breakpoints.get(1).unwrap().hits as usize, steps.len());
     }
 }
 
@@ -286,12 +295,13 @@ fn a_hit_says_why_and_watches_only_tell() {
     let (stood, events, state) =
         played(STUBBORN, &["nothing 3", "warn same action 3", "once action ~ fridge"]);
     assert_eq!(stood, [(5, "Reflection".to_owned()), (10, "Decision".to_owned())]);
-    let told: Vec<String> = state.stops.all.iter().map(|b| format!("{} {}", b.stop, b.hits)).collect();
+    let told: Vec<String> =
+        state.breakpoints.all.iter().map(|b| format!("{} {}", b.config, b.hits)).collect();
     assert_eq!(told, ["nothing 3 1", "warn same action 3 2", "once action ~ fridge 1"]);
     let whys: Vec<&str> = events
         .iter()
         .filter_map(|e| match &e.event {
-            Event::BreakpointHit { why, .. } => Some(why.as_str()),
+            Event::BreakpointHit { reason: why, .. } => Some(why.as_str()),
             _ => None,
         })
         .collect();
@@ -304,24 +314,24 @@ fn a_hit_says_why_and_watches_only_tell() {
             "`go to fridge 1` is proposed at turn 10",
         ]
     );
-    let marks = |n: u32| state.episode.as_ref().unwrap().step(n).unwrap().stops.len();
+    let marks = |n: u32| state.episode.as_ref().unwrap().step(n).unwrap().breakpoint_marks.len();
     assert_eq!((marks(5), marks(9), marks(10), marks(11)), (2, 1, 1, 0));
 }
 
 #[test]
 fn conditions_that_a_file_makes_up_come_true_never_and_break_nothing() {
     let mut state = State::default();
-    let stop = Stop { condition: "action ~ ((((".to_owned(), ..Stop::default() };
-    apply(&mut state, Event::BreakpointSet { breakpoint: 7, stop });
+    let stop = BreakpointConfig { condition: "action ~ ((((".to_owned(), ..BreakpointConfig::default() };
+    apply(&mut state, Event::BreakpointSet { breakpoint: 7, config: stop });
     apply(
         &mut state,
-        Event::BreakpointHit { breakpoint: 9, episode: 3, step: u32::MAX, why: "?".to_owned() },
+        Event::BreakpointHit { breakpoint: 9, episode: 3, step: u32::MAX, reason: "?".to_owned() },
     );
     let rules = rules(retrospect::method::condition);
     for envelope in recorded("lamp") {
         let before = state.clone();
         state.apply(&envelope);
-        assert!((rules.look)(&before, &envelope, &state).is_empty());
+        assert!((rules.find_hits)(&before, &envelope, &state).is_empty());
     }
 }
 
@@ -329,8 +339,9 @@ fn conditions_that_a_file_makes_up_come_true_never_and_break_nothing() {
 fn a_proposal_at_which_a_breakpoint_fired_is_decided_anew_like_any_other() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread) = begun(dir.path(), STUBBORN, &["action ~ dance", "warn action ~ dance"]);
-    let stands =
-        |s: &State, step| s.stops.standing.as_ref().is_some_and(|h| h.step == step) && s.calls.is_empty();
+    let stands = |s: &State, step| {
+        s.breakpoints.current_hit.as_ref().is_some_and(|h| h.step == step) && s.calls.is_empty()
+    };
     until(&handle, |s| stands(s, 2));
     handle.send(Command::Run);
     until(&handle, |s| stands(s, 4));
@@ -338,13 +349,13 @@ fn a_proposal_at_which_a_breakpoint_fired_is_decided_anew_like_any_other() {
     let first = of.episode.as_ref().unwrap().step(2).unwrap().first_seq;
     let events = handle.store.timeline().between(Seq(first.0 - 1), at);
     let proposed = events.iter().find(|e| matches!(e.event, Event::Proposed { .. })).unwrap();
-    assert!(proposed.more, "the hits stand in one batch with it");
-    assert!(!events.last().unwrap().more);
-    assert_eq!(handle.store.state_at(at).awaiting().map(|s| s.number), Some(2));
+    assert!(proposed.batch_continues, "the hits stand in one batch with it");
+    assert!(!events.last().unwrap().batch_continues);
+    assert_eq!(handle.store.state_at(at).step_awaiting_decision().map(|s| s.number), Some(2));
     let instead = Command::Override {
         action: "look".to_owned(),
         shown_as: ShownAs::Own,
-        fate: ThoughtDisposition::Kept,
+        thought_disposition: ThoughtDisposition::Kept,
     };
     handle.send_fork(Fork { at, then: vec![instead], ..Fork::default() });
     let taken = |s: &State| {

@@ -25,7 +25,7 @@ fn play(method: &str, ids: &[String]) -> Arc<State> {
     let meta = meta("s", &spec);
     let (handle, thread, _session) = Driver::start(dir.path(), meta, spec, Vec::new(), launch).unwrap();
     handle.send(Command::Run);
-    until(&handle, |s| s.over || s.failed_call.is_some());
+    until(&handle, |s| s.run_over || s.failed_call.is_some());
     let state = handle.store.head();
     assert!(state.failed_call.is_none(), "{:?}", state.failed_call);
     handle.quit();
@@ -41,10 +41,10 @@ fn the_built_in_actor_plays_the_built_in_world() {
         .collect();
     for method in ["react", "omnireflect"] {
         let state = play(method, &ids);
-        assert_eq!(state.past.len(), ids.len());
-        let won = state.past.iter().filter(|p| p.won).count();
+        assert_eq!(state.ended_episodes.len(), ids.len());
+        let won = state.ended_episodes.iter().filter(|p| p.won).count();
         println!("{method}: {won} of {} won", ids.len());
-        for p in &state.past {
+        for p in &state.ended_episodes {
             println!("  {} {:?} steps {} progress {:.2}", p.task.id, p.reason, p.steps, p.progress);
         }
         assert!(won > 0);

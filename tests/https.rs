@@ -60,7 +60,7 @@ fn a_believed_server_answers_in_a_stream_and_hears_when_nobody_listens() {
         }
         assert_eq!(server.gone(), 1);
         let error = ask(&provider, request()).await.error.unwrap();
-        assert_eq!((error.kind, error.partial.as_str()), (FailureKind::CutOff, "go to"), "{error:?}");
+        assert_eq!((error.kind, error.partial.as_str()), (FailureKind::Interrupted, "go to"), "{error:?}");
     });
 }
 
@@ -89,7 +89,7 @@ fn who_is_not_believed_gets_no_key_and_a_person_gets_a_way_on() {
         for (endpoint, words, next) in cases {
             let answer = ask(&provider(endpoint), request()).await;
             let error = answer.error.unwrap();
-            assert_eq!(error.kind, FailureKind::Setup, "{error:?}");
+            assert_eq!(error.kind, FailureKind::Misconfigured, "{error:?}");
             assert!(error.what.contains(words) && error.next.contains(next), "{error:?}");
             assert!(answer.notices.is_empty(), "it is not asked again: {:?}", answer.notices);
         }
@@ -112,7 +112,7 @@ fn nobody_is_followed_to_another_place_with_the_key() {
             let answer = ask(&provider(believing(&front.base)), request()).await;
             let error = answer.error.unwrap();
             assert!(
-                error.kind == FailureKind::Setup && error.what.contains("sends elsewhere"),
+                error.kind == FailureKind::Misconfigured && error.what.contains("sends elsewhere"),
                 "{status}: {error:?}"
             );
             assert_eq!(server.asked().len(), 1);

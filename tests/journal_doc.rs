@@ -45,16 +45,26 @@ fn every_event_example_is_read_kept_and_folded() {
     // Every kind of event has its example.
     let code = include_str!("../src/engine/event.rs");
     let list = code.split("pub enum Event {").nth(1).unwrap().split("\n}").next().unwrap();
-    let kinds =
-        list.lines().filter_map(|l| l.strip_prefix("    ")).filter(|l| l.starts_with(char::is_uppercase));
-    for kind in kinds.map(|l| l.split(['{', '(', ',', ' ']).next().unwrap()) {
-        let name = kind.chars().fold(String::new(), |mut name, c| {
-            if c.is_uppercase() && !name.is_empty() {
-                name.push('_');
-            }
-            name.push(c.to_ascii_lowercase());
-            name
-        });
+    let mut renamed = None;
+    for line in list.lines().filter_map(|l| l.strip_prefix("    ")) {
+        if let Some(rest) = line.strip_prefix("#[serde(rename = \"") {
+            renamed = rest.split('"').next();
+            continue;
+        }
+        if !line.starts_with(char::is_uppercase) {
+            continue;
+        }
+        let variant = line.split(['{', '(', ',', ' ']).next().unwrap();
+        let snake_case = || {
+            variant.chars().fold(String::new(), |mut name, c| {
+                if c.is_uppercase() && !name.is_empty() {
+                    name.push('_');
+                }
+                name.push(c.to_ascii_lowercase());
+                name
+            })
+        };
+        let name = renamed.take().map_or_else(snake_case, str::to_owned);
         assert!(lines.contains(&format!("\"type\":\"{name}\"")), "docs/JOURNAL.md has no example of {name}");
     }
 }

@@ -303,8 +303,12 @@ fn on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value> {
         let kept = read_branch(&session(sessions).unwrap().join("branches/trunk.jsonl")).unwrap().events;
         let state = retrospect::journal::fold(kept);
         let head = state.head();
-        let steps =
-            head.past.iter().map(|p| p.steps).chain(head.episode.iter().map(|e| e.steps.len() as u32)).max();
+        let steps = head
+            .ended_episodes
+            .iter()
+            .map(|p| p.steps)
+            .chain(head.episode.iter().map(|e| e.steps.len() as u32))
+            .max();
         assert!(steps >= Some(turn), "turn {turn} was shown, and the journal has {steps:?} steps:\n{shown}");
     }
     Vec::new()

@@ -8,7 +8,7 @@ mod failing;
 mod run;
 
 use retrospect::domain::{
-    Kind, LessonOp, LessonText, RunSpec, Scope, SettingOrigin, ShownAs, Task, ThoughtDisposition,
+    LessonOp, LessonText, ReflectionKind, RunSpec, Scope, SettingOrigin, ShownAs, Task, ThoughtDisposition,
 };
 use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::driver::{Driver, Handle, OpenWorld, RunConfig};
@@ -57,13 +57,13 @@ fn launch(spec: &RunSpec, cache: &Path, mode: Cache, prefetch: bool) -> RunConfi
 
 /// Waits until a person is awaited and, where that is done, the next question is under way.
 fn rest(handle: &Handle, asked: u64) {
-    until(handle, |s| s.waits() || s.over);
+    until(handle, |s| s.is_waiting() || s.run_over);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         let mut news = handle.store.changes();
         // What is not asked ahead in this time will not be: the end of an episode is near, or prefetching is off.
         let _ = tokio::time::timeout(Duration::from_millis(800), async {
-            while handle.store.head().spent.ahead.asked < asked {
+            while handle.store.head().usage.prefetch.requested < asked {
                 news.changed().await.unwrap();
             }
         })
@@ -83,8 +83,11 @@ fn played(spec: &RunSpec, prefetch: bool, mode: Cache) -> (Vec<Event>, PrefetchS
     };
     ask(Command::Step);
     for turn in 0..9 {
-        let asked =
-            if prefetch && mode == Cache::ReadWrite { handle.store.head().spent.ahead.asked + 1 } else { 0 };
+        let asked = if prefetch && mode == Cache::ReadWrite {
+            handle.store.head().usage.prefetch.requested + 1
+        } else {
+            0
+        };
         rest(&handle, asked);
         if handle.store.head().open_episode().is_none() {
             break;
@@ -93,13 +96,13 @@ fn played(spec: &RunSpec, prefetch: bool, mode: Cache) -> (Vec<Event>, PrefetchS
             3 => ask(Command::Override {
                 action: "inventory".to_owned(),
                 shown_as: ShownAs::Own,
-                fate: ThoughtDisposition::Kept,
+                thought_disposition: ThoughtDisposition::Kept,
             }),
             5 => ask(Command::Reject("look elsewhere first".to_owned())),
             6 => {
                 let text = LessonText { text: "Open what is closed.".to_owned(), solution: None };
                 ask(Command::Lesson(LessonCommand::add(
-                    Kind::Abstract,
+                    ReflectionKind::Abstract,
                     Scope::Environment,
                     text,
                     String::new(),
@@ -110,7 +113,7 @@ fn played(spec: &RunSpec, prefetch: bool, mode: Cache) -> (Vec<Event>, PrefetchS
             _ => ask(Command::Step),
         }
     }
-    until(&handle, |s| s.waits() || s.over);
+    until(&handle, |s| s.is_waiting() || s.run_over);
     let signals = handle.store.live().signals;
     handle.quit();
     thread.join().unwrap();
@@ -127,9 +130,9 @@ fn journaled(handle: &Handle, session: &Session) -> (PrefetchStats, Vec<Arc<Enve
     for envelope in &events {
         state.apply(envelope);
     }
-    let ahead = state.spent.ahead;
-    assert_eq!(handle.store.head().spent.ahead, ahead);
-    assert_eq!((ahead.asked, state.early.len()), (ahead.used + ahead.dropped, 0), "{ahead:?}");
+    let ahead = state.usage.prefetch;
+    assert_eq!(handle.store.head().usage.prefetch, ahead);
+    assert_eq!((ahead.requested, state.prefetched.len()), (ahead.used + ahead.dropped, 0), "{ahead:?}");
     (ahead, events)
 }
 
@@ -137,7 +140,7 @@ fn journaled(handle: &Handle, session: &Session) -> (PrefetchStats, Vec<Arc<Enve
 /// with lessons named by their order, for their names go by numbers of events.
 fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
     let mut lessons: Vec<String> = Vec::new();
-    let events = events.iter().map(|e| timeless(e)).filter(|e| !matches!(e, Event::AskedAhead(_)));
+    let events = events.iter().map(|e| timeless(e)).filter(|e| !matches!(e, Event::PrefetchChanged(_)));
     events
         .map(|event| {
             if let Event::LessonChanged { op, .. } = &event
@@ -160,7 +163,7 @@ fn timeless(envelope: &Envelope) -> Event {
         usage.millis = 0;
     }
     if let Event::EpisodeEnded { summary } = &mut event {
-        summary.span = Default::default();
+        summary.seq_range = Default::default();
     }
     event
 }
@@ -190,13 +193,13 @@ fn journals_are_equal_with_and_without_asking_ahead() {
         );
         assert_eq!(none, PrefetchStats::default());
         assert!(said.is_empty(), "{said:?}");
-        assert!(ahead.used > 0 && ahead.asked >= ahead.used + ahead.dropped, "{ahead:?}");
+        assert!(ahead.used > 0 && ahead.requested >= ahead.used + ahead.dropped, "{ahead:?}");
         overrides += without.iter().filter(|e| matches!(e, Event::ActionOverridden { .. })).count();
-        all = all.with(ahead);
+        all = all.plus(ahead);
     }
     // The override, the rejection and the lesson each made something of no use, and it was counted.
     assert!(overrides >= 3 && all.dropped >= 6 && all.wasted.tokens() > 0, "{all:?}");
-    assert!(all.words().unwrap().contains("for nothing"), "{all:?}");
+    assert!(all.describe().unwrap().contains("for nothing"), "{all:?}");
 }
 
 #[test]
@@ -219,7 +222,7 @@ fn what_is_written_of_it_is_not_looked_ahead_from() {
     rest(&handle, 1);
     std::thread::sleep(Duration::from_millis(300));
     let head = handle.store.head();
-    assert_eq!((head.early.len(), head.spent.ahead.asked), (1, 1));
+    assert_eq!((head.prefetched.len(), head.usage.prefetch.requested), (1, 1));
     // The program is killed here: the file as it stands is all there is.
     let copy = dir.path().join("killed");
     std::fs::create_dir_all(copy.join("branches")).unwrap();
@@ -229,18 +232,18 @@ fn what_is_written_of_it_is_not_looked_ahead_from() {
     handle.quit();
     thread.join().unwrap();
     let (ahead, events) = journaled(&handle, &session);
-    assert_eq!((ahead.asked, ahead.dropped), (1, 1));
-    let written = events.iter().filter(|e| matches!(e.event, Event::AskedAhead(_))).count();
+    assert_eq!((ahead.requested, ahead.dropped), (1, 1));
+    let written = events.iter().filter(|e| matches!(e.event, Event::PrefetchChanged(_))).count();
     assert_eq!(written, 3, "asked, answered, dropped");
     let resumed = Driver::resume(&copy, |spec| {
         Ok(self::launch(spec, &dir.path().join("cache"), Cache::ReadWrite, false))
     });
     let resumed = resumed.unwrap();
-    let again = resumed.handle.store.head().spent;
+    let again = resumed.handle.store.head().usage;
     resumed.handle.quit();
     resumed.thread.join().unwrap();
-    assert_eq!(again.ahead, ahead, "what was spent is not forgotten");
-    assert!(again.tokens() > head.spent.tokens());
+    assert_eq!(again.prefetch, ahead, "what was spent is not forgotten");
+    assert!(again.tokens() > head.usage.tokens());
 }
 
 /// A world that breaks in the shadow's step only: it is brought back, and the run does not notice.
@@ -287,7 +290,7 @@ fn a_world_that_breaks_in_the_shadow_is_brought_back() {
             Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
         for turn in 0..4 {
             handle.send(Command::Step);
-            until(&handle, |s| s.waits() && s.last_step().is_some_and(|s| s.number == turn + 1));
+            until(&handle, |s| s.is_waiting() && s.last_step().is_some_and(|s| s.number == turn + 1));
             rest(&handle, if prefetch { u64::from(turn) + 1 } else { 0 });
         }
         handle.quit();
@@ -323,7 +326,7 @@ fn a_changed_run_takes_nothing_that_another_model_was_asked_ahead() {
     let changed = RunSpec { actor: "other".to_owned(), ..spec };
     runtime.block_on(handle.ask(Command::ChangeRun(Box::new(changed)))).unwrap();
     handle.send(Command::Step);
-    until(&handle, |s| s.waits() && s.last_step().is_some_and(|s| s.number == 2));
+    until(&handle, |s| s.is_waiting() && s.last_step().is_some_and(|s| s.number == 2));
     handle.quit();
     thread.join().unwrap();
     let (ahead, events) = journaled(&handle, &session);

@@ -117,7 +117,7 @@ fn a_world_that_is_not_the_same_twice_is_caught_at_the_first_difference() {
             played.play(PLACE + 3);
             let head = played.handle.store.head();
             let episode = head.episode.as_ref().unwrap();
-            let first = || episode.reset.as_ref().map(|r| r.raw.clone());
+            let first = || episode.first_observation.as_ref().map(|r| r.raw.clone());
             let due =
                 episode.step(wrong).and_then(|s| s.answer.as_ref()).map(|a| a.raw.clone()).or_else(first);
             let due = due.unwrap();
@@ -132,11 +132,12 @@ fn a_world_that_is_not_the_same_twice_is_caught_at_the_first_difference() {
             let branch = std::fs::read_to_string(session.branch_file(&played.handle.store.branch())).unwrap();
             assert_eq!(branch.matches("\"type\":\"diverged\"").count(), 1, "{env}");
             let events = played.handle.store.timeline().since(Seq(0));
-            let said = |e: &Event| matches!(e, Event::Diverged { step, recorded, now, .. } if *step == wrong && *recorded == due && now.ends_with(MOOD));
+            let said = |e: &Event| matches!(e, Event::Diverged { step, recorded, actual, .. } if *step == wrong && *recorded == due && actual.ends_with(MOOD));
             assert_eq!(events.iter().filter(|e| said(&e.event)).count(), 1);
             assert!(std::fs::read(session.trunk()).unwrap().starts_with(&trunk));
             // Nothing was taken in it: the person may go on in the world as it is, and only then the wish is done.
-            let answered = |s: &retrospect::engine::State| s.episode.as_ref().map_or(0, |e| e.answered());
+            let answered =
+                |s: &retrospect::engine::State| s.episode.as_ref().map_or(0, |e| e.answered_steps());
             assert_eq!(answered(&head), PLACE - 1, "{env}");
             played.handle.send(Command::Retry);
             run::until(&played.handle, |s| s.divergence.is_none() && answered(s) == PLACE);

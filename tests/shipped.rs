@@ -35,14 +35,14 @@ fn replay(name: &str, events: &[Arc<Envelope>]) -> (u32, u32) {
             Event::EpisodeStarted { task, .. } => {
                 world = Some(worlds::open(task, &WorldOptions::default()).unwrap());
             }
-            Event::WorldReset { turn, .. } => {
+            Event::WorldReset { result: turn, .. } => {
                 assert_eq!(world.as_mut().unwrap().reset().unwrap().observation, turn.observation, "{at}");
                 observations += 1;
             }
-            Event::ActionTaken { executed, call: Some(_), list: false, .. } => {
+            Event::ActionTaken { executed, call: Some(_), list_only: false, .. } => {
                 sent = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
-            Event::Observed { turn, .. } => {
+            Event::Observed { result: turn, .. } => {
                 // An answer of the interface alone has nothing that was sent.
                 if let Some(sent) = sent.take() {
                     let now = world.as_mut().unwrap().step(&sent).unwrap();
@@ -71,7 +71,7 @@ fn shipped_sessions_are_whole_and_play_again() {
         let (prompts, observations) = replay(&name, &read.events);
         let timeline = fold(read.events);
         let episode = timeline.head().episode.clone().unwrap();
-        assert!(timeline.head().over, "{name} was played to its end");
+        assert!(timeline.head().run_over, "{name} was played to its end");
         assert_eq!(observations as usize, episode.steps.len() + 1, "{name}");
         assert_eq!(prompts as usize, episode.steps.len(), "{name}");
         let bookmark = session.meta.bookmark.unwrap();
@@ -79,7 +79,7 @@ fn shipped_sessions_are_whole_and_play_again() {
         assert_eq!(number.parse::<u32>().unwrap(), episode.number, "{name}");
         let marked = episode.step(step.parse().unwrap()).unwrap();
         assert!(
-            !marked.reflections.is_empty() || marked.by_person(),
+            !marked.reflections.is_empty() || marked.is_person_action(),
             "{name}: nothing happens at its bookmark {bookmark}"
         );
     }
@@ -91,7 +91,7 @@ fn the_lesson_is_what_tells_the_two_mugs_apart() {
     let end = |name: &str| {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples").join(name);
         let read = read_branch(&Session::open(&dir).unwrap().trunk()).unwrap();
-        fold(read.events).head().past.first().unwrap().clone()
+        fold(read.events).head().ended_episodes.first().unwrap().clone()
     };
     let (untaught, taught) = (end("hot-mug-untaught"), end("hot-mug-taught"));
     assert_eq!(untaught.task.id, taught.task.id);

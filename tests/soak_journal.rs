@@ -17,7 +17,7 @@ mod wreck;
 
 use cases::{Rng, Soak};
 use retrospect::domain::{
-    BranchId, EndReason, Kind, LessonText, PromptRecord, Scope, Seq, ShownAs, ThoughtDisposition,
+    BranchId, EndReason, LessonText, PromptRecord, ReflectionKind, Scope, Seq, ShownAs, ThoughtDisposition,
 };
 use retrospect::engine::{Command, Engine, Envelope, Event, Input, LessonCommand, State};
 use retrospect::journal::{Session, fold, read_bytes};
@@ -49,20 +49,20 @@ fn played(method: &str, interface: &str, id: &str) -> Rig {
     };
     let wishes = [
         Command::Step,
-        add("Heat food in a microwave only.", Kind::Error),
+        add("Heat food in a microwave only.", ReflectionKind::Error),
         Command::StepStage,
         Command::StepStage,
         Command::Override {
             action: "look".to_owned(),
             shown_as: ShownAs::HumanEdit,
-            fate: ThoughtDisposition::Dropped,
+            thought_disposition: ThoughtDisposition::Dropped,
         },
         Command::Step,
         Command::Reject("not there".to_owned()),
         Command::Undo,
-        add("Use the number of every object and place.", Kind::Abstract),
+        add("Use the number of every object and place.", ReflectionKind::Abstract),
         Command::Remark { step: 1, text: "here".to_owned() },
-        Command::Set { name: "max_steps".to_owned(), value: 12.into() },
+        Command::ChangeSetting { name: "max_steps".to_owned(), value: 12.into() },
         Command::AskAgain,
         Command::Run,
         Command::EndEpisode(EndReason::Person),
@@ -143,12 +143,17 @@ fn walk(rng: &mut Rng, timeline: &Timeline) {
         let text = serde_json::to_string(state.as_ref()).unwrap();
         let back: State = serde_json::from_str(&text).unwrap();
         assert_eq!(&back, state.as_ref(), "a state survives being written");
-        for record in [&state.prompts.0, &state.prompts.1].into_iter().flatten() {
+        for record in [&state.actor_prompts.0, &state.actor_prompts.1].into_iter().flatten() {
             let prompt = retrospect::prompt::render(state, record);
             let _ = retrospect::prompt::body_hash(&prompt);
         }
         let _ = retrospect::symbolic::detect(state);
-        let _ = (state.waits(), state.awaiting(), state.world_busy(), state.reflected(Kind::Error));
+        let _ = (
+            state.is_waiting(),
+            state.step_awaiting_decision(),
+            state.is_world_busy(),
+            state.has_reflected(ReflectionKind::Error),
+        );
     }
     for record in timeline.since(Seq(0)).iter().filter_map(record_of) {
         let _ = retrospect::prompt::render(head, record);
@@ -173,9 +178,9 @@ fn taken_up(state: &State) {
                 let seq = Seq(engine.state.head.0 + 1);
                 engine.state.apply(&Envelope {
                     seq,
-                    at: jiff::Timestamp::UNIX_EPOCH,
+                    timestamp: jiff::Timestamp::UNIX_EPOCH,
                     cause,
-                    more: false,
+                    batch_continues: false,
                     event,
                 });
             }

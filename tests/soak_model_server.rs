@@ -127,7 +127,7 @@ fn a_call_ends_whatever_the_server_does() {
                     assert!(!error.what.is_empty() && !error.next.is_empty(), "case {number}: {error:?}");
                     assert_eq!(error.partial, answer.text, "case {number}");
                     assert!(
-                        error.kind != FailureKind::NoAnswer && error.kind != FailureKind::Setup
+                        error.kind != FailureKind::NoAnswer && error.kind != FailureKind::Misconfigured
                             || error.status.is_some()
                     );
                 }

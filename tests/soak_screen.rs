@@ -176,11 +176,11 @@ impl Session {
             }
         } else if rng.once_in(20) {
             let failure = retrospect::engine::Failure {
-                what: words.clone(),
-                place: words.clone(),
-                next: words,
+                message: words.clone(),
+                source: words.clone(),
+                hint: words,
                 kind: None,
-                came: String::new(),
+                partial_text: String::new(),
                 usage: None,
             };
             Reply::Failed { call, failure }
@@ -197,7 +197,7 @@ impl Session {
                 observation: words,
                 ..StepResult::default()
             };
-            Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
+            Reply::World { call, result: Box::new(turn), admissible: Vec::new() }
         };
         self.rig.reply(reply);
     }

@@ -15,8 +15,8 @@ mod rig;
 
 use cases::{Rng, Soak};
 use retrospect::domain::{
-    Autonomy, EndReason, Kind, Label, LessonId, LessonStatus, LessonText, Origin, Prompt, Scope, Segment,
-    ShownAs, Speaker, StepResult, ThoughtDisposition, Usage,
+    Autonomy, EndReason, LessonId, LessonStatus, LessonText, MessageRole, Prompt, ReflectionKind, Scope,
+    Segment, SegmentLabel, SegmentOrigin, ShownAs, StepResult, ThoughtDisposition, Usage,
 };
 use retrospect::engine::{Command, Effect, LessonCommand, Reply};
 use retrospect::prompt::interface;
@@ -98,22 +98,22 @@ fn reading(words: &str) {
 /// The built-in actor is shown these words, and others before and after them, as lessons, task, thoughts and observations.
 fn actor(rng: &mut Rng, texts: &[String], words: &str) {
     let labels = [
-        Label::Instruction,
-        Label::Guidance,
-        Label::Abstract,
-        Label::Error,
-        Label::Progress,
-        Label::Memory,
-        Label::Example,
-        Label::Task,
-        Label::Thought,
-        Label::Action,
-        Label::Observation,
-        Label::Action,
-        Label::Observation,
-        Label::HumanEdit,
-        Label::Rejection,
-        Label::Cue,
+        SegmentLabel::Instruction,
+        SegmentLabel::Guidance,
+        SegmentLabel::Abstract,
+        SegmentLabel::Error,
+        SegmentLabel::Progress,
+        SegmentLabel::Memory,
+        SegmentLabel::Example,
+        SegmentLabel::Task,
+        SegmentLabel::Thought,
+        SegmentLabel::Action,
+        SegmentLabel::Observation,
+        SegmentLabel::Action,
+        SegmentLabel::Observation,
+        SegmentLabel::HumanEdit,
+        SegmentLabel::Rejection,
+        SegmentLabel::Cue,
     ];
     let mut segments = Vec::new();
     let count = 1 + rng.below(16);
@@ -122,8 +122,8 @@ fn actor(rng: &mut Rng, texts: &[String], words: &str) {
         let words = if n == place { words } else { texts[rng.below(texts.len())].as_str() };
         segments.push(Segment {
             label: labels[rng.below(labels.len())],
-            origin: Origin::Task,
-            speaker: Speaker::User,
+            origin: SegmentOrigin::Task,
+            message_role: MessageRole::User,
             text: Arc::from(words),
         });
     }
@@ -143,7 +143,7 @@ impl Told {
         let interface = ["raw", "react", "agentboard"][(number % 3) as usize];
         let method = ["react", "omnireflect"][(number % 2) as usize];
         let mut rig = Rig::new(spec(method, interface, &["easy/put/1"; 3]));
-        rig.wish(&Command::Set { name: "max_steps".to_owned(), value: 1_000.into() }).unwrap();
+        rig.wish(&Command::ChangeSetting { name: "max_steps".to_owned(), value: 1_000.into() }).unwrap();
         rig.wish(&Command::Run).unwrap();
         Self { rig }
     }
@@ -155,14 +155,14 @@ impl Told {
         let wish = self.wish(rng, words);
         // A refusal is in words; what is granted is in the journal.
         if let Some(Err(refusal)) = wish.map(|w| self.rig.wish(&w)) {
-            assert!(!refusal.why.is_empty() && !refusal.next.is_empty());
+            assert!(!refusal.message.is_empty() && !refusal.hint.is_empty());
         }
         for _ in 0..3 {
             let Some(call) = self.rig.state().calls.values().next().cloned() else { break };
             self.rig.reply(reply_to(rng, &call, words));
             let _ = symbolic::detect(self.rig.state());
         }
-        if !self.rig.state().over && self.rig.state().calls.is_empty() {
+        if !self.rig.state().run_over && self.rig.state().calls.is_empty() {
             let _ = self.rig.wish(&Command::SetAutonomy(Autonomy::Auto));
             let _ = self.rig.wish(&Command::Run);
         }
@@ -175,7 +175,9 @@ impl Told {
             Some(id) => id.clone(),
             None => LessonId(words.as_str().into()),
         };
-        let kind = [Kind::Abstract, Kind::Error, Kind::Progress, Kind::Plan][rng.below(4)];
+        let kind =
+            [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress, ReflectionKind::Plan]
+                [rng.below(4)];
         let scope = [Scope::Episode, Scope::Task, Scope::TaskType, Scope::Environment][rng.below(4)];
         let text = LessonText { text: words.clone(), solution: rng.once_in(3).then(|| words.clone()) };
         Some(match rng.below(22) {
@@ -192,12 +194,12 @@ impl Told {
             7 => Command::Undo,
             8 => Command::Redo,
             9 => Command::Remark { step: [0, 1, u32::MAX][rng.below(3)], text: words },
-            10 => Command::Set { name: words.clone(), value: json!(words) },
+            10 => Command::ChangeSetting { name: words.clone(), value: json!(words) },
             11 => Command::SetAutonomy([Autonomy::Auto, Autonomy::Confirm, Autonomy::Human][rng.below(3)]),
             12 => Command::Override {
                 action: words.clone(),
                 shown_as: [ShownAs::Own, ShownAs::HumanEdit][rng.below(2)],
-                fate: [
+                thought_disposition: [
                     ThoughtDisposition::Kept,
                     ThoughtDisposition::Dropped,
                     ThoughtDisposition::Rewritten(words),
@@ -233,6 +235,6 @@ fn reply_to(rng: &mut Rng, call: &Effect, words: &str) -> Reply {
             ..StepResult::default()
         };
         let admissible = if rng.once_in(2) { vec![words.to_owned(); 3] } else { Vec::new() };
-        Reply::World { call: id, turn: Box::new(turn), admissible }
+        Reply::World { call: id, result: Box::new(turn), admissible }
     }
 }

@@ -5,7 +5,7 @@
 #[path = "rig/run.rs"]
 mod run;
 
-use retrospect::domain::{Kind, LessonText, NoteKind, RunSpec, Scope};
+use retrospect::domain::{LessonText, NoteKind, ReflectionKind, RunSpec, Scope};
 use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::driver::{Driver, OpenWorld, RunConfig};
 use retrospect::engine::{Command, LessonCommand, State};
@@ -33,18 +33,20 @@ fn first_mistake(state: &State) -> Option<u32> {
 
 /// Goes proposal by proposal until `teach_at` steps are done and a mistake was made, adds the lesson if there is one, and
 /// runs to the end.
-fn play(teach_at: u32, lesson: Option<(Kind, LessonText)>) -> Arc<State> {
+fn play(teach_at: u32, lesson: Option<(ReflectionKind, LessonText)>) -> Arc<State> {
     let dir = tempfile::tempdir().unwrap();
     let open: OpenWorld = Arc::new(|task| worlds::open(task, &WorldOptions::default()));
     let launch = RunConfig::of(&spec(), Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
     let meta = meta("story", &spec());
     let (handle, thread, _session) = Driver::start(dir.path(), meta, spec(), Vec::new(), launch).unwrap();
     loop {
-        let before = handle.store.head().awaiting().map_or(0, |s| s.number);
+        let before = handle.store.head().step_awaiting_decision().map_or(0, |s| s.number);
         handle.send(Command::Step);
-        until(&handle, |s| s.over || (s.waits() && s.awaiting().is_some_and(|s| s.number > before)));
+        until(&handle, |s| {
+            s.run_over || (s.is_waiting() && s.step_awaiting_decision().is_some_and(|s| s.number > before))
+        });
         let state = handle.store.head();
-        if state.over || (first_mistake(&state).is_some() && before >= teach_at) {
+        if state.run_over || (first_mistake(&state).is_some() && before >= teach_at) {
             break;
         }
     }
@@ -52,7 +54,7 @@ fn play(teach_at: u32, lesson: Option<(Kind, LessonText)>) -> Arc<State> {
         handle.send(Command::Lesson(LessonCommand::add(kind, Scope::Environment, text, String::new())));
     }
     handle.send(Command::Run);
-    until(&handle, |s| s.over || s.failed_call.is_some());
+    until(&handle, |s| s.run_over || s.failed_call.is_some());
     let state = handle.store.head();
     assert!(state.failed_call.is_none(), "{:?}", state.failed_call);
     handle.quit();
@@ -60,8 +62,8 @@ fn play(teach_at: u32, lesson: Option<(Kind, LessonText)>) -> Arc<State> {
     state
 }
 
-fn general(text: &str) -> (Kind, LessonText) {
-    (Kind::Abstract, LessonText::plain(text))
+fn general(text: &str) -> (ReflectionKind, LessonText) {
+    (ReflectionKind::Abstract, LessonText::plain(text))
 }
 
 #[test]
@@ -69,10 +71,12 @@ fn the_first_episode_errs_reflects_and_is_lost() {
     let state = play(0, None);
     assert!(first_mistake(&state).unwrap() <= 8);
     let reflected = first_step(&state, |s| {
-        s.reflections.iter().any(|i| state.reflections.get(*i as usize).unwrap().kind == Kind::Error)
+        s.reflections
+            .iter()
+            .any(|i| state.reflections.get(*i as usize).unwrap().kind == ReflectionKind::Error)
     });
     assert!(reflected.unwrap() <= 8);
-    let ended = state.past.first().unwrap();
+    let ended = state.ended_episodes.first().unwrap();
     assert!(!ended.won && !ended.assisted, "{ended:?}");
     assert_eq!(ended.steps, 50);
 }
@@ -82,17 +86,17 @@ fn one_typed_lesson_turns_the_loss_into_a_win() {
     // A reader may not stop at the very step that the README names.
     for teach_at in [0, 6, 8, 10] {
         let state = play(teach_at, Some(general(TYPED)));
-        let ended = state.past.first().unwrap();
+        let ended = state.ended_episodes.first().unwrap();
         assert!(ended.won && ended.assisted, "taught after step {teach_at}: {ended:?}");
     }
     // Nor type these very words, nor choose this kind.
     let others = [
         general("look for the mug on a shelf first"),
-        (Kind::Error, LessonText::plain(TYPED)),
-        (Kind::Error, LessonText::error("It takes what it comes upon.", TYPED)),
+        (ReflectionKind::Error, LessonText::plain(TYPED)),
+        (ReflectionKind::Error, LessonText::error("It takes what it comes upon.", TYPED)),
     ];
     for (kind, text) in others {
-        assert!(play(0, Some((kind, text.clone()))).past.first().unwrap().won, "{kind:?} {text:?}");
+        assert!(play(0, Some((kind, text.clone()))).ended_episodes.first().unwrap().won, "{kind:?} {text:?}");
     }
 }
 
@@ -100,5 +104,5 @@ fn one_typed_lesson_turns_the_loss_into_a_win() {
 #[test]
 fn another_lesson_does_not_win() {
     let state = play(0, Some(general("Look for a mug on a toaster first.")));
-    assert!(!state.past.first().unwrap().won);
+    assert!(!state.ended_episodes.first().unwrap().won);
 }

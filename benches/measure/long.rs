@@ -44,8 +44,8 @@ impl Rig {
             session: "bench".to_owned(),
             spec: Box::new(spec),
             pool: Vec::new(),
-            carried: None,
-            breaks: Vec::new(),
+            replay_seed: None,
+            breakpoints: Vec::new(),
         });
         rig.wish(Command::Run);
         rig
@@ -78,7 +78,7 @@ impl Rig {
     fn answer(&mut self) {
         let Some(effect) = self.engine.state.calls.values().next().cloned() else {
             let task = self.engine.state.run.as_ref().map(|r| r.tasks[0].clone()).expect("a run");
-            self.wish(Command::Begin(Box::new(task)));
+            self.wish(Command::BeginEpisode(Box::new(task)));
             return self.wish(Command::Run);
         };
         let call = effect.call();
@@ -98,7 +98,7 @@ impl Rig {
                 shown: json!({"place": format!("cabinet {}", (self.way)(self.step))}),
                 ..StepResult::default()
             };
-            Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
+            Reply::World { call, result: Box::new(turn), admissible: Vec::new() }
         };
         let events = self.engine.decide(&Input::Reply(reply)).expect("replies are never refused");
         self.commit(events);
@@ -129,9 +129,9 @@ impl Rig {
             .enumerate()
             .map(|(n, (cause, event))| Envelope {
                 seq: Seq(head + 1 + n as u64),
-                at: jiff::Timestamp::UNIX_EPOCH,
+                timestamp: jiff::Timestamp::UNIX_EPOCH,
                 cause,
-                more: n < last,
+                batch_continues: n < last,
                 event,
             })
             .collect();

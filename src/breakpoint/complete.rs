@@ -1,7 +1,7 @@
 //! What could be typed next.
 
 use super::forms::FORMS;
-use crate::domain::Kind;
+use crate::domain::ReflectionKind;
 
 /// What is known just now, for the parts that are filled in.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,7 @@ pub fn offers(typed: &str, known: &Known) -> Vec<Offer> {
             known.actions.iter().map(|a| fill("action = ", a, "the world knows it")).collect()
         }
         "note" if begun => known.detectors.iter().map(|d| fill("note ", d, "a detector")).collect(),
-        "reflection" if begun => Kind::ALL
+        "reflection" if begun => ReflectionKind::ALL
             .iter()
             .map(|k| fill("reflection ", &k.name().to_lowercase(), "reflections of this kind"))
             .collect(),

@@ -1,7 +1,7 @@
 //! What can be waited for, and how it is written. Written and read again it is the same.
 
 use super::number;
-use crate::domain::{Kind, Stop};
+use crate::domain::{BreakpointConfig, ReflectionKind};
 use std::fmt;
 
 /// Which text of a step is looked at.
@@ -81,7 +81,7 @@ pub enum Condition {
     /// So many steps without progress.
     Stalled(u32),
     /// A reflection was written, of this kind where one is named.
-    Reflection(Option<Kind>),
+    Reflection(Option<ReflectionKind>),
     /// The lesson of this short number entered a prompt.
     Lesson(u32),
     /// More than this was spent.
@@ -105,8 +105,8 @@ pub struct Meant {
 
 impl Meant {
     /// As the engine keeps it.
-    pub fn stop(&self) -> Stop {
-        Stop { condition: self.condition.to_string(), warn: self.warn, once: self.once }
+    pub fn stop(&self) -> BreakpointConfig {
+        BreakpointConfig { condition: self.condition.to_string(), warn: self.warn, once: self.once }
     }
 }
 

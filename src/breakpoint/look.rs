@@ -3,8 +3,8 @@
 use super::condition::{Condition, Part, Same, Scope, Spend};
 use super::parse::{compile, parse};
 use super::{number, why};
-use crate::domain::{Kind, NoteKind, Origin, PromptRecord, Step};
-use crate::engine::{Breakpoint, Envelope, Episode, Event, Found, Row, State};
+use crate::domain::{NoteKind, PromptRecord, ReflectionKind, SegmentOrigin, Step};
+use crate::engine::{Breakpoint, BreakpointMatch, Envelope, Episode, Event, State, Streak};
 use regex::Regex;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,16 +23,16 @@ impl Kept {
     /// More than any session holds at a time.
     const MOST: usize = 512;
 
-    pub(super) fn look(&self, before: &State, envelope: &Envelope, after: &State) -> Vec<Found> {
+    pub(super) fn look(&self, before: &State, envelope: &Envelope, after: &State) -> Vec<BreakpointMatch> {
         if !can_matter(&envelope.event) {
             return Vec::new();
         }
         let mut found = Vec::new();
-        for breakpoint in before.stops.all.iter().filter(|b| b.on) {
-            let Some(ready) = self.ready(&breakpoint.stop.condition) else { continue };
+        for breakpoint in before.breakpoints.all.iter().filter(|b| b.enabled) {
+            let Some(ready) = self.ready(&breakpoint.config.condition) else { continue };
             let moment = Moment { breakpoint, before, event: &envelope.event, after };
             if let Some((step, why)) = moment.holds(&ready) {
-                found.push(Found { breakpoint: breakpoint.number, step, why });
+                found.push(BreakpointMatch { breakpoint: breakpoint.number, step, reason: why });
             }
         }
         found
@@ -89,10 +89,10 @@ impl<'a> Moment<'a> {
         match &ready.condition {
             Condition::Text(part, _) => self.text(*part, ready.regex.as_ref()?),
             Condition::Same(Same::Action, n) => {
-                self.proposed_again(*n, self.after.stops.rows.action, action_of)
+                self.proposed_again(*n, self.after.breakpoints.streaks.action, action_of)
             }
             Condition::Same(Same::Thought, n) => {
-                self.proposed_again(*n, self.after.stops.rows.thought, Step::words_thought)
+                self.proposed_again(*n, self.after.breakpoints.streaks.thought, Step::thought_text)
             }
             Condition::Above(scope, spend) => self.above(*scope, *spend),
             Condition::Lesson(number) => self.lesson(*number),
@@ -121,12 +121,12 @@ impl<'a> Moment<'a> {
             (Part::Thought, Event::Proposed { step, thought: Some(thought), .. }) => {
                 (*step, thought.as_str())
             }
-            (Part::Observation, Event::WorldReset { turn, seen, .. }) => {
+            (Part::Observation, Event::WorldReset { result: turn, agent_view: seen, .. }) => {
                 (0, seen.as_deref().unwrap_or(&turn.observation))
             }
             (Part::Observation, Event::Observed { step, .. }) => {
                 // What a world says to a thought says nothing.
-                let answered = self.after.last_step().filter(|s| !s.only_thinks())?;
+                let answered = self.after.last_step().filter(|s| !s.is_thought_only())?;
                 (*step, answered.observation()?)
             }
             _ => return None,
@@ -145,10 +145,10 @@ impl<'a> Moment<'a> {
     }
 
     /// The proposal goes on a row of `n` steps; the row of the fold ends with the step before it.
-    fn proposed_again<'s>(&'s self, n: u32, row: Row, of: impl Fn(&'s Step) -> Option<&'s str>) -> Hit {
+    fn proposed_again<'s>(&'s self, n: u32, row: Streak, of: impl Fn(&'s Step) -> Option<&'s str>) -> Hit {
         let Event::Proposed { step, .. } = self.event else { return None };
         let episode = self.episode()?;
-        let now = of(episode.last()?)?.trim();
+        let now = of(episode.last_step()?)?.trim();
         let before = episode.step(row.last).and_then(of)?.trim();
         let count = row.count + 1;
         if row.count == 0 || now != before || !self.due(n, count, row.first) {
@@ -158,14 +158,14 @@ impl<'a> Moment<'a> {
     }
 
     fn answered(&self, condition: &Condition) -> Hit {
-        let Event::Observed { step, turn, .. } = self.event else { return None };
-        let (step, episode, rows) = (*step, self.episode()?, &self.after.stops.rows);
+        let Event::Observed { step, result: turn, .. } = self.event else { return None };
+        let (step, episode, rows) = (*step, self.episode()?, &self.after.breakpoints.streaks);
         let words = match condition {
             Condition::Invalid(n) if self.row_due(*n, rows.invalid, step) => {
                 format!("the world refused the action {}", why::row(episode, rows.invalid, *n))
             }
             Condition::Same(_, n) if self.row_due(*n, rows.observation, step) => {
-                let said = episode.last().and_then(Step::observation).unwrap_or_default();
+                let said = episode.last_step().and_then(Step::observation).unwrap_or_default();
                 format!(
                     "the world said the same {}: \"{}\"",
                     why::row(episode, rows.observation, *n),
@@ -192,7 +192,10 @@ impl<'a> Moment<'a> {
 
     fn changed(&self, condition: &Condition, step: u32) -> Hit {
         let was = self.before.open_episode()?;
-        let old = was.step(was.answered()).and_then(|s| s.answer.as_ref()).or(was.reset.as_ref())?;
+        let old = was
+            .step(was.answered_steps())
+            .and_then(|s| s.answer.as_ref())
+            .or(was.first_observation.as_ref())?;
         let new = self.after.last_step()?.answer.as_ref()?;
         let (name, from, to) = match condition {
             Condition::Reward => ("reward", old.reward, new.reward),
@@ -204,7 +207,7 @@ impl<'a> Moment<'a> {
 
     fn noted(&self, condition: &Condition) -> Hit {
         let Event::Noted { step, notes } = self.event else { return None };
-        let (step, nothing) = (*step, self.after.stops.rows.nothing);
+        let (step, nothing) = (*step, self.after.breakpoints.streaks.nothing);
         if let Condition::Nothing(n) = condition {
             let due = self.row_due(*n, nothing, step);
             return due.then(|| {
@@ -221,7 +224,7 @@ impl<'a> Moment<'a> {
         Some((step, format!("{named} at turn {step}: {}", why::short(&note.evidence))))
     }
 
-    fn reflection(&self, kind: Option<Kind>) -> Hit {
+    fn reflection(&self, kind: Option<ReflectionKind>) -> Hit {
         let Event::Reflected { reflection } = self.event else { return None };
         if kind.is_some_and(|k| k != reflection.kind) {
             return None;
@@ -237,12 +240,12 @@ impl<'a> Moment<'a> {
 
     fn lesson(&self, number: u32) -> Hit {
         let Event::PromptSent { prompt } = self.event else { return None };
-        let id = &self.after.pool.numbered(number)?.id;
+        let id = &self.after.pool.by_number(number)?.id;
         let in_it = |p: &PromptRecord| {
-            p.segments.iter().any(|s| matches!(&s.origin, Origin::Lesson { id: of, .. } if of == id))
+            p.segments.iter().any(|s| matches!(&s.origin, SegmentOrigin::Lesson { id: of, .. } if of == id))
         };
         let last = match prompt.question {
-            None => self.before.prompts.0.as_deref(),
+            None => self.before.actor_prompts.0.as_deref(),
             Some(asked) => {
                 let of = self.before.mentor_prompts.iter().find(|(q, ..)| *q == asked);
                 of.map(|(_, last, _)| last.as_ref())
@@ -266,21 +269,21 @@ impl<'a> Moment<'a> {
         if told || !(replied || matches!(spend, Spend::Time(_))) {
             return None;
         }
-        let (state, meter) = (self.after, &self.after.stops.meter);
+        let (state, meter) = (self.after, &self.after.breakpoints.baseline);
         let whole = scope == Scope::Run;
         let less = |all: u64, begun: u64| if whole { all } else { all.saturating_sub(begun) };
         let words = match spend {
             Spend::Tokens(bound) => {
-                let now = less(state.spent.tokens(), meter.tokens_begun);
+                let now = less(state.usage.tokens(), meter.tokens_at_start);
                 (now > bound).then(|| format!("{now} tokens"))
             }
             Spend::Cost(bound) => {
-                let now = less(state.spent.cost_nano(), meter.cost_begun);
+                let now = less(state.usage.cost_nano(), meter.cost_at_start);
                 (now > bound).then(|| format!("costs of {}", number::decimal(now)))
             }
             Spend::Time(bound) => {
-                let before = if whole { meter.before } else { std::time::Duration::ZERO };
-                let now = before.saturating_add(state.clock.spent);
+                let before = if whole { meter.earlier_time } else { std::time::Duration::ZERO };
+                let now = before.saturating_add(state.clock.elapsed);
                 let told = || format!("{} of moving time", number::span(now.as_secs()));
                 (now > std::time::Duration::from_secs(bound)).then(told)
             }
@@ -306,7 +309,7 @@ impl<'a> Moment<'a> {
         ))
     }
 
-    fn row_due(&self, n: u32, row: Row, step: u32) -> bool {
+    fn row_due(&self, n: u32, row: Streak, step: u32) -> bool {
         row.last == step && self.due(n, row.count, row.first)
     }
 

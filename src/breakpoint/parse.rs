@@ -3,7 +3,7 @@
 use super::condition::{Condition, Meant, Part, Pattern, Same, Scope, Spend};
 use super::near::{like, nearest};
 use super::{hint, number};
-use crate::domain::Kind;
+use crate::domain::ReflectionKind;
 use regex::{Regex, RegexBuilder};
 
 /// Characters of a condition at most.
@@ -247,10 +247,10 @@ fn same(rest: &str) -> Result<Condition, String> {
     Ok(Condition::Same(what, count))
 }
 
-fn kind(text: &str) -> Result<Kind, String> {
+fn kind(text: &str) -> Result<ReflectionKind, String> {
     let wanted = text.to_lowercase();
-    Kind::ALL.iter().copied().find(|k| k.name().to_lowercase() == wanted).ok_or_else(|| {
-        let names: Vec<String> = Kind::ALL.iter().map(|k| k.name().to_lowercase()).collect();
+    ReflectionKind::ALL.iter().copied().find(|k| k.name().to_lowercase() == wanted).ok_or_else(|| {
+        let names: Vec<String> = ReflectionKind::ALL.iter().map(|k| k.name().to_lowercase()).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         match nearest(&wanted, &known) {
             Some(near) => format!("there is no kind of reflection {text:?}; did you mean `{near}`?"),

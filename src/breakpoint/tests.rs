@@ -2,7 +2,7 @@
 
 use super::condition::{Condition, Meant, Part, Pattern, Same, Scope, Spend};
 use super::{FORMS, Known, LONGEST, check, offers, parse};
-use crate::domain::Kind;
+use crate::domain::ReflectionKind;
 use proptest::prelude::*;
 
 fn read(text: &str) -> Condition {
@@ -37,7 +37,7 @@ fn what_is_typed_is_what_is_meant() {
         ("progress changed", Condition::Progress),
         ("stalled 8", Condition::Stalled(8)),
         ("reflection", Condition::Reflection(None)),
-        ("reflection Error", Condition::Reflection(Some(Kind::Error))),
+        ("reflection Error", Condition::Reflection(Some(ReflectionKind::Error))),
         ("lesson 6", Condition::Lesson(6)),
         ("lesson #6", Condition::Lesson(6)),
         ("tokens > 20000", Condition::Above(Scope::Run, Spend::Tokens(20_000))),
@@ -53,7 +53,7 @@ fn what_is_typed_is_what_is_meant() {
         ("won", Condition::Won),
         ("mistake", Condition::Mistake),
         ("note=wrong appliance", Condition::Note("wrong_appliance".to_owned())),
-        ("reflection=ERROR", Condition::Reflection(Some(Kind::Error))),
+        ("reflection=ERROR", Condition::Reflection(Some(ReflectionKind::Error))),
         ("action=heat mug 1", words(Part::Action, "heat mug 1")),
         ("seen=Nothing happens", words(Part::Observation, "Nothing happens")),
     ];
@@ -214,7 +214,8 @@ fn conditions() -> impl Strategy<Value = Condition> {
         Just(Condition::Reward),
         Just(Condition::Progress),
         (1u32..=1_000_000).prop_map(Condition::Stalled),
-        proptest::option::of(proptest::sample::select(Kind::ALL.to_vec())).prop_map(Condition::Reflection),
+        proptest::option::of(proptest::sample::select(ReflectionKind::ALL.to_vec()))
+            .prop_map(Condition::Reflection),
         (1u32..=1_000_000).prop_map(Condition::Lesson),
         (scope, spend).prop_map(|(scope, spend)| Condition::Above(scope, spend)),
         (1u32..=1_000_000).prop_map(Condition::Step),

@@ -1,7 +1,7 @@
 //! Why a condition came true, in the words a person is told.
 
 use crate::domain::Step;
-use crate::engine::{Episode, Row};
+use crate::engine::{Episode, Streak};
 
 /// Turns that are named one by one; of a longer row only its ends are.
 const NAMED: u32 = 6;
@@ -20,7 +20,7 @@ pub(super) fn turns(episode: &Episode, last: u32, n: u32, first: u32) -> String 
             break;
         }
         at -= 1;
-        if episode.step(at).is_some_and(|s| !s.only_thinks()) {
+        if episode.step(at).is_some_and(|s| !s.is_thought_only()) {
             named.push(at);
         }
     }
@@ -36,7 +36,7 @@ pub(super) fn turns(episode: &Episode, last: u32, n: u32, first: u32) -> String 
 }
 
 /// The same for a row of the fold.
-pub(super) fn row(episode: &Episode, row: Row, n: u32) -> String {
+pub(super) fn row(episode: &Episode, row: Streak, n: u32) -> String {
     turns(episode, row.last, n, row.first)
 }
 

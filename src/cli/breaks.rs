@@ -42,18 +42,18 @@ pub(super) fn given(flags: &[String]) -> Result<Vec<String>, CliError> {
 /// Sets them in a resumed session that has not gone on yet. What is there already is not set twice.
 pub(super) fn set(handle: &Handle, breaks: &[String]) {
     for text in breaks {
-        handle.send(Command::Break { text: text.clone(), of: None });
+        handle.send(Command::SetBreakpoint { text: text.clone(), replaces: None });
     }
 }
 
 /// Switches off what the session holds.
 pub(super) fn switch_off(handle: &Handle) {
-    for breakpoint in handle.store.head().stops.all.iter().filter(|b| b.on) {
-        handle.send(Command::SwitchBreak { breakpoint: breakpoint.number, on: false });
+    for breakpoint in handle.store.head().breakpoints.all.iter().filter(|b| b.enabled) {
+        handle.send(Command::SwitchBreakpoint { breakpoint: breakpoint.number, enabled: false });
     }
 }
 
 /// The breakpoint for which the session stands still, and why.
 pub(super) fn standing(state: &State) -> Option<String> {
-    state.stops.standing.as_ref().map(|hit| hit.sentence())
+    state.breakpoints.current_hit.as_ref().map(|hit| hit.describe())
 }

@@ -78,7 +78,7 @@ impl CliError {
 
     /// A signal ended it.
     pub fn interrupted(hint: impl Into<String>) -> Self {
-        let message = match signals::received() {
+        let message = match signals::pending_signal() {
             None | Some(EndSignal::INTERRUPT) => "interrupted".to_owned(),
             Some(signal) => format!("interrupted by {}", signal.name()),
         };
@@ -96,7 +96,9 @@ impl CliError {
             CliErrorKind::Gone => 0,
             CliErrorKind::Usage => 2,
             CliErrorKind::Stopped => 3,
-            CliErrorKind::Interrupted => signals::received().unwrap_or(EndSignal::INTERRUPT).exit_code(),
+            CliErrorKind::Interrupted => {
+                signals::pending_signal().unwrap_or(EndSignal::INTERRUPT).exit_code()
+            }
             _ => 1,
         }
     }

@@ -49,7 +49,7 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
     };
     match &args.out {
         Some(path) => {
-            files::write_out(path, text.as_bytes())
+            files::write_output(path, text.as_bytes())
                 .map_err(|e| CliError::file(path, "could not be written", &e))?;
             out.note(&format!("wrote {}", path.display()));
             Ok(())

@@ -1,10 +1,10 @@
 //! Kinds and scopes of lessons, by the words that a person types.
 
 use super::error::CliError;
-use crate::domain::{Kind, Scope};
+use crate::domain::{ReflectionKind, Scope};
 
 /// A kind by its word.
-pub(super) fn kind_of(word: &str) -> Result<Kind, CliError> {
+pub(super) fn kind_of(word: &str) -> Result<ReflectionKind, CliError> {
     serde_json::from_value(word.to_lowercase().into()).map_err(|_error| {
         CliError::usage(
             format!("there is no kind {word:?}"),

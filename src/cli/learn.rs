@@ -4,7 +4,7 @@ use super::args::World;
 use super::error::{CliError, CliErrorKind};
 use super::pool::{self, PoolFile, PoolLine, TaskName};
 use super::worlds::selection;
-use crate::domain::{CALIBRATION, EXPLORATION, Kind, RunSpec, SettingOrigin, Task};
+use crate::domain::{CALIBRATION_SETTING, EXPLORATION_SETTING, ReflectionKind, RunSpec, SettingOrigin, Task};
 use crate::driver::worlds::{self, WorldOptions};
 use crate::engine::State;
 use crate::prompt::{Templates, forms};
@@ -25,7 +25,7 @@ pub(super) struct Learn {
 
 /// Says in the first of some lines which tasks their session was calibrated on.
 pub(super) fn name_tasks(lines: &mut [PoolLine], state: &State) {
-    let learnt = state.past.iter().filter(|p| p.role.calibrates());
+    let learnt = state.ended_episodes.iter().filter(|p| p.role.is_calibration());
     let tasks: BTreeSet<TaskName> = learnt.map(|p| TaskName::of(&p.task)).collect();
     if let Some(first) = lines.first_mut() {
         first.calibration = tasks.into_iter().collect();
@@ -52,11 +52,11 @@ pub(super) fn before(
             settings.set(name, value, SettingOrigin::Flag);
         }
     }
-    let by_rules = settings.word("generation", "symbolic") == "symbolic";
-    let chosen = settings.0.get("explore").is_some_and(|s| s.origin != SettingOrigin::Ours);
+    let by_rules = settings.text("generation", "symbolic") == "symbolic";
+    let chosen = settings.0.get("explore").is_some_and(|s| s.origin != SettingOrigin::BuiltIn);
     if by_rules && !chosen {
         // The rules draw their Abstract lessons from what served a goal.
-        settings.set("explore", 0, SettingOrigin::Ours);
+        settings.set("explore", 0, SettingOrigin::BuiltIn);
     }
     let count = |name| usize::try_from(settings.number(name, 1)).unwrap_or(usize::MAX);
     let (each, explored) = (count("per_type"), count("explore"));
@@ -71,8 +71,8 @@ pub(super) fn before(
     };
     let learnt = per_type(tasks.clone(), if named { usize::MAX } else { each }, spec.seed);
     let explored = per_type(learnt.clone(), explored, spec.seed);
-    spec.settings.set(CALIBRATION, learnt.len(), SettingOrigin::Flag);
-    spec.settings.set(EXPLORATION, explored.len(), SettingOrigin::Flag);
+    spec.settings.set(CALIBRATION_SETTING, learnt.len(), SettingOrigin::Flag);
+    spec.settings.set(EXPLORATION_SETTING, explored.len(), SettingOrigin::Flag);
     let tests = std::mem::take(&mut spec.tasks);
     spec.tasks = learnt.into_iter().chain(explored).chain(tests).collect();
     Ok(())
@@ -103,11 +103,11 @@ pub(super) fn seen_before(spec: &RunSpec, files: &[&Option<PathBuf>]) -> Result<
     for file in files.iter().filter_map(|f| f.as_deref()).filter(|f| pool::is_pool(f)) {
         learnt.push((file.display().to_string(), PoolFile::read(file)?.calibration));
     }
-    let own = spec.calibration().iter().chain(spec.exploration()).map(TaskName::of).collect();
+    let own = spec.calibration_tasks().iter().chain(spec.exploration_tasks()).map(TaskName::of).collect();
     learnt.push(("this run's calibration".to_owned(), own));
     let warn = |(source, tasks): (String, BTreeSet<TaskName>)| {
         let again: BTreeSet<TaskName> =
-            spec.tests().iter().map(TaskName::of).filter(|t| tasks.contains(t)).collect();
+            spec.test_tasks().iter().map(TaskName::of).filter(|t| tasks.contains(t)).collect();
         let first = again.first()?;
         let more = if again.len() > 1 { format!(" and {} more", again.len() - 1) } else { String::new() };
         Some(format!(
@@ -126,10 +126,11 @@ pub(super) fn seen_before(spec: &RunSpec, files: &[&Option<PathBuf>]) -> Result<
 pub(super) fn exemplars(templates: Templates, file: &Path) -> Result<Templates, CliError> {
     let pool = PoolFile::read(file)?;
     let of = |kind| -> String {
-        let lessons = pool.lessons().filter(|l| l.kind == kind && l.rule.is_some() && l.in_force());
+        let lessons = pool.lessons().filter(|l| l.kind == kind && l.rule.is_some() && l.is_active());
         lessons.map(|l| forms::lesson_line(l.text())).collect()
     };
-    let texts = [Kind::Abstract, Kind::Error, Kind::Progress].map(|kind| (kind, of(kind)));
+    let texts = [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress]
+        .map(|kind| (kind, of(kind)));
     if texts.iter().all(|(_, text)| text.is_empty()) {
         return Err(CliError::new(
             CliErrorKind::File,

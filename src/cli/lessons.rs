@@ -7,7 +7,7 @@ use super::kinds::{kind_of, scope_of};
 use super::out::Out;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
 use super::{learn, locate, reflexion};
-use crate::domain::{Kind, Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope};
+use crate::domain::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope};
 use crate::driver::now;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ fn lessons_of(config: &Config, pool: &Path, from: Option<&str>) -> Result<(Strin
 struct Row<'a> {
     number: u32,
     id: &'a str,
-    kind: Kind,
+    kind: ReflectionKind,
     scope: Scope,
     status: LessonStatus,
     origin: LessonOrigin,
@@ -138,7 +138,7 @@ fn edit(
         text: text.map_or_else(|| Ok(was.text.clone()), filled)?,
         solution: solution.map(str::to_owned).or(was.solution.clone()),
     };
-    let op = LessonOp::Edit { id: lesson.id.clone(), was, text: now_says };
+    let op = LessonOp::Edit { id: lesson.id.clone(), previous: was, text: now_says };
     append(path, &[PoolLine { v: 1, at: now(), session: String::new(), calibration: Vec::new(), op }], out)?;
     out.line(&format!("changed {}", lesson.id))
 }
@@ -148,8 +148,11 @@ fn retire(path: &Path, lessons: &[String], out: &mut Out) -> Result<(), CliError
     let mut lines = Vec::new();
     for text in lessons {
         let lesson = pool.find(text)?;
-        let op =
-            LessonOp::Status { id: lesson.id.clone(), was: lesson.status, status: LessonStatus::Retired };
+        let op = LessonOp::Status {
+            id: lesson.id.clone(),
+            previous: lesson.status,
+            status: LessonStatus::Retired,
+        };
         lines.push(PoolLine { v: 1, at: now(), session: String::new(), calibration: Vec::new(), op });
     }
     append(path, &lines, out)?;
@@ -173,7 +176,7 @@ fn import(path: &Path, file: &Path, out: &mut Out) -> Result<(), CliError> {
     } else {
         // The same sentence twice is one lesson.
         let known: Vec<LessonText> =
-            pool.lessons().filter(|l| l.in_force()).map(|l| l.text().clone()).collect();
+            pool.lessons().filter(|l| l.is_active()).map(|l| l.text().clone()).collect();
         pool::plain(&text)
             .into_iter()
             .filter(|(_, text)| !known.contains(text))
@@ -195,11 +198,11 @@ fn export(
 ) -> Result<(), CliError> {
     let (source, lessons) = lessons_of(config, pool, from)?;
     let of_session = from.is_some_and(|f| Path::new(f).extension().is_none_or(|x| x != "jsonl"));
-    for lesson in lessons.iter().filter(|l| l.in_force()) {
+    for lesson in lessons.iter().filter(|l| l.is_active()) {
         match format {
             PoolFormat::Text => out.line(&crate::text::one_line(&words(lesson.text())))?,
             PoolFormat::Markdown => {
-                let words = crate::text::markdown(&words(lesson.text()));
+                let words = crate::text::escape_markdown(&words(lesson.text()));
                 out.line(&format!("- **{}** {words}", lesson.kind.name()))?;
             }
             PoolFormat::Pool => {
@@ -222,7 +225,7 @@ fn promote(
     let opened = locate::open(config, Some(session))?;
     let state = opened.timeline.head().clone();
     let chosen: Vec<&Lesson> = if which.is_empty() {
-        state.pool.all().filter(|l| l.in_force() && l.scope != Scope::Episode).collect()
+        state.pool.all().filter(|l| l.is_active() && l.scope != Scope::Episode).collect()
     } else {
         let all: Vec<&Lesson> = state.pool.all().collect();
         which.iter().map(|w| pool::find(&all, w)).collect::<Result<_, _>>()?
@@ -270,18 +273,22 @@ fn append(path: &Path, lines: &[PoolLine], out: &mut Out) -> Result<(), CliError
 }
 
 /// A lesson as it is typed. `mistake -> solution` is an Error everywhere: here, in `--constitution` and in `--plain`.
-fn typed(text: &str, solution: Option<&str>, kind: Option<&str>) -> Result<(Kind, LessonText), CliError> {
+fn typed(
+    text: &str,
+    solution: Option<&str>,
+    kind: Option<&str>,
+) -> Result<(ReflectionKind, LessonText), CliError> {
     let named = kind.map(kind_of).transpose()?;
     let text = filled(text)?;
     let arrow = text.split_once(" -> ").or_else(|| text.split_once(" → "));
     Ok(match (solution, arrow) {
         (Some(solution), _) => {
-            (named.unwrap_or(Kind::Error), LessonText { text, solution: Some(solution.to_owned()) })
+            (named.unwrap_or(ReflectionKind::Error), LessonText { text, solution: Some(solution.to_owned()) })
         }
-        (None, Some((mistake, solution))) if named.is_none_or(|k| k == Kind::Error) => {
-            (Kind::Error, LessonText::error(filled(mistake)?, filled(solution)?))
+        (None, Some((mistake, solution))) if named.is_none_or(|k| k == ReflectionKind::Error) => {
+            (ReflectionKind::Error, LessonText::error(filled(mistake)?, filled(solution)?))
         }
-        (None, _) => (named.unwrap_or(Kind::Abstract), LessonText { text, solution: None }),
+        (None, _) => (named.unwrap_or(ReflectionKind::Abstract), LessonText { text, solution: None }),
     })
 }
 
@@ -300,18 +307,21 @@ mod tests {
     #[test]
     fn an_arrow_makes_an_error_lesson_as_everywhere_else() {
         let said = |text, solution, kind| typed(text, solution, kind).unwrap();
-        assert_eq!(said("Foo -> bar", None, None), (Kind::Error, LessonText::error("Foo", "bar")));
-        assert_eq!(said("Foo -> bar", None, Some("error")), (Kind::Error, LessonText::error("Foo", "bar")));
+        assert_eq!(said("Foo -> bar", None, None), (ReflectionKind::Error, LessonText::error("Foo", "bar")));
+        assert_eq!(
+            said("Foo -> bar", None, Some("error")),
+            (ReflectionKind::Error, LessonText::error("Foo", "bar"))
+        );
         // A kind that was named, and words that were given apart, are kept as they are.
         assert_eq!(
             said("Foo -> bar", None, Some("abstract")),
-            (Kind::Abstract, LessonText::plain("Foo -> bar"))
+            (ReflectionKind::Abstract, LessonText::plain("Foo -> bar"))
         );
         assert_eq!(
             said("Foo -> bar", Some("baz"), None),
-            (Kind::Error, LessonText::error("Foo -> bar", "baz"))
+            (ReflectionKind::Error, LessonText::error("Foo -> bar", "baz"))
         );
-        assert_eq!(said("Foo", None, None), (Kind::Abstract, LessonText::plain("Foo")));
+        assert_eq!(said("Foo", None, None), (ReflectionKind::Abstract, LessonText::plain("Foo")));
         assert!(typed("Foo ->  ", None, None).is_ok());
         assert!(typed(" ", None, None).is_err());
     }

@@ -131,7 +131,7 @@ pub(super) fn lost(why: String) -> CliError {
 /// Whether a session has the place that `#E.S` names.
 pub(super) fn there(head: &State, at: At) -> Result<(), CliError> {
     let open = head.episode.as_deref().map(|e| (e.number, e.steps.len() as u32));
-    let ended = head.past.iter().map(|e| (e.number, e.steps));
+    let ended = head.ended_episodes.iter().map(|e| (e.number, e.steps));
     let mut all: Vec<(u32, u32)> = ended.chain(open).collect();
     all.dedup_by_key(|e| e.0);
     let Some((_, steps)) = all.iter().find(|e| e.0 == at.episode) else {
@@ -264,7 +264,7 @@ pub(super) fn open_for(config: &Config, text: Option<&str>, how: Use) -> Result<
 pub(super) fn files_of(dir: &Path) -> Result<BTreeMap<String, String>, CliError> {
     let mut found = BTreeMap::new();
     let mut keep = |name: String, path: &Path| -> Result<(), CliError> {
-        let text = files::read_unlinked(path, u64::MAX);
+        let text = files::read_no_follow(path, u64::MAX);
         let text = text.map_err(|e| CliError::file(path, "could not be read", &e))?;
         found.insert(name, String::from_utf8_lossy(&text).into_owned());
         Ok(())

@@ -65,7 +65,7 @@ fn endpoint_of(
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Endpoint, CliError> {
     let (role, mentor) = (asked.name(), asked == ModelRole::Mentor);
-    let was = |name: &str| begun.map_or("", |s| s.word(&format!("{role}.{name}"), ""));
+    let was = |name: &str| begun.map_or("", |s| s.text(&format!("{role}.{name}"), ""));
     let mut profile = Profile::default();
     let names = profiles(config, asked);
     // What a person chose while the run was going on is newer than the flags it was started with.

@@ -78,7 +78,7 @@ const LOOK: Duration = Duration::from_millis(200);
 fn follow_text(mut follower: Follower, teller: &mut EventPrinter) -> Result<(), CliError> {
     let _guard = watch::guard_screen()?;
     watch::runtime()?.block_on(async {
-        let stop = crate::signals::next();
+        let stop = crate::signals::wait_for_signal();
         tokio::pin!(stop);
         loop {
             if teller.state.closed {

@@ -59,13 +59,13 @@ impl Out {
     /// # Errors
     /// [`CliErrorKind::Gone`] when nobody reads it.
     pub fn json(&mut self, text: &str) -> Result<(), CliError> {
-        self.raw_line(&crate::text::json(text))
+        self.raw_line(&crate::text::escape_json(text))
     }
 
     fn raw_line(&mut self, text: &str) -> Result<(), CliError> {
         self.wipe();
         let mut lock = self.stdout.lock();
-        let written = signals::write(|| {
+        let written = signals::blocking_write(|| {
             lock.write_all(text.as_bytes()).and_then(|()| lock.write_all(b"\n")).and_then(|()| lock.flush())
         });
         written.map_err(|e| gone(&e))
@@ -118,14 +118,15 @@ impl Out {
         }
         self.wipe();
         let mut lock = self.stdout.lock();
-        signals::write(|| lock.write_all(text.as_bytes()).and_then(|()| lock.flush())).map_err(|e| gone(&e))
+        signals::blocking_write(|| lock.write_all(text.as_bytes()).and_then(|()| lock.flush()))
+            .map_err(|e| gone(&e))
     }
 
     /// One line on standard error.
     pub fn note(&mut self, text: &str) {
         self.wipe();
         // Nobody may be reading; there is nobody left to tell.
-        let _ = signals::write(|| writeln!(io::stderr(), "{}", clean(text)));
+        let _ = signals::blocking_write(|| writeln!(io::stderr(), "{}", clean(text)));
     }
 
     /// Shows how far the work is, in one line of a terminal that is overwritten by the next. Nothing where standard
@@ -135,13 +136,13 @@ impl Out {
             return;
         }
         let short: String = clean(text).chars().take(78).collect();
-        let _ = signals::write(|| write!(io::stderr(), "\r\u{1b}[K{short}"));
+        let _ = signals::blocking_write(|| write!(io::stderr(), "\r\u{1b}[K{short}"));
         self.bar_shown = true;
     }
 
     fn wipe(&mut self) {
         if std::mem::take(&mut self.bar_shown) {
-            let _ = signals::write(|| write!(io::stderr(), "\r\u{1b}[K"));
+            let _ = signals::blocking_write(|| write!(io::stderr(), "\r\u{1b}[K"));
         }
     }
 }

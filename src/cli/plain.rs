@@ -15,7 +15,7 @@ use super::watch::{BROKEN, LOOK_AGAIN, closing, halted, runtime, tell_news};
 use crate::domain::{Autonomy, Seq};
 use crate::driver::worlds::WorldOptions;
 use crate::driver::{Handle, Health, Signal};
-use crate::engine::{Command, Pace, State};
+use crate::engine::{Command, RunStatus, State};
 use crate::signals::{self, EndSignal};
 use labels::Labels;
 use std::io::IsTerminal as _;
@@ -51,7 +51,7 @@ pub(super) fn interact(
     if let Health::Halted(halt) = handle.store.live().health {
         return Err(halted(&halt, &path));
     }
-    if left != Ok(Left::Quit) && signals::received().is_some() {
+    if left != Ok(Left::Quit) && signals::pending_signal().is_some() {
         return Err(CliError::interrupted(resume));
     }
     match left? {
@@ -93,8 +93,8 @@ impl Talk {
         let mut input = lines();
         // What is typed ahead into a pipe waits for its turn; a person at a terminal is heard at once.
         let patient = !std::io::stdin().is_terminal();
-        signals::interrupt_is_command(true);
-        let mut stop = Box::pin(signals::next());
+        signals::set_interrupt_is_command(true);
+        let mut stop = Box::pin(signals::wait_for_signal());
         self.line("retrospect, line by line. `help` lists the commands.")?;
         tell_news(&self.handle, &mut self.teller)?;
         if patient {
@@ -119,7 +119,7 @@ impl Talk {
                 Health::Running | Health::Reading => {}
             }
             let state = self.teller.state.clone();
-            running &= !undecided(&state) && state.stops.standing.is_none();
+            running &= !undecided(&state) && state.breakpoints.current_hit.is_none();
             let waiting = settled(&state, running) && self.handle.store.head().head == state.head;
             if waiting {
                 self.mode(&state)?;
@@ -131,7 +131,7 @@ impl Talk {
                         return Ok(Left::Interrupted);
                     }
                     signals::acknowledge();
-                    stop = Box::pin(signals::next());
+                    stop = Box::pin(signals::wait_for_signal());
                     running = false;
                     self.handle.send(Command::Cancel);
                     self.handle.send(Command::Pause);
@@ -248,7 +248,7 @@ impl Talk {
                 *running = false;
             }
             if let Err(refusal) = self.handle.ask(command).await {
-                self.line(&format!("{}; {}", refusal.why, refusal.next))?;
+                self.line(&format!("{}; {}", refusal.message, refusal.hint))?;
                 break;
             }
         }
@@ -263,7 +263,7 @@ impl Talk {
             }
             self.heard = number;
             match signal {
-                Signal::Refused(refusal) => self.line(&format!("{}; {}", refusal.why, refusal.next))?,
+                Signal::Refused(refusal) => self.line(&format!("{}; {}", refusal.message, refusal.hint))?,
                 Signal::Said(text) => self.line(&text)?,
             }
         }
@@ -296,18 +296,18 @@ impl Talk {
 
 /// Nothing more comes of itself: a person's word is due.
 fn settled(state: &State, running: bool) -> bool {
-    let over = state.over && state.open_episode().is_none();
-    over || (state.waits() && (undecided(state) || !(running && state.pace == Pace::Running)))
+    let over = state.run_over && state.open_episode().is_none();
+    over || (state.is_waiting() && (undecided(state) || !(running && state.run_status == RunStatus::Running)))
 }
 
 /// Nothing goes on before this is decided on, at whatever pace.
 fn undecided(state: &State) -> bool {
-    let summary = !state.changes.is_empty() && state.autonomy != Autonomy::Auto;
+    let summary = !state.waiting_summaries.is_empty() && state.autonomy != Autonomy::Auto;
     state.divergence.is_some() || state.failed_call.is_some() || summary
 }
 
 fn stands(state: &State) -> bool {
-    state.calls.is_empty() && state.pace == Pace::Paused && state.grant.is_none()
+    state.calls.is_empty() && state.run_status == RunStatus::Paused && state.grant.is_none()
 }
 
 /// Lines of standard input, read on a thread of its own so that nothing waits for them.

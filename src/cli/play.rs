@@ -158,9 +158,9 @@ impl View {
         let seq = crate::domain::Seq(self.seq);
         self.state.apply(&Envelope {
             seq,
-            at: jiff::Timestamp::UNIX_EPOCH,
+            timestamp: jiff::Timestamp::UNIX_EPOCH,
             cause: Cause::Policy,
-            more: false,
+            batch_continues: false,
             event,
         });
     }
@@ -173,8 +173,8 @@ impl View {
         let call = crate::domain::CallId(1);
         self.fold(Event::WorldReset {
             call,
-            turn: Box::new(turn.clone()),
-            seen: seen.clone(),
+            result: Box::new(turn.clone()),
+            agent_view: seen.clone(),
             goal: String::new(),
         });
         if let Some(seen) = seen {
@@ -189,26 +189,26 @@ impl View {
         world: &mut dyn Environment,
         action: &str,
     ) -> Result<(StepResult, bool), crate::env::EnvError> {
-        use crate::domain::{By, CallId, Executed, ShownAs, ThoughtDisposition};
+        use crate::domain::{CallId, DecidedBy, ExecutedAction, ShownAs, ThoughtDisposition};
         if self.raw {
             return Ok((world.step(action)?, true));
         }
         let out = interface::outgoing(&self.state, action);
         let step = self.state.episode.as_ref().map_or(1, |e| e.steps.len() as u32 + 1);
         self.fold(Event::StepOpened { step });
-        let executed = Executed {
+        let executed = ExecutedAction {
             action: action.to_owned(),
             sent: out.sent.clone(),
             rule: out.rule,
-            by: By::Person,
+            decided_by: DecidedBy::Person,
             shown_as: ShownAs::Own,
-            fate: ThoughtDisposition::Kept,
+            thought_disposition: ThoughtDisposition::Kept,
         };
         let call = Some(CallId(u64::from(step) + 1));
-        self.fold(Event::ActionTaken { step, call, executed, list: out.list });
-        let (mut turn, listed) = if out.list {
+        self.fold(Event::ActionTaken { step, call, executed, list_only: out.list_only });
+        let (mut turn, listed) = if out.list_only {
             let last = self.state.episode.as_ref().and_then(|e| {
-                e.step(step.saturating_sub(1)).and_then(|s| s.answer.clone()).or(e.reset.clone())
+                e.step(step.saturating_sub(1)).and_then(|s| s.answer.clone()).or(e.first_observation.clone())
             });
             let last = last.map_or_else(StepResult::default, |a| StepResult {
                 reward: a.reward,
@@ -223,10 +223,10 @@ impl View {
             (world.step(out.sent.as_deref().unwrap_or(action))?, Vec::new())
         };
         let seen = interface::incoming(&self.state, action, &turn, &listed);
-        self.fold(Event::Observed { step, call, turn: Box::new(turn.clone()), seen: seen.clone() });
+        self.fold(Event::Observed { step, call, result: Box::new(turn.clone()), agent_view: seen.clone() });
         if let Some(seen) = seen {
             turn.observation = seen;
         }
-        Ok((turn, !out.list))
+        Ok((turn, !out.list_only))
     }
 }

@@ -4,7 +4,8 @@
 use super::bounded;
 use super::error::{CliError, CliErrorKind};
 use crate::domain::{
-    Author, Kind, Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, Scope, Seq, Task, hex,
+    Author, Lesson, LessonId, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Seq,
+    Task, hex,
 };
 use crate::engine::{Cause, Envelope, Event, LessonCommand, State};
 use crate::files;
@@ -102,8 +103,14 @@ impl PoolFile {
             return news;
         }
         let seq = Seq(self.lines.len() as u64 + 1);
-        let event = Event::LessonChanged { op: Box::new(line.op.clone()), by: Author::File };
-        self.state.apply(&Envelope { seq, at: line.at, cause: Cause::Policy, more: false, event });
+        let event = Event::LessonChanged { op: Box::new(line.op.clone()), author: Author::File };
+        self.state.apply(&Envelope {
+            seq,
+            timestamp: line.at,
+            cause: Cause::Policy,
+            batch_continues: false,
+            event,
+        });
         self.lines.push(line);
         true
     }
@@ -249,7 +256,7 @@ fn open_to_append(path: &Path) -> std::io::Result<fs::File> {
 }
 
 /// The id of a lesson that was typed into a pool: a hash of time, program and words.
-pub(super) fn typed_id(at: Timestamp, kind: Kind, text: &LessonText) -> LessonId {
+pub(super) fn typed_id(at: Timestamp, kind: ReflectionKind, text: &LessonText) -> LessonId {
     let mut hash = Sha256::new();
     hash.update(at.as_nanosecond().to_le_bytes());
     hash.update(std::process::id().to_le_bytes());
@@ -274,7 +281,7 @@ pub fn wishes(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliError> {
     let pool = PoolFile::read(path)?;
     let source = path.display().to_string();
     let wish = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
-    Ok(pool.lessons().filter(|l| l.in_force()).map(wish).collect())
+    Ok(pool.lessons().filter(|l| l.is_active()).map(wish).collect())
 }
 
 /// Whether a file is a pool file, and no plain text; one that cannot be read is none.
@@ -284,9 +291,9 @@ pub(super) fn is_pool(path: &Path) -> bool {
 
 /// Whether a lesson belongs to the constitution: the kinds that outlive their task, as far as the environment reaches.
 pub(super) fn constitutes(lesson: &Lesson) -> bool {
-    matches!(lesson.kind, Kind::Abstract | Kind::Error)
+    matches!(lesson.kind, ReflectionKind::Abstract | ReflectionKind::Error)
         && lesson.scope == Scope::Environment
-        && lesson.in_force()
+        && lesson.is_active()
 }
 
 /// The constitution in a pool file (its Abstract and Error lessons in force, of scope environment), or the lessons of a
@@ -324,7 +331,7 @@ pub fn constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliErro
                     rule,
                     evidence,
                     parents: Vec::new(),
-                    moment: None,
+                    transition: None,
                 },
             )
         })
@@ -340,7 +347,7 @@ pub fn constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliErro
 }
 
 /// Kinds and words of a plain text.
-pub(super) fn plain(text: &str) -> Vec<(Kind, LessonText)> {
+pub(super) fn plain(text: &str) -> Vec<(ReflectionKind, LessonText)> {
     text.lines()
         .map(str::trim)
         .filter(|l| !l.is_empty() && !l.starts_with('#'))
@@ -348,9 +355,9 @@ pub(super) fn plain(text: &str) -> Vec<(Kind, LessonText)> {
             let line = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).unwrap_or(line).trim();
             match line.split_once(" -> ").or_else(|| line.split_once(" → ")) {
                 Some((mistake, solution)) => {
-                    (Kind::Error, LessonText::error(mistake.trim(), solution.trim()))
+                    (ReflectionKind::Error, LessonText::error(mistake.trim(), solution.trim()))
                 }
-                None => (Kind::Abstract, LessonText::plain(line)),
+                None => (ReflectionKind::Abstract, LessonText::plain(line)),
             }
         })
         .filter(|(_, text)| !text.text.is_empty())
@@ -360,7 +367,7 @@ pub(super) fn plain(text: &str) -> Vec<(Kind, LessonText)> {
 /// A new lesson as a line.
 pub(super) fn add_line(
     at: Timestamp,
-    kind: Kind,
+    kind: ReflectionKind,
     scope: Scope,
     text: LessonText,
     origin: LessonOrigin,
@@ -375,8 +382,8 @@ pub(super) fn add_line(
         evidence: String::new(),
         rule: None,
         parents: Vec::new(),
-        moment: None,
-        about: None,
+        transition: None,
+        task_key: None,
     };
     PoolLine { v: 1, at, session: String::new(), calibration: Vec::new(), op }
 }
@@ -397,21 +404,21 @@ pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Ve
             evidence: lesson.evidence.to_string(),
             rule: lesson.rule.as_deref().map(str::to_owned),
             parents: lesson.parents.to_vec(),
-            moment: lesson.moment.as_deref().cloned(),
-            about: lesson.about.as_deref().map(str::to_owned),
+            transition: lesson.transition.as_deref().cloned(),
+            task_key: lesson.task_key.as_deref().map(str::to_owned),
         }));
     }
     for pair in lesson.versions.windows(2) {
         lines.push(line(LessonOp::Edit {
             id: lesson.id.clone(),
-            was: pair[0].text.clone(),
+            previous: pair[0].text.clone(),
             text: pair[1].text.clone(),
         }));
     }
-    if lesson.status != LessonStatus::On && lesson.in_force() {
+    if lesson.status != LessonStatus::On && lesson.is_active() {
         lines.push(line(LessonOp::Status {
             id: lesson.id.clone(),
-            was: LessonStatus::On,
+            previous: LessonStatus::On,
             status: lesson.status,
         }));
     }
@@ -428,7 +435,7 @@ pub(super) fn missing_lines(pool: &PoolFile, at: Timestamp, session: &str, lesso
         return Vec::new();
     }
     let (was, text) = (known.text().clone(), lesson.text().clone());
-    let op = LessonOp::Edit { id: lesson.id.clone(), was, text };
+    let op = LessonOp::Edit { id: lesson.id.clone(), previous: was, text };
     vec![PoolLine { v: 1, at, session: session.to_owned(), calibration: Vec::new(), op }]
 }
 

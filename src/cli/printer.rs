@@ -178,7 +178,8 @@ impl EventPrinter {
     }
 
     fn progress(&self) -> String {
-        let (done, won) = (self.state.past.len(), self.state.past.iter().filter(|e| e.won).count());
+        let (done, won) =
+            (self.state.ended_episodes.len(), self.state.ended_episodes.iter().filter(|e| e.won).count());
         let tasks = self.state.run.as_ref().map_or(1, |r| r.tasks.len() as u64 * u64::from(r.trials));
         let step = self.state.open_episode().map_or(0, |e| e.steps.len());
         let filled = (done as u64 * 20 / tasks.max(1)).min(20) as usize;
@@ -212,7 +213,7 @@ impl MirrorEnv {
                 }
                 return self.look();
             }
-            Event::ActionTaken { executed, call: Some(_), list: false, .. } => {
+            Event::ActionTaken { executed, call: Some(_), list_only: false, .. } => {
                 self.sent = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
             Event::Observed { .. } => {

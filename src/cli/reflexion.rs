@@ -3,7 +3,7 @@
 use super::bounded;
 use super::error::{CliError, CliErrorKind};
 use super::pool::PoolLine;
-use crate::domain::{Kind, LessonId, LessonOp, LessonOrigin, LessonText, RunSpec, Scope, hex};
+use crate::domain::{LessonId, LessonOp, LessonOrigin, LessonText, ReflectionKind, RunSpec, Scope, hex};
 use crate::engine::LessonCommand;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -96,15 +96,15 @@ pub(super) fn lines(results: &Results, at: Timestamp) -> Vec<PoolLine> {
             let hash = Sha256::digest(format!("reflexion\n{about}\n{number}\n{plan}").as_bytes());
             let op = LessonOp::Add {
                 id: LessonId(hex(&hash[..6]).into()),
-                kind: Kind::Plan,
+                kind: ReflectionKind::Plan,
                 scope: Scope::Task,
                 origin: LessonOrigin::File,
                 text: LessonText::plain(plan.trim()),
                 evidence: String::new(),
                 rule: None,
                 parents: Vec::new(),
-                moment: None,
-                about: Some(about),
+                transition: None,
+                task_key: Some(about),
             };
             lines.push(PoolLine { v: 1, at, session: String::new(), calibration: Vec::new(), op });
         }
@@ -118,13 +118,13 @@ pub(super) fn bind(lessons: &mut Vec<(String, LessonCommand)>, spec: &RunSpec) -
     lessons.retain_mut(|(_, wish)| {
         let LessonCommand::Load(lesson) = wish else { return true };
         let place = lesson
-            .about
+            .task_key
             .as_deref()
             .and_then(|a| a.strip_prefix("env_"))
             .and_then(|n| n.parse::<usize>().ok());
         let Some(place) = place else { return true };
-        let task = spec.tests().get(place);
-        lesson.about = task.map(|t| t.key().into());
+        let task = spec.test_tasks().get(place);
+        lesson.task_key = task.map(|t| t.key().into());
         task.is_some()
     });
     before - lessons.len()
@@ -132,14 +132,14 @@ pub(super) fn bind(lessons: &mut Vec<(String, LessonCommand)>, spec: &RunSpec) -
 
 /// Leaves out of a run the tasks that these results say are solved, and the trials that were played.
 pub(super) fn go_on(results: &Results, spec: &mut RunSpec) -> Result<String, CliError> {
-    let learnt = spec.tasks.len() - spec.tests().len();
+    let learnt = spec.tasks.len() - spec.test_tasks().len();
     let settled = |place: usize| results.rows.iter().any(|r| r.place == place && r.settled);
     let mut tasks = std::mem::take(&mut spec.tasks);
     let tests = tasks.split_off(learnt);
     let all = tests.len();
     tasks.extend(tests.into_iter().enumerate().filter(|(place, _)| !settled(*place)).map(|(_, task)| task));
     spec.tasks = tasks;
-    let left = spec.tests().len();
+    let left = spec.test_tasks().len();
     let played = results.trial.saturating_add(1);
     if left == 0 || played >= spec.trials {
         return Err(CliError::usage(

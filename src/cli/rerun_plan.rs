@@ -5,10 +5,12 @@ use super::error::{CliError, CliErrorKind};
 use super::locate;
 use super::setup::{Plan, launch, same_templates};
 use super::worlds::world_options;
-use crate::domain::{CALIBRATION, EXPLORATION, EpisodeRole, Lesson, RunSpec, Scope, Seq, SettingOrigin};
+use crate::domain::{
+    CALIBRATION_SETTING, EXPLORATION_SETTING, EpisodeRole, Lesson, RunSpec, Scope, Seq, SettingOrigin,
+};
 use crate::engine::{
-    Attempt, Episode, FROM_EPISODE, FROM_NUMBER, FROM_SESSION, FROM_TASKS, FROM_TRIAL, LessonCommand,
-    ReplaySeed, State, seeded_episode,
+    Attempt, Episode, FIRST_EPISODE_SETTING, FIRST_TRIAL_SETTING, LessonCommand, ReplaySeed,
+    SEED_EPISODE_SETTING, SEED_TASK_COUNT_SETTING, SOURCE_SESSION_SETTING, State, seeded_episode,
 };
 use std::time::Duration;
 
@@ -23,11 +25,11 @@ pub(super) fn plan(
     let opened = locate::open(config, path)?;
     let session = opened.meta.session.clone();
     let head = opened.timeline.head().clone();
-    let past = head.past.iter().find(|p| p.number == number);
+    let past = head.ended_episodes.iter().find(|p| p.number == number);
     let open = head.episode.as_ref().filter(|e| e.number == number);
-    let began = past.map(|p| p.span.0).or(open.map(|e| e.first_seq.0)).ok_or_else(|| {
+    let began = past.map(|p| p.seq_range.0).or(open.map(|e| e.first_seq.0)).ok_or_else(|| {
         CliError::usage(
-            format!("{session}: there is no episode {number}; it has {}", head.past.len()),
+            format!("{session}: there is no episode {number}; it has {}", head.ended_episodes.len()),
             "`retrospect open` shows them; the run view lists them",
         )
     })?;
@@ -42,18 +44,20 @@ pub(super) fn plan(
         ));
     };
     let mut spec = RunSpec { tasks: vec![episode.task.clone()], ..then.clone() };
-    spec.settings.set(FROM_SESSION, session.clone(), SettingOrigin::Flag);
+    spec.settings.set(SOURCE_SESSION_SETTING, session.clone(), SettingOrigin::Flag);
     // It keeps its number, of which its seeds are made.
-    spec.settings.set(FROM_NUMBER, u64::from(number), SettingOrigin::Flag);
-    spec.settings.set(FROM_TRIAL, u64::from(episode.trial), SettingOrigin::Flag);
-    if then.settings.0.contains_key(FROM_TASKS) {
+    spec.settings.set(FIRST_EPISODE_SETTING, u64::from(number), SettingOrigin::Flag);
+    spec.settings.set(FIRST_TRIAL_SETTING, u64::from(episode.trial), SettingOrigin::Flag);
+    if then.settings.0.contains_key(SEED_TASK_COUNT_SETTING) {
         // Its seeds come from the place of its task, which is alone now.
-        let place = then.tests().iter().position(|t| t.key() == episode.task.key()).unwrap_or(0);
+        let place = then.test_tasks().iter().position(|t| t.key() == episode.task.key()).unwrap_or(0);
         let first = seeded_episode(Some(then), place as u32 + 1);
-        spec.settings.set(FROM_EPISODE, u64::from(first), SettingOrigin::Flag);
+        spec.settings.set(SEED_EPISODE_SETTING, u64::from(first), SettingOrigin::Flag);
     }
     // What was played to learn from is played so again; of a test nothing comes before it.
-    for (name, role) in [(CALIBRATION, EpisodeRole::Calibrate), (EXPLORATION, EpisodeRole::Explore)] {
+    for (name, role) in
+        [(CALIBRATION_SETTING, EpisodeRole::Calibrate), (EXPLORATION_SETTING, EpisodeRole::Explore)]
+    {
         if spec.settings.0.contains_key(name) {
             spec.settings.set(name, u64::from(episode.role == role), SettingOrigin::Flag);
         }
@@ -64,14 +68,15 @@ pub(super) fn plan(
     }
     let source = format!("{session}#{number}");
     // The episode before it is over once this one begins: its attempt is held then, and lessons of its own are gone.
-    let in_force: Vec<&Lesson> = start.pool.all().filter(|l| l.in_force()).collect();
+    let in_force: Vec<&Lesson> = start.pool.all().filter(|l| l.is_active()).collect();
     let learnt = in_force.iter().map(|l| (l.id.clone(), l.learnt_at.0, l.learnt_at.1)).collect();
     let load = |l: &&Lesson| (source.clone(), LessonCommand::Load(Box::new(bound(l, &before, episode))));
     let pool = in_force.iter().map(load).collect();
-    let attempt = start.last_attempt(&episode.task).map(|attempt| Box::new(Attempt::of(attempt)));
+    let attempt = start.last_attempt(&episode.task).map(|attempt| Box::new(Attempt::from_episode(attempt)));
     let worlds = world_options(config);
     let mut launch = launch(&spec, config, &worlds, Duration::ZERO)?;
-    launch.carried = Some(Box::new(ReplaySeed { source, attempt, memory: before.memory.clone(), learnt }));
+    launch.carried =
+        Some(Box::new(ReplaySeed { source, attempt, memory: before.memory.clone(), learnt_at: learnt }));
     let warnings = crate::method::unasked(&spec).into_iter().collect();
     Ok(Plan { spec, pool, launch, worlds, warnings })
 }
@@ -80,11 +85,11 @@ pub(super) fn plan(
 /// the session that loads it.
 fn bound(lesson: &Lesson, before: &State, episode: &Episode) -> Lesson {
     let mut lesson = lesson.clone();
-    let learnt_in = before.ended(lesson.learnt_at.0).map(|p| &p.task);
-    if let Some(task) = learnt_in.filter(|_| lesson.about.is_none()) {
+    let learnt_in = before.ended_episode(lesson.learnt_at.0).map(|p| &p.task);
+    if let Some(task) = learnt_in.filter(|_| lesson.task_key.is_none()) {
         let same_type = task.env == episode.task.env && task.task_type == episode.task.task_type;
         if lesson.scope == Scope::Task || (lesson.scope == Scope::TaskType && !same_type) {
-            lesson.about = Some(task.key().into());
+            lesson.task_key = Some(task.key().into());
         }
     }
     lesson

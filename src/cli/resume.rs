@@ -33,7 +33,7 @@ pub(super) fn take_up(
         let launch = same_templates(spec, config, accepted).and_then(|other| {
             changed = other;
             let mut launch = launch(spec, config, &worlds, typing)?;
-            launch.policy.attended = attended;
+            launch.policy.is_attended = attended;
             Ok(launch)
         });
         launch.map_err(|error| {
@@ -44,7 +44,7 @@ pub(super) fn take_up(
     });
     let resumed = resumed.map_err(|error| said.unwrap_or_else(|| error.into()))?;
     if let Some(hash) = changed {
-        resumed.handle.send(Command::Set { name: "templates".to_owned(), value: hash.into() });
+        resumed.handle.send(Command::ChangeSetting { name: "templates".to_owned(), value: hash.into() });
     }
     Ok(resumed)
 }

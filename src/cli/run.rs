@@ -14,7 +14,7 @@ use super::setup::{Plan, meta, plan_after, playable};
 use super::watch::{Ended, guard, guarded, run_to_end};
 use crate::domain::{Lesson, RunSpec, SettingOrigin, Task};
 use crate::driver::{Driver, RunConfig, worlds};
-use crate::engine::{FROM_EPISODE, LessonCommand, State};
+use crate::engine::{LessonCommand, SEED_EPISODE_SETTING, State};
 use crate::report::{Tally, summary_line};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -120,7 +120,7 @@ fn independent(plan: &Plan, drive: &Drive, screen: &Screen) -> Result<(), CliErr
             "add --headless or --json",
         ));
     }
-    if !plan.spec.calibration().is_empty() {
+    if !plan.spec.calibration_tasks().is_empty() {
         return Err(CliError::usage(
             "--jobs: what is learnt in calibration is for all tasks, so they cannot be played apart",
             "calibrate first, and run with --constitution",
@@ -147,7 +147,7 @@ fn crossing(spec: &RunSpec) -> Option<String> {
         "react" | "planning" => return None,
         // A plan is for the next trial of its task.
         "reflexion" => "plans",
-        "sweet_sour" => match spec.settings.word("memory_scope", "task") {
+        "sweet_sour" => match spec.settings.text("memory_scope", "task") {
             "task" => "memories",
             scope => return Some(format!("memories (memory_scope {scope})")),
         },
@@ -162,8 +162,8 @@ fn crossing(spec: &RunSpec) -> Option<String> {
 /// The part of a run that plays one of its tasks alone, with the seeds that the task has in the whole run.
 fn part(whole: &RunSpec, number: usize, task: &Task) -> RunSpec {
     let mut part = RunSpec { tasks: vec![task.clone()], ..whole.clone() };
-    let first = whole.settings.number(FROM_EPISODE, 1).max(1);
-    part.settings.set(FROM_EPISODE, first.saturating_add(number as u64), SettingOrigin::Flag);
+    let first = whole.settings.number(SEED_EPISODE_SETTING, 1).max(1);
+    part.settings.set(SEED_EPISODE_SETTING, first.saturating_add(number as u64), SettingOrigin::Flag);
     part
 }
 
@@ -208,7 +208,7 @@ pub(super) fn one(
     // Who skips what cannot be played wants the tasks after it, and a session that says what was skipped.
     let playable = if policy(config) == OnError::SkipTask { Ok(()) } else { playable(plan) };
     let mut launch = plan.launch.clone();
-    launch.policy.attended = false;
+    launch.policy.is_attended = false;
     launch.breaks = breaks.to_vec();
     let started = playable.and_then(|()| {
         let guard = guard()?;

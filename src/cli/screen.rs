@@ -109,7 +109,7 @@ pub(super) fn show(
 fn templates_of(config: &Config, handle: &Handle, driven: bool) -> Option<Arc<Templates>> {
     let here = templates(config).ok()?;
     let head = handle.store.head();
-    let same = driven || head.run.as_ref().is_some_and(|r| r.settings.word("templates", "") == here.hash());
+    let same = driven || head.run.as_ref().is_some_and(|r| r.settings.text("templates", "") == here.hash());
     same.then(|| Arc::new(here))
 }
 
@@ -240,7 +240,7 @@ fn keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), CliError> {
 /// The last event of a step, before the next prompt: the moment in which all of it is seen.
 fn moment_of(timeline: &Timeline, at: At) -> Option<Seq> {
     let head = timeline.head();
-    let ended = head.past.iter().find(|p| p.number == at.episode).map(|p| p.span.0);
+    let ended = head.ended_episodes.iter().find(|p| p.number == at.episode).map(|p| p.seq_range.0);
     let open = head.episode.as_ref().filter(|e| e.number == at.episode).map(|e| e.first_seq.0);
     let number = |state: &State| state.episode.as_ref().map_or(0, |e| e.number);
     // What stands before the episode is not folded, where its summary says truly where it begins.

@@ -19,7 +19,7 @@ pub(super) fn word(text: &str) -> Value {
 /// Where a value of the configuration comes from, as the journal says it.
 pub(super) fn origin(from: &From) -> SettingOrigin {
     match from {
-        From::Default => SettingOrigin::Ours,
+        From::Default => SettingOrigin::BuiltIn,
         From::File(..) | From::Variable(_) => SettingOrigin::Config,
         From::Flag(_) => SettingOrigin::Flag,
         From::Preset(_) => SettingOrigin::Paper,

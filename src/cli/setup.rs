@@ -16,7 +16,7 @@ use crate::domain::{
 };
 use crate::driver::worlds::{self, WorldOptions};
 use crate::driver::{self, DriverError, OpenWorld, RunConfig};
-use crate::engine::{FROM_TASKS, LessonCommand};
+use crate::engine::{LessonCommand, SEED_TASK_COUNT_SETTING};
 use crate::journal::{Meta, VERSION, session_name};
 use crate::method::{self, PaperOrCode, SETTINGS};
 use serde_json::Value;
@@ -79,8 +79,8 @@ pub(super) fn plan_after(
         learn::before(&mut spec, learn, config.text("run.env"), world, &worlds)?;
     }
     // How many trials the tasks before it needed is no matter of a task's seeds: with --jobs nobody knows it.
-    if spec.trials > 1 && spec.tasks.len() > 1 && spec.tests().len() == spec.tasks.len() {
-        spec.settings.set(FROM_TASKS, spec.tasks.len() as u64, SettingOrigin::Ours);
+    if spec.trials > 1 && spec.tasks.len() > 1 && spec.test_tasks().len() == spec.tasks.len() {
+        spec.settings.set(SEED_TASK_COUNT_SETTING, spec.tasks.len() as u64, SettingOrigin::BuiltIn);
     }
     let launch = launch(&spec, config, &worlds, Duration::ZERO)?;
     let mut lessons = Vec::new();
@@ -158,7 +158,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
         })?;
         let name = name.trim();
         let value = match sampling_param(name) {
-            Some((_, knob)) => knob.read(value).map_err(|why| wrong_value(name, value, &why))?,
+            Some((_, knob)) => knob.parse(value).map_err(|why| wrong_value(name, value, &why))?,
             None => word(value),
         };
         set(&mut settings, name, &value, SettingOrigin::Flag)?;
@@ -212,8 +212,8 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
 fn sampled(spec: &RunSpec) -> Result<(), CliError> {
     for (name, setting) in &spec.settings.0 {
         let Some((asked, knob)) = sampling_param(name) else { continue };
-        spec.heeds(asked, knob, &setting.value).map_err(|why| {
-            let (role, value) = (asked.name(), SamplingParam::words(&setting.value));
+        spec.check_param_supported(asked, knob, &setting.value).map_err(|why| {
+            let (role, value) = (asked.name(), SamplingParam::format_value(&setting.value));
             CliError::usage(
                 format!("setting {name} = {value}: {why}"),
                 format!("choose a model for this role with --{role} openai:MODEL, or leave the setting away"),
@@ -256,7 +256,7 @@ pub(super) fn preset(
 /// Who reflects. Where nobody says it, a model that acts also reflects (self-sustaining), and the rules do otherwise.
 fn mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, CliError> {
     let (named, actor) = (config.text("run.mentor"), config.text("run.actor"));
-    let by_model = method == "omnireflect" && settings.word("generation", "symbolic") != "symbolic";
+    let by_model = method == "omnireflect" && settings.text("generation", "symbolic") != "symbolic";
     let wants_model = by_model || !matches!(method, "omnireflect" | "react");
     let own =
         matches!(config.from("run.mentor"), From::Default) && wants_model && actor.starts_with("openai:");
@@ -267,7 +267,7 @@ fn mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, 
         return Err(CliError::usage(
             format!(
                 "generation={} needs a mentor that is asked, and the mentor is {named}",
-                settings.word("generation", "")
+                settings.text("generation", "")
             ),
             "name one with --mentor openai:MODEL or --mentor recorded:PATH, or set generation=symbolic",
         ));
@@ -283,7 +283,7 @@ fn wrong_value(name: &str, value: &str, why: &str) -> CliError {
 fn set(settings: &mut Settings, name: &str, value: &Value, origin: SettingOrigin) -> Result<(), CliError> {
     let hint = "`retrospect config show` lists the settings";
     if let Some((_, knob)) = sampling_param(name) {
-        knob.check(value).map_err(|why| wrong_value(name, &value.to_string(), &why))?;
+        knob.validate(value).map_err(|why| wrong_value(name, &value.to_string(), &why))?;
         settings.set(name, value.clone(), origin);
         return Ok(());
     }

@@ -53,7 +53,7 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
     })?;
     drop(guard);
     match chosen {
-        None if crate::signals::received().is_some() => Err(CliError::interrupted("")),
+        None if crate::signals::pending_signal().is_some() => Err(CliError::interrupted("")),
         None => {
             // The session's screen tells them where there is one; they are told once.
             for problem in &problems {

@@ -6,7 +6,7 @@ use super::error::{CliError, CliErrorKind, resume_command};
 use super::printer::{self, EventPrinter};
 use crate::domain::{EndReason, Seq};
 use crate::driver::{Halt, Handle, Health, Saved};
-use crate::engine::{Command, Pace, State};
+use crate::engine::{Command, RunStatus, State};
 use crate::report::At;
 use crate::signals::{self, Guard};
 use std::panic::{self, AssertUnwindSafe};
@@ -77,7 +77,7 @@ pub(super) fn run_to_end(
     if let Health::Halted(halt) = handle.store.live().health {
         return Err(halted(&halt, &teller.path));
     }
-    if ended != Ok(Ended::Finished) && signals::received().is_some() {
+    if ended != Ok(Ended::Finished) && signals::pending_signal().is_some() {
         return Ok(Ended::Interrupted);
     }
     let ended = ended?;
@@ -92,7 +92,7 @@ pub(super) fn guard() -> Result<Guard, CliError> {
 
 /// Keeps signals from ending the process while a screen is shown that has no session to close.
 pub(super) fn guard_screen() -> Result<Guard, CliError> {
-    Guard::plain().map_err(|e| no_signals(&e))
+    Guard::without_session().map_err(|e| no_signals(&e))
 }
 
 fn no_signals(error: &std::io::Error) -> CliError {
@@ -106,7 +106,7 @@ fn no_signals(error: &std::io::Error) -> CliError {
 /// The session is open: a signal closes it.
 pub(super) fn guarded(guard: &Guard, handle: &Handle) {
     let (close, closed) = (handle.clone(), handle.clone());
-    guard.session(move || close.quit(), move || closed.has_ended());
+    guard.set_session(move || close.quit(), move || closed.has_ended());
 }
 
 /// Does the work with a session, then closes the session, also when the work panics.
@@ -138,9 +138,9 @@ pub(super) const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_sec
 
 async fn watch(handle: &Handle, teller: &mut EventPrinter, on_error: OnError) -> Result<Ended, CliError> {
     let mut news = handle.store.changes();
-    let stop = signals::next();
+    let stop = signals::wait_for_signal();
     tokio::pin!(stop);
-    let refused = |r: crate::engine::CommandError| CliError::new(CliErrorKind::Session, r.why, r.next);
+    let refused = |r: crate::engine::CommandError| CliError::new(CliErrorKind::Session, r.message, r.hint);
     if handle.store.head().failed_call.is_some() {
         // What failed before this session was put down is tried once more; what has been mended since goes on.
         // The list is answered after the rebuilding, and the pause (which changes nothing here) after its result: a
@@ -152,7 +152,7 @@ async fn watch(handle: &Handle, teller: &mut EventPrinter, on_error: OnError) ->
         }
     }
     let head = handle.store.head();
-    if !head.over && head.divergence.is_none() {
+    if !head.run_over && head.divergence.is_none() {
         go_on(handle).await?;
     }
     loop {
@@ -161,7 +161,7 @@ async fn watch(handle: &Handle, teller: &mut EventPrinter, on_error: OnError) ->
         if let Health::Halted(halt) = handle.store.live().health {
             return Err(halted(&halt, &teller.path));
         }
-        if state.over && state.open_episode().is_none() {
+        if state.run_over && state.open_episode().is_none() {
             return Ok(Ended::Finished);
         }
         if let Some(trouble) = trouble(state) {
@@ -176,7 +176,7 @@ async fn watch(handle: &Handle, teller: &mut EventPrinter, on_error: OnError) ->
                     };
                     handle.ask(wish).await.map_err(refused)?;
                     let head = handle.store.head();
-                    if state_stands(&head) && head.stops.standing.is_none() {
+                    if state_stands(&head) && head.breakpoints.current_hit.is_none() {
                         go_on(handle).await?;
                     }
                     continue;
@@ -197,7 +197,7 @@ async fn watch(handle: &Handle, teller: &mut EventPrinter, on_error: OnError) ->
             changed = news.changed() => {
                 if changed.is_err() || handle.store.live().health == Health::Ended {
                     tell_news(handle, teller)?;
-                    return Ok(match (teller.state.over, teller.state.closed) {
+                    return Ok(match (teller.state.run_over, teller.state.closed) {
                         (true, _) => Ended::Finished,
                         (false, true) => Ended::Stopped("the session was closed".to_owned()),
                         (false, false) => Ended::Stopped(BROKEN.to_owned()),
@@ -215,12 +215,12 @@ async fn go_on(handle: &Handle) -> Result<(), CliError> {
     if head.failed_call.is_some() || head.divergence.is_some() {
         return Ok(());
     }
-    Err(CliError::new(CliErrorKind::Session, refusal.why, refusal.next))
+    Err(CliError::new(CliErrorKind::Session, refusal.message, refusal.hint))
 }
 
 /// Nothing moves of itself any more.
 fn state_stands(state: &State) -> bool {
-    state.calls.is_empty() && state.pace == Pace::Paused && state.grant.is_none()
+    state.calls.is_empty() && state.run_status == RunStatus::Paused && state.grant.is_none()
 }
 
 /// A failed write, told by a program that ends with it: nobody is left here to write again.
@@ -258,7 +258,7 @@ fn trouble(state: &State) -> Option<String> {
         ));
     }
     let (_, failure) = state.failed_call.as_ref()?;
-    Some(format!("{}: {}; {}", failure.place, failure.what, failure.next))
+    Some(format!("{}: {}; {}", failure.source, failure.message, failure.hint))
 }
 
 /// Tells what is new.

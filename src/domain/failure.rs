@@ -10,7 +10,8 @@ pub enum FailureKind {
     #[default]
     NoAnswer,
     /// The endpoint is described in a way that cannot work; nothing was sent.
-    Setup,
+    #[serde(rename = "setup")]
+    Misconfigured,
     /// No connection, or it broke before anything of an answer had come.
     Unreachable,
     /// Nothing came in time.
@@ -18,13 +19,15 @@ pub enum FailureKind {
     /// The key is missing or wrong (401).
     Credentials,
     /// There is no credit or quota left (402, or 429 with that reason).
-    Credit,
+    #[serde(rename = "credit")]
+    OutOfCredit,
     /// The server forbids it (403).
     Forbidden,
     /// There is no such address or model (404).
     NotFound,
     /// The server does not take the request (400, 422 and the like).
-    Refused,
+    #[serde(rename = "refused")]
+    BadRequest,
     /// The prompt is longer than the model's context.
     TooLong,
     /// The server has no room now (408, 409, 429, 503).
@@ -32,15 +35,19 @@ pub enum FailureKind {
     /// The server failed (other 5xx, or an error in the stream).
     ServerFault,
     /// The stream ended without a word.
-    Empty,
+    #[serde(rename = "empty")]
+    EmptyReply,
     /// The answer broke off; what had come is no answer.
-    CutOff,
+    #[serde(rename = "cut_off")]
+    Interrupted,
     /// What came is no answer of a model server.
-    Odd,
+    #[serde(rename = "odd")]
+    InvalidResponse,
     /// The model answered, as often as it was asked, and nothing in it says what to do.
     Unusable,
     /// The program that answers broke (a panic).
-    Broken,
+    #[serde(rename = "broken")]
+    Panicked,
     /// A kind that a later version knows.
     #[serde(other)]
     Unknown,
@@ -51,36 +58,36 @@ impl FailureKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::NoAnswer => "no_answer",
-            Self::Setup => "setup",
+            Self::Misconfigured => "setup",
             Self::Unreachable => "unreachable",
             Self::TimedOut => "timed_out",
             Self::Credentials => "credentials",
-            Self::Credit => "credit",
+            Self::OutOfCredit => "credit",
             Self::Forbidden => "forbidden",
             Self::NotFound => "not_found",
-            Self::Refused => "refused",
+            Self::BadRequest => "refused",
             Self::TooLong => "too_long",
             Self::Busy => "busy",
             Self::ServerFault => "server_fault",
-            Self::Empty => "empty",
-            Self::CutOff => "cut_off",
-            Self::Odd => "odd",
+            Self::EmptyReply => "empty",
+            Self::Interrupted => "cut_off",
+            Self::InvalidResponse => "odd",
             Self::Unusable => "unusable",
-            Self::Broken => "broken",
+            Self::Panicked => "broken",
             Self::Unknown => "unknown",
         }
     }
 
     /// The same question may well be answered when it is asked again as it is; of all others something has to change first.
-    pub fn passes(self) -> bool {
+    pub fn is_transient(self) -> bool {
         matches!(
             self,
             Self::Unreachable
                 | Self::TimedOut
                 | Self::Busy
                 | Self::ServerFault
-                | Self::CutOff
-                | Self::Broken
+                | Self::Interrupted
+                | Self::Panicked
                 | Self::Unknown
         )
     }

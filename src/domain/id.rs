@@ -33,7 +33,7 @@ impl BranchId {
 
 impl Seq {
     /// No event has this place.
-    pub fn is_before_all(&self) -> bool {
+    pub fn is_unset(&self) -> bool {
         self.0 == 0
     }
 }

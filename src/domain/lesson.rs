@@ -1,6 +1,6 @@
 //! What is kept for reuse.
 
-use super::{Kind, LessonId, Moment, Seq};
+use super::{LessonId, ReflectionKind, Seq, Transition};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ pub struct Lesson {
     /// Its short number on the screen, counted from 1 in a session.
     pub number: u32,
     /// The kind of reflection it belongs to.
-    pub kind: Kind,
+    pub kind: ReflectionKind,
     /// How far it reaches.
     pub scope: Scope,
     /// Who it comes from.
@@ -99,16 +99,19 @@ pub struct Lesson {
     pub parents: Arc<[LessonId]>,
     /// The turn it is about, where the method keeps one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub moment: Option<Arc<Moment>>,
+    #[serde(rename = "moment")]
+    pub transition: Option<Arc<Transition>>,
     /// The task it is about ([`Task::key`](crate::domain::Task::key)), where it was not learnt in it but loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub about: Option<Arc<str>>,
+    #[serde(rename = "about")]
+    pub task_key: Option<Arc<str>>,
     /// How often it was drawn again from new evidence.
     #[serde(default)]
     pub recurred: u32,
     /// A person wrote or changed it in this session, or changed the prompt that a mentor drew it from.
     #[serde(default)]
-    pub by_person: bool,
+    #[serde(rename = "by_person")]
+    pub edited_by_person: bool,
     /// In how many prompts it has been.
     pub uses: u32,
     /// The last prompt it was in.
@@ -125,7 +128,7 @@ pub enum LessonOp {
         /// Its id.
         id: LessonId,
         /// Its kind.
-        kind: Kind,
+        kind: ReflectionKind,
         /// Its reach.
         scope: Scope,
         /// Who it comes from.
@@ -143,10 +146,12 @@ pub enum LessonOp {
         parents: Vec<LessonId>,
         /// The turn it is about.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        moment: Option<Moment>,
+        #[serde(rename = "moment")]
+        transition: Option<Transition>,
         /// The task it is about, where it was not learnt in it; `env_N` in a pool file is the run's task of this number.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        about: Option<String>,
+        #[serde(rename = "about")]
+        task_key: Option<String>,
     },
     /// The same lesson was drawn again from new evidence.
     Recur {
@@ -158,7 +163,8 @@ pub enum LessonOp {
         /// Which lesson.
         id: LessonId,
         /// The words before.
-        was: LessonText,
+        #[serde(rename = "was")]
+        previous: LessonText,
         /// The words now.
         text: LessonText,
     },
@@ -167,7 +173,8 @@ pub enum LessonOp {
         /// Which lesson.
         id: LessonId,
         /// The status before.
-        was: LessonStatus,
+        #[serde(rename = "was")]
+        previous: LessonStatus,
         /// The status now.
         status: LessonStatus,
     },
@@ -176,7 +183,8 @@ pub enum LessonOp {
         /// Which lesson.
         id: LessonId,
         /// The reach before.
-        was: Scope,
+        #[serde(rename = "was")]
+        previous: Scope,
         /// The reach now.
         scope: Scope,
     },
@@ -185,7 +193,8 @@ pub enum LessonOp {
         /// Which lesson.
         id: LessonId,
         /// The place before.
-        was: usize,
+        #[serde(rename = "was")]
+        previous: usize,
         /// The place now.
         to: usize,
     },
@@ -194,7 +203,7 @@ pub enum LessonOp {
 /// A line of a change of the pool that waits for a person's word.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
-pub enum ChangeLine {
+pub enum PoolChangeItem {
     /// This lesson gives way.
     Retire {
         /// Which lesson.
@@ -203,7 +212,7 @@ pub enum ChangeLine {
     /// This lesson joins.
     Add {
         /// Its kind.
-        kind: Kind,
+        kind: ReflectionKind,
         /// Its reach.
         scope: Scope,
         /// Its words.
@@ -224,9 +233,10 @@ pub struct PoolChange {
     #[serde(flatten)]
     pub question: super::Question,
     /// What would change, in order.
-    pub lines: Vec<ChangeLine>,
+    #[serde(rename = "lines")]
+    pub items: Vec<PoolChangeItem>,
     /// The event that brought it (set when it is folded).
-    #[serde(default, skip_serializing_if = "Seq::is_before_all")]
+    #[serde(default, skip_serializing_if = "Seq::is_unset")]
     pub seq: Seq,
 }
 
@@ -250,7 +260,7 @@ impl Lesson {
     }
 
     /// Whether it enters the next prompt.
-    pub fn in_force(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         matches!(self.status, LessonStatus::On | LessonStatus::Pinned)
     }
 }
@@ -262,7 +272,7 @@ impl LessonText {
     }
 
     /// What it comes to, for the comparison of lessons: the solution where there is one, without case and final dot.
-    pub fn said(&self) -> String {
+    pub fn normalized(&self) -> String {
         let words = self.solution.as_deref().unwrap_or(&self.text);
         words.trim().trim_end_matches('.').to_lowercase()
     }
@@ -290,11 +300,13 @@ impl LessonOp {
     pub fn inverse(&self) -> Self {
         match self.clone() {
             Self::Recur { id } => Self::Recur { id },
-            Self::Add { id, .. } => Self::Status { id, was: LessonStatus::On, status: LessonStatus::Retired },
-            Self::Edit { id, was, text } => Self::Edit { id, was: text, text: was },
-            Self::Status { id, was, status } => Self::Status { id, was: status, status: was },
-            Self::Rescope { id, was, scope } => Self::Rescope { id, was: scope, scope: was },
-            Self::Move { id, was, to } => Self::Move { id, was: to, to: was },
+            Self::Add { id, .. } => {
+                Self::Status { id, previous: LessonStatus::On, status: LessonStatus::Retired }
+            }
+            Self::Edit { id, previous: was, text } => Self::Edit { id, previous: text, text: was },
+            Self::Status { id, previous: was, status } => Self::Status { id, previous: status, status: was },
+            Self::Rescope { id, previous: was, scope } => Self::Rescope { id, previous: scope, scope: was },
+            Self::Move { id, previous: was, to } => Self::Move { id, previous: to, to: was },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a person changes by hand beside the lessons, with what it was, so that it can be taken back.
 
-use super::{Autonomy, PromptRecord, Setting, Stop};
+use super::{Autonomy, BreakpointConfig, PromptRecord, Setting};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -13,10 +13,12 @@ pub enum ManualEdit {
         /// The step.
         step: u32,
         /// The words before, and whether a person had written them.
-        was: Option<String>,
+        #[serde(rename = "was")]
+        previous: Option<String>,
         /// See `was`.
         #[serde(default)]
-        was_edited: bool,
+        #[serde(rename = "was_edited")]
+        previous_edited: bool,
         /// The words from now on; none: no thought.
         text: Option<String>,
         /// Whether a person has written them.
@@ -28,10 +30,12 @@ pub enum ManualEdit {
         /// The step.
         step: u32,
         /// The view before (none: the world's own words), and whether a person had written it.
-        was: Option<String>,
+        #[serde(rename = "was")]
+        previous: Option<String>,
         /// See `was`.
         #[serde(default)]
-        was_edited: bool,
+        #[serde(rename = "was_edited")]
+        previous_edited: bool,
         /// The view from now on.
         text: Option<String>,
         /// Whether a person has written it.
@@ -43,14 +47,16 @@ pub enum ManualEdit {
         /// Its name.
         name: String,
         /// Its value before, with its origin; none: it was not set.
-        was: Option<Setting>,
+        #[serde(rename = "was")]
+        previous: Option<Setting>,
         /// Its value from now on.
         setting: Option<Setting>,
     },
     /// Who decides.
     Autonomy {
         /// Who did.
-        was: Autonomy,
+        #[serde(rename = "was")]
+        previous: Autonomy,
         /// Who does.
         autonomy: Autonomy,
     },
@@ -64,12 +70,14 @@ pub enum ManualEdit {
         text: String,
         /// It is taken away.
         #[serde(default)]
-        gone: bool,
+        #[serde(rename = "gone")]
+        removed: bool,
     },
     /// The prompt that waits to be sent.
     Prompt {
         /// The draft before.
-        was: Arc<PromptRecord>,
+        #[serde(rename = "was")]
+        previous: Arc<PromptRecord>,
         /// The draft from now on.
         prompt: Arc<PromptRecord>,
     },
@@ -78,15 +86,19 @@ pub enum ManualEdit {
         /// Its number.
         number: u32,
         /// What it was before (none: there was none of this number), and whether it was on.
-        was: Option<Stop>,
+        #[serde(rename = "was")]
+        previous: Option<BreakpointConfig>,
         /// See `was`.
         #[serde(default)]
-        was_on: bool,
+        #[serde(rename = "was_on")]
+        previous_enabled: bool,
         /// What it is from now on; none: it is removed.
-        stop: Option<Stop>,
+        #[serde(rename = "stop")]
+        config: Option<BreakpointConfig>,
         /// Whether it is on.
         #[serde(default)]
-        on: bool,
+        #[serde(rename = "on")]
+        enabled: bool,
     },
 }
 
@@ -95,29 +107,51 @@ impl ManualEdit {
     #[must_use]
     pub fn inverse(&self) -> Self {
         match self.clone() {
-            Self::Thought { step, was, was_edited, text, edited } => {
-                Self::Thought { step, was: text, was_edited: edited, text: was, edited: was_edited }
+            Self::Thought { step, previous: was, previous_edited: was_edited, text, edited } => {
+                Self::Thought { step, previous: text, previous_edited: edited, text: was, edited: was_edited }
             }
-            Self::Observation { step, was, was_edited, text, edited } => {
-                Self::Observation { step, was: text, was_edited: edited, text: was, edited: was_edited }
+            Self::Observation { step, previous: was, previous_edited: was_edited, text, edited } => {
+                Self::Observation {
+                    step,
+                    previous: text,
+                    previous_edited: edited,
+                    text: was,
+                    edited: was_edited,
+                }
             }
-            Self::Setting { name, was, setting } => Self::Setting { name, was: setting, setting: was },
-            Self::Autonomy { was, autonomy } => Self::Autonomy { was: autonomy, autonomy: was },
-            Self::Remark { episode, step, text, gone } => Self::Remark { episode, step, text, gone: !gone },
-            Self::Prompt { was, prompt } => Self::Prompt { was: prompt, prompt: was },
-            Self::Breakpoint { number, was, was_on, stop, on } => {
-                Self::Breakpoint { number, was: stop, was_on: on, stop: was, on: was_on }
+            Self::Setting { name, previous: was, setting } => {
+                Self::Setting { name, previous: setting, setting: was }
             }
+            Self::Autonomy { previous: was, autonomy } => {
+                Self::Autonomy { previous: autonomy, autonomy: was }
+            }
+            Self::Remark { episode, step, text, removed: gone } => {
+                Self::Remark { episode, step, text, removed: !gone }
+            }
+            Self::Prompt { previous: was, prompt } => Self::Prompt { previous: prompt, prompt: was },
+            Self::Breakpoint {
+                number,
+                previous: was,
+                previous_enabled: was_on,
+                config: stop,
+                enabled: on,
+            } => Self::Breakpoint {
+                number,
+                previous: stop,
+                previous_enabled: on,
+                config: was,
+                enabled: was_on,
+            },
         }
     }
 
     /// It changes what the agent does or sees: the episode is then assisted, and what used it cannot be taken back.
-    pub fn touches_episode(&self) -> bool {
+    pub fn is_intervention(&self) -> bool {
         !matches!(self, Self::Remark { .. } | Self::Autonomy { .. } | Self::Breakpoint { .. })
     }
 
     /// In a few words.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "as it was".to_owned());
         match self {
             Self::Thought { step, text, .. } => format!("thought of step {step}: {}", or_none(text)),
@@ -125,25 +159,29 @@ impl ManualEdit {
                 format!("observation of step {step}: {}", or_none(text))
             }
             Self::Setting { name, setting, .. } => match setting {
-                Some(setting) => format!("setting {name} = {}", super::setting_words(name, &setting.value)),
+                Some(setting) => {
+                    format!("setting {name} = {}", super::describe_setting_value(name, &setting.value))
+                }
                 None => format!("setting {name} taken away"),
             },
             Self::Autonomy { autonomy, .. } => format!("autonomy {autonomy:?}").to_lowercase(),
-            Self::Remark { text, gone: true, .. } => format!("remark taken away: {text}"),
+            Self::Remark { text, removed: true, .. } => format!("remark taken away: {text}"),
             Self::Remark { text, .. } => format!("remark: {text}"),
             Self::Prompt { prompt, .. } if prompt.edited => "your words in a prompt".to_owned(),
             Self::Prompt { .. } => "prompt as it was drafted".to_owned(),
-            Self::Breakpoint { number, stop: None, .. } => format!("breakpoint {number} removed"),
-            Self::Breakpoint { number, was, stop: Some(stop), on, .. } if was.as_ref() != Some(stop) => {
+            Self::Breakpoint { number, config: None, .. } => format!("breakpoint {number} removed"),
+            Self::Breakpoint { number, previous: was, config: Some(stop), enabled: on, .. }
+                if was.as_ref() != Some(stop) =>
+            {
                 let off = if *on { "" } else { ", off" };
-                let word = stop.word();
+                let word = stop.kind_name();
                 match was {
                     None => format!("{word} {number} set: {stop}{off}"),
                     Some(was) => format!("{word} {number} {stop} in the place of {was}{off}"),
                 }
             }
-            Self::Breakpoint { number, stop, on, .. } => {
-                let word = stop.as_ref().map_or("breakpoint", Stop::word);
+            Self::Breakpoint { number, config: stop, enabled: on, .. } => {
+                let word = stop.as_ref().map_or("breakpoint", BreakpointConfig::kind_name);
                 format!("{word} {number} switched {}", if *on { "on" } else { "off" })
             }
         }

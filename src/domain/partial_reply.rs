@@ -20,12 +20,12 @@ pub struct PartialReply {
 
 impl PartialReply {
     /// Nothing of it can be read.
-    pub fn is_silent(&self) -> bool {
+    pub fn is_blank(&self) -> bool {
         self.text.trim().is_empty() && self.reasoning.trim().is_empty()
     }
 
     /// What it cost, in words: `about 40 tokens (estimated)`; none where that is not known.
-    pub fn cost(&self) -> Option<String> {
+    pub fn describe_cost(&self) -> Option<String> {
         let usage = self.usage.as_ref()?;
         Some(match (usage.estimated, usage.tokens()) {
             (true, n) => format!("about {n} tokens, estimated"),

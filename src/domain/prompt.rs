@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// What a segment is to its reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Label {
+pub enum SegmentLabel {
     /// What the agent is and which actions there are.
     Instruction,
     /// Rules of the environment written by hand for symbolic generation (OmniReflect, Tables 14-16).
@@ -44,7 +44,7 @@ pub enum Label {
 /// Who speaks a segment in a chat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Speaker {
+pub enum MessageRole {
     /// The system message.
     System,
     /// The user's side.
@@ -56,7 +56,7 @@ pub enum Speaker {
 /// Where the words of a segment come from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum SegmentOrigin {
     /// A text of a template, stored once under its hash.
     Text(Arc<str>),
     /// A lesson in one of its wordings.
@@ -92,11 +92,11 @@ pub enum Origin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// What it is.
-    pub label: Label,
+    pub label: SegmentLabel,
     /// Where its words come from.
-    pub origin: Origin,
+    pub origin: SegmentOrigin,
     /// Who speaks it.
-    pub speaker: Speaker,
+    pub message_role: MessageRole,
     /// Its words, exactly as sent.
     pub text: Arc<str>,
 }
@@ -133,21 +133,21 @@ impl ModelRole {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentRecord {
     /// What it is.
-    pub label: Label,
-    /// Where its words stand. [`Origin::Steps`] stands for the parts of several steps.
-    pub origin: Origin,
+    pub label: SegmentLabel,
+    /// Where its words stand. [`SegmentOrigin::Steps`] stands for the parts of several steps.
+    pub origin: SegmentOrigin,
     /// Who speaks it.
     #[serde(rename = "role")]
-    pub speaker: Speaker,
+    pub message_role: MessageRole,
     /// Estimated tokens.
     pub tokens: u32,
 }
 
 /// Segments that did not fit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dropped {
+pub struct DroppedSegment {
     /// What was left out.
-    pub origin: Origin,
+    pub origin: SegmentOrigin,
     /// Why.
     pub reason: String,
     /// Estimated tokens it would have cost.
@@ -161,7 +161,7 @@ pub struct PromptRecord {
     pub call: CallId,
     /// Which model is asked.
     #[serde(rename = "asked")]
-    pub asked: ModelRole,
+    pub role: ModelRole,
     /// What a mentor is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
@@ -174,7 +174,8 @@ pub struct PromptRecord {
     pub retry: u32,
     /// Rung of the ladder of temperatures: 0 is the run's own, each further one 0.2 warmer (Reflexion's public code).
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub rung: u32,
+    #[serde(rename = "rung")]
+    pub temperature_level: u32,
     /// Seed of the request.
     pub seed: u64,
     /// What of the sampling a person wanted otherwise, as [`super::Settings::sampling`] has it.
@@ -184,12 +185,13 @@ pub struct PromptRecord {
     pub segments: Vec<SegmentRecord>,
     /// What did not fit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub dropped: Vec<Dropped>,
+    pub dropped: Vec<DroppedSegment>,
     /// Estimated tokens in all.
     pub tokens: u32,
     /// The same as the role's server counts, by what it had counted when this was drafted; 0: as estimated.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub counted: u32,
+    #[serde(rename = "counted")]
+    pub counted_tokens: u32,
     /// SHA-256 of the body, in hexadecimal.
     pub sha256: String,
     /// A person changed its words before it was sent.
@@ -202,7 +204,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-impl Label {
+impl SegmentLabel {
     /// The word for it on the screen and in exports.
     pub fn name(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The kind of a reflection, and of the lessons kept from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ReflectionKind {
     /// OmniReflect: a general aspect learnt.
     Abstract,
     /// OmniReflect: a mistake and its solution.
@@ -27,7 +27,7 @@ pub enum Kind {
     Advice,
 }
 
-impl Kind {
+impl ReflectionKind {
     /// Every kind, in the order in which lists show them.
     pub const ALL: [Self; 9] = [
         Self::Abstract,
@@ -58,14 +58,15 @@ pub enum Purpose {
     /// To find what made the difference between a failed and a corrected attempt (FCRF's pool).
     Contrast,
     /// To write the actions of a whole attempt before its first (planning-only).
-    Actions,
+    #[serde(rename = "actions")]
+    PlanActions,
 }
 
 /// A question to the mentor: what to do, and what kind of reflection comes of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Question {
     /// The kind of reflection that is asked for.
-    pub kind: Kind,
+    pub kind: ReflectionKind,
     /// What to do.
     #[serde(default, skip_serializing_if = "Purpose::is_reflect")]
     pub purpose: Purpose,
@@ -73,7 +74,7 @@ pub struct Question {
 
 /// The turn a memory is about (Sweet&Sour's tuple, without its reflection).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Moment {
+pub struct Transition {
     /// What the agent saw before it.
     pub observation: String,
     /// What it did.
@@ -98,7 +99,7 @@ pub enum Author {
 
 /// One item of a reflection, and where the evidence for it stands.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Item {
+pub struct ReflectionItem {
     /// What it says.
     pub text: LessonText,
     /// The detector or rule behind it, if one is.
@@ -109,14 +110,15 @@ pub struct Item {
     pub evidence: String,
     /// The turn it is about, where the method keeps one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub moment: Option<Moment>,
+    #[serde(rename = "moment")]
+    pub transition: Option<Transition>,
 }
 
 /// A reflection as it was written; its kept items live on as lessons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reflection {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: ReflectionKind,
     /// Its author.
     pub author: Author,
     /// Episode it is about.
@@ -127,7 +129,7 @@ pub struct Reflection {
     #[serde(default, skip_serializing_if = "Purpose::is_reflect")]
     pub purpose: Purpose,
     /// Its items; none where nothing could be read, or where a person gave the question up.
-    pub items: Vec<Item>,
+    pub items: Vec<ReflectionItem>,
     /// What of the mentor's answer could not be used, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<String>,
@@ -142,18 +144,19 @@ pub struct Reflection {
     pub call: Option<CallId>,
     /// Who answered in the model's place, where a person took a recorded reply: `recorded:SESSION` or `cache`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
+    #[serde(rename = "from")]
+    pub reply_source: Option<String>,
     /// A person had changed the words of the question (set when it is folded).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prompt_edited: bool,
     /// The event that brought it (set when it is folded).
-    #[serde(default, skip_serializing_if = "Seq::is_before_all")]
+    #[serde(default, skip_serializing_if = "Seq::is_unset")]
     pub seq: Seq,
 }
 
 impl Question {
     /// The question for a reflection of a kind.
-    pub fn reflect(kind: Kind) -> Self {
+    pub fn reflect(kind: ReflectionKind) -> Self {
         Self { kind, purpose: Purpose::Reflect }
     }
 
@@ -166,7 +169,7 @@ impl Question {
             Purpose::Choose => format!("{kind} that fits"),
             Purpose::Build => format!("{kind} built of both"),
             Purpose::Contrast => format!("{kind} by contrast"),
-            Purpose::Actions => format!("{kind} of actions"),
+            Purpose::PlanActions => format!("{kind} of actions"),
         }
     }
 }
@@ -187,7 +190,7 @@ impl Purpose {
             Self::Choose => "choose",
             Self::Build => "build",
             Self::Contrast => "contrast",
-            Self::Actions => "actions",
+            Self::PlanActions => "actions",
         }
     }
 
@@ -197,10 +200,10 @@ impl Purpose {
     }
 }
 
-impl Kind {
+impl ReflectionKind {
     /// How far a lesson of this kind reaches by itself: Plan and Experience their task, Progress its episode, the rest the
     /// environment.
-    pub fn scope(self) -> Scope {
+    pub fn default_scope(self) -> Scope {
         match self {
             Self::Plan | Self::Experience => Scope::Task,
             Self::Progress => Scope::Episode,

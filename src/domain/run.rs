@@ -1,6 +1,6 @@
 //! A run: a method over a list of tasks, and the settings it obeys.
 
-use super::{Counted, EpisodeRole, Task};
+use super::{EpisodeRole, Task, TokenCounts};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -41,7 +41,8 @@ pub enum SettingOrigin {
     /// Public code does it.
     Code,
     /// Nobody specified it; it is our choice.
-    Ours,
+    #[serde(rename = "ours")]
+    BuiltIn,
     /// The configuration file.
     Config,
     /// A flag of the command line.
@@ -90,15 +91,15 @@ pub struct RunSpec {
     /// End an episode when two equal actions follow each other (Reflexion's public code).
     pub loop_detector: bool,
     /// The rest, by name.
-    #[serde(default, deserialize_with = "as_now")]
+    #[serde(default, deserialize_with = "deserialize_settings")]
     pub settings: Settings,
 }
 
 /// Settings as they are said now. Sessions from before `keep_attempts` was all that decides kept attempts for a `strategy`.
-fn as_now<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Settings, D::Error> {
+fn deserialize_settings<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Settings, D::Error> {
     let mut settings = Settings::deserialize(from)?;
     if settings.0.contains_key("strategy") && !settings.0.contains_key("keep_attempts") {
-        settings.set("keep_attempts", true, SettingOrigin::Ours);
+        settings.set("keep_attempts", true, SettingOrigin::BuiltIn);
     }
     Ok(settings)
 }
@@ -129,7 +130,7 @@ pub enum EndReason {
 
 impl EndReason {
     /// It in a few words, wherever a person reads why an episode ended.
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Self::Won => "the goal holds",
             Self::Done => "the world ended it",
@@ -145,7 +146,7 @@ impl EndReason {
 
     /// It with how the episode went: `won`, or `not won` and why it ended.
     pub fn verdict(self, won: bool) -> String {
-        if won || self == Self::Won { "won".to_owned() } else { format!("not won: {}", self.words()) }
+        if won || self == Self::Won { "won".to_owned() } else { format!("not won: {}", self.describe()) }
     }
 }
 
@@ -177,41 +178,46 @@ pub struct EpisodeSummary {
     /// A person had a hand in it.
     pub assisted: bool,
     /// Its first and last event.
-    pub span: (u64, u64),
+    #[serde(rename = "span")]
+    pub seq_range: (u64, u64),
     /// What the fold of the episode adds; it does not stand in the event, so old sessions have it too.
-    #[serde(default, skip_serializing_if = "Hindsight::is_empty")]
-    pub hindsight: Hindsight,
+    #[serde(default, skip_serializing_if = "EpisodeStats::is_empty")]
+    #[serde(rename = "hindsight")]
+    pub stats: EpisodeStats,
 }
 
 impl EpisodeSummary {
     /// The share of its world actions that the world accepted, from 0 to 1; none where there was no action.
     pub fn grounding(&self) -> Option<f64> {
-        let refused = self.hindsight.invalid.min(self.moves);
+        let refused = self.stats.invalid_moves.min(self.moves);
         (self.moves > 0).then(|| f64::from(self.moves - refused) / f64::from(self.moves))
     }
 }
 
 /// What is known of an ended episode beyond the event of its end: small, for lists and rates of many episodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hindsight {
+pub struct EpisodeStats {
     /// The last step that raised the progress rate; 0: none did.
     #[serde(default)]
     pub progress_step: u32,
     /// World actions that the world did not accept.
     #[serde(default)]
-    pub invalid: u32,
+    #[serde(rename = "invalid")]
+    pub invalid_moves: u32,
     /// Milliseconds in which it moved: not while it waited for a person.
     #[serde(default)]
-    pub millis: u64,
+    #[serde(rename = "millis")]
+    pub active_millis: u64,
     /// Mistakes that detectors noted, (detector, how often), by name.
     #[serde(default)]
     pub mistakes: Vec<(String, u32)>,
     /// Tokens of its calls by who counted them, and what they cost.
-    #[serde(default, skip_serializing_if = "Counted::is_empty")]
-    pub counted: Counted,
+    #[serde(default, skip_serializing_if = "TokenCounts::is_empty")]
+    #[serde(rename = "counted")]
+    pub token_counts: TokenCounts,
 }
 
-impl Hindsight {
+impl EpisodeStats {
     /// Nothing is known, or there is nothing to be known.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -219,32 +225,32 @@ impl Hindsight {
 }
 
 /// Name of the setting that says how many of a run's tasks, its first, are played to learn from.
-pub const CALIBRATION: &str = "calibration";
+pub const CALIBRATION_SETTING: &str = "calibration";
 /// Name of the setting that says how many of the tasks behind those are explored without a goal.
-pub const EXPLORATION: &str = "exploration";
+pub const EXPLORATION_SETTING: &str = "exploration";
 
 impl RunSpec {
     /// The tasks that are played to learn from before any is tested: the first of the list.
-    pub fn calibration(&self) -> &[Task] {
-        &self.tasks[..self.learnt().0]
+    pub fn calibration_tasks(&self) -> &[Task] {
+        &self.tasks[..self.phase_bounds().0]
     }
 
     /// The tasks that are explored without a goal, between calibration and tests.
-    pub fn exploration(&self) -> &[Task] {
-        let (from, to) = self.learnt();
+    pub fn exploration_tasks(&self) -> &[Task] {
+        let (from, to) = self.phase_bounds();
         &self.tasks[from..to]
     }
 
     /// The tasks that count.
-    pub fn tests(&self) -> &[Task] {
-        &self.tasks[self.learnt().1..]
+    pub fn test_tasks(&self) -> &[Task] {
+        &self.tasks[self.phase_bounds().1..]
     }
 
     /// Where exploration and tests begin in the list of tasks.
-    fn learnt(&self) -> (usize, usize) {
+    fn phase_bounds(&self) -> (usize, usize) {
         let number = |name| usize::try_from(self.settings.number(name, 0)).unwrap_or(usize::MAX);
-        let from = number(CALIBRATION).min(self.tasks.len());
-        (from, from.saturating_add(number(EXPLORATION)).min(self.tasks.len()))
+        let from = number(CALIBRATION_SETTING).min(self.tasks.len());
+        (from, from.saturating_add(number(EXPLORATION_SETTING)).min(self.tasks.len()))
     }
 }
 
@@ -255,12 +261,12 @@ impl Settings {
     }
 
     /// The value of a setting as a switch, or `or` where it is absent or of another type.
-    pub fn switch(&self, name: &str, or: bool) -> bool {
+    pub fn flag(&self, name: &str, or: bool) -> bool {
         self.0.get(name).and_then(|s| s.value.as_bool()).unwrap_or(or)
     }
 
     /// The value of a setting as a word, or `or` where it is absent or of another type.
-    pub fn word<'a>(&'a self, name: &str, or: &'a str) -> &'a str {
+    pub fn text<'a>(&'a self, name: &str, or: &'a str) -> &'a str {
         self.0.get(name).and_then(|s| s.value.as_str()).unwrap_or(or)
     }
 

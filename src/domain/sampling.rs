@@ -13,72 +13,77 @@ pub struct SamplingParam {
     pub meaning: &'static str,
     /// What it may be, in words.
     pub allowed: &'static str,
-    kind: Kind,
+    kind: ValueKind,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Kind {
+enum ValueKind {
     /// A number from 0 on.
     Number,
     /// A number from 0 to 1.
-    Share,
+    Fraction,
     /// A whole number from 0 on, of 32 bits.
-    Whole,
+    Integer,
     /// A whole number from 1 on, of 32 bits.
-    Bound,
+    PositiveInteger,
     /// Texts.
-    Texts,
+    Strings,
     /// A whole number, or whether it is sent.
     Seed,
 }
 
-const fn knob(name: &'static str, meaning: &'static str, allowed: &'static str, kind: Kind) -> SamplingParam {
+const fn param(
+    name: &'static str,
+    meaning: &'static str,
+    allowed: &'static str,
+    kind: ValueKind,
+) -> SamplingParam {
     SamplingParam { name, meaning, allowed, kind }
 }
 
 /// All of them, in the order of lists.
 pub const SAMPLING_PARAMS: [SamplingParam; 7] = [
-    knob(
+    param(
         "temperature",
         "how much chance is in an answer; 0: the likeliest words",
         "a number from 0 on, off (not sent) or own (the profile's)",
-        Kind::Number,
+        ValueKind::Number,
     ),
-    knob(
+    param(
         "top_p",
         "only the likeliest words that make up this share",
         "a number from 0 to 1, off (not sent) or own (the profile's)",
-        Kind::Share,
+        ValueKind::Fraction,
     ),
-    knob(
+    param(
         "top_k",
         "only this many of the likeliest words",
         "a whole number, off (not sent) or own (the profile's)",
-        Kind::Whole,
+        ValueKind::Integer,
     ),
-    knob(
+    param(
         "repetition_penalty",
         "above 1 words that were said are less likely",
         "a number from 0 on, off (not sent) or own (the profile's)",
-        Kind::Number,
+        ValueKind::Number,
     ),
-    knob(
+    param(
         "max_tokens",
         "the most tokens an answer may have",
         "a whole number from 1 on, off (not sent: the server's own) or own (the profile's)",
-        Kind::Bound,
+        ValueKind::PositiveInteger,
     ),
-    knob(
+    param(
         "stop",
         "texts that end an answer",
         "a text or a list like [\"\\n\", \"END\"], off (none) or own (the profile's)",
-        Kind::Texts,
+        ValueKind::Strings,
     ),
-    knob(
+    param(
         "seed",
         "from which number the seeds of the requests are drawn, in the place of the run's",
         "a whole number, on (the run's), off (not sent) or own (the profile's)",
-        Kind::Seed,
+        ValueKind::Seed,
     ),
 ];
 
@@ -94,57 +99,57 @@ pub fn sampling_param(setting: &str) -> Option<(ModelRole, &'static SamplingPara
 }
 
 /// The value of a setting in words: what switches a knob off is called so.
-pub fn setting_words(setting: &str, value: &Value) -> String {
-    if sampling_param(setting).is_some() { SamplingParam::words(value) } else { value.to_string() }
+pub fn describe_setting_value(setting: &str, value: &Value) -> String {
+    if sampling_param(setting).is_some() { SamplingParam::format_value(value) } else { value.to_string() }
 }
 
 impl SamplingParam {
     /// The name of its setting.
-    pub fn setting(&self, asked: ModelRole) -> String {
+    pub fn setting_name(&self, asked: ModelRole) -> String {
         format!("{}.{}", asked.name(), self.name)
     }
 
     /// It is drawn from by whoever is asked, a model or not: the number that seeds begin with.
-    pub fn draws(&self, value: &Value) -> bool {
-        self.kind == Kind::Seed && (value.is_null() || value.is_u64())
+    pub fn is_seed_number(&self, value: &Value) -> bool {
+        self.kind == ValueKind::Seed && (value.is_null() || value.is_u64())
     }
 
     /// What was typed, as the setting's value: null for the profile's own.
     ///
     /// # Errors
     /// What was expected, in words.
-    pub fn read(&self, text: &str) -> Result<Value, String> {
+    pub fn parse(&self, text: &str) -> Result<Value, String> {
         let value = match text.trim() {
             "own" | "default" => Value::Null,
             "off" => json!(false),
             "on" => json!(true),
             other => serde_json::from_str(other).unwrap_or_else(|_| json!(other)),
         };
-        self.check(&value).map(|()| value)
+        self.validate(&value).map(|()| value)
     }
 
     /// Whether it may have this value.
     ///
     /// # Errors
     /// What was expected, in words.
-    pub fn check(&self, value: &Value) -> Result<(), String> {
+    pub fn validate(&self, value: &Value) -> Result<(), String> {
         let whole = || value.as_u64().is_some_and(|n| u32::try_from(n).is_ok());
         let number = || value.as_f64().is_some_and(|n| n.is_finite() && n >= 0.0);
         let left = *value == json!(false);
         let fits = value.is_null()
             || match self.kind {
-                Kind::Number => left || number(),
-                Kind::Share => left || (number() && value.as_f64() <= Some(1.0)),
-                Kind::Whole => left || whole(),
-                Kind::Bound => left || whole() && value.as_u64() > Some(0),
-                Kind::Texts => left || !texts(value).is_empty(),
-                Kind::Seed => value.is_boolean() || value.is_u64(),
+                ValueKind::Number => left || number(),
+                ValueKind::Fraction => left || (number() && value.as_f64() <= Some(1.0)),
+                ValueKind::Integer => left || whole(),
+                ValueKind::PositiveInteger => left || whole() && value.as_u64() > Some(0),
+                ValueKind::Strings => left || !non_empty_strings(value).is_empty(),
+                ValueKind::Seed => value.is_boolean() || value.is_u64(),
             };
         if fits { Ok(()) } else { Err(format!("expected {}", self.allowed)) }
     }
 
     /// A value in the words it is typed in.
-    pub fn words(value: &Value) -> String {
+    pub fn format_value(value: &Value) -> String {
         match value {
             Value::Null => "own".to_owned(),
             Value::Bool(true) => "on".to_owned(),
@@ -155,7 +160,7 @@ impl SamplingParam {
 }
 
 /// A text, or each of a list; none where there is anything else among them, or a text without a character.
-fn texts(value: &Value) -> Vec<String> {
+fn non_empty_strings(value: &Value) -> Vec<String> {
     let one = |value: &Value| value.as_str().filter(|t| !t.is_empty()).map(str::to_owned);
     match value {
         Value::Array(all) => all.iter().map(one).collect::<Option<Vec<_>>>().unwrap_or_default(),
@@ -166,14 +171,14 @@ fn texts(value: &Value) -> Vec<String> {
 impl Settings {
     /// What a person wants otherwise of a role's sampling: by the names of the request's fields what is sent, `false` for
     /// what is left away. What is not named is the endpoint's own.
-    pub fn sampling(&self, asked: ModelRole) -> Map<String, Value> {
+    pub fn sampling_overrides(&self, asked: ModelRole) -> Map<String, Value> {
         let chosen = SAMPLING_PARAMS.iter().filter_map(|knob| {
-            let value = &self.0.get(&knob.setting(asked))?.value;
+            let value = &self.0.get(&knob.setting_name(asked))?.value;
             let value = match (&knob.kind, value) {
                 (_, Value::Null) => return None,
                 // A number is what seeds are drawn from; the seed itself is the request's.
-                (Kind::Seed, Value::Number(_)) => json!(true),
-                (Kind::Texts, Value::String(_) | Value::Array(_)) => json!(texts(value)),
+                (ValueKind::Seed, Value::Number(_)) => json!(true),
+                (ValueKind::Strings, Value::String(_) | Value::Array(_)) => json!(non_empty_strings(value)),
                 _ => value.clone(),
             };
             Some((knob.name.to_owned(), value))
@@ -182,27 +187,27 @@ impl Settings {
     }
 
     /// The number that a role's seeds are drawn from in the place of the run's, where a person chose one.
-    pub fn sample_seed(&self, asked: ModelRole) -> Option<u64> {
+    pub fn seed_override(&self, asked: ModelRole) -> Option<u64> {
         self.0.get(&format!("{}.seed", asked.name()))?.value.as_u64()
     }
 }
 
 /// A temperature that much warmer, up to 1; one that is higher by itself stays.
-pub fn warmed(own: f64, warmer: f64) -> f64 {
+pub fn raised_temperature(own: f64, warmer: f64) -> f64 {
     // In fifths, the steps of the ladder, so that the steps from 0 on are 0.2, 0.4, 0.6 and so on to the last digit.
     ((own * 5.0 + warmer * 5.0) / 5.0).min(1.0).max(own)
 }
 
 impl PromptRecord {
     /// How much warmer it is asked than it would be: 0.2 for each rung of the ladder (Reflexion's public code), up to 1.
-    pub fn warmer(&self) -> f64 {
-        f64::from(self.rung.min(5)) / 5.0
+    pub fn temperature_increase(&self) -> f64 {
+        f64::from(self.temperature_level.min(5)) / 5.0
     }
 }
 
 impl RunSpec {
     /// Who is asked in a role, as on the command line.
-    pub fn who(&self, asked: ModelRole) -> &str {
+    pub fn provider_spec(&self, asked: ModelRole) -> &str {
         match asked {
             ModelRole::Actor => &self.actor,
             ModelRole::Mentor => &self.mentor,
@@ -213,10 +218,15 @@ impl RunSpec {
     ///
     /// # Errors
     /// Why not, in words.
-    pub fn heeds(&self, asked: ModelRole, knob: &SamplingParam, value: &Value) -> Result<(), String> {
-        Err(match self.who(asked) {
+    pub fn check_param_supported(
+        &self,
+        asked: ModelRole,
+        knob: &SamplingParam,
+        value: &Value,
+    ) -> Result<(), String> {
+        Err(match self.provider_spec(asked) {
             model if model.starts_with("openai:") => return Ok(()),
-            "rules" if knob.draws(value) => return Ok(()),
+            "rules" if knob.is_seed_number(value) => return Ok(()),
             "rules" => {
                 "the built-in rules have no sampling settings: they answer from the prompt and the seed alone"
                     .to_owned()
@@ -232,22 +242,22 @@ impl RunSpec {
     }
 
     /// What of a role's sampling is known, in a few words; why there is none, where that is so.
-    pub fn sampling_told(&self, asked: ModelRole) -> String {
+    pub fn describe_sampling(&self, asked: ModelRole) -> String {
         let Some(first) = SAMPLING_PARAMS.first() else { return String::new() };
-        if let Err(why) = self.heeds(asked, first, &Value::Bool(false)) {
+        if let Err(why) = self.check_param_supported(asked, first, &Value::Bool(false)) {
             return why;
         }
         let known = SAMPLING_PARAMS.iter().filter_map(|knob| {
-            let (value, _) = self.sampled(asked, knob);
-            Some(format!("{} {}", knob.name, SamplingParam::words(&value?)))
+            let (value, _) = self.effective_value(asked, knob);
+            Some(format!("{} {}", knob.name, SamplingParam::format_value(&value?)))
         });
         let known: Vec<String> = known.collect();
         if known.is_empty() { "as its profile has it".to_owned() } else { known.join(", ") }
     }
 
     /// A knob as it stands for a role, and whether a person chose it; none: only the server's profile knows it.
-    pub fn sampled(&self, asked: ModelRole, knob: &SamplingParam) -> (Option<Value>, bool) {
-        if let Some(chosen) = self.settings.0.get(&knob.setting(asked)).filter(|s| !s.value.is_null()) {
+    pub fn effective_value(&self, asked: ModelRole, knob: &SamplingParam) -> (Option<Value>, bool) {
+        if let Some(chosen) = self.settings.0.get(&knob.setting_name(asked)).filter(|s| !s.value.is_null()) {
             return (Some(chosen.value.clone()), true);
         }
         let noted = self.settings.0.get(&format!("{}.sampling", asked.name()));
@@ -256,9 +266,14 @@ impl RunSpec {
     }
 
     /// Who chose a value that was sent, in words: as long as it is in force its setting says so.
-    fn chosen_by(&self, asked: ModelRole, knob: &SamplingParam, sent: Option<&Value>) -> &'static str {
-        let in_force = self.settings.sampling(asked).get(knob.name) == sent;
-        let setting = self.settings.0.get(&knob.setting(asked)).filter(|_| in_force);
+    fn describe_override_origin(
+        &self,
+        asked: ModelRole,
+        knob: &SamplingParam,
+        sent: Option<&Value>,
+    ) -> &'static str {
+        let in_force = self.settings.sampling_overrides(asked).get(knob.name) == sent;
+        let setting = self.settings.0.get(&knob.setting_name(asked)).filter(|_| in_force);
         match setting.map(|setting| setting.origin) {
             Some(SettingOrigin::Flag) => " (by a flag)",
             Some(SettingOrigin::Config) => " (by the configuration)",
@@ -268,26 +283,28 @@ impl RunSpec {
 
     /// How the request of a prompt is sampled, in words: what a person chose, and what the server's profile has as far as it
     /// was written down. None where no model is asked.
-    pub fn sampling_words(&self, record: &PromptRecord) -> Option<String> {
-        self.who(record.asked).strip_prefix("openai:")?;
-        let warmer = record.warmer();
+    pub fn describe_request_sampling(&self, record: &PromptRecord) -> Option<String> {
+        self.provider_spec(record.role).strip_prefix("openai:")?;
+        let warmer = record.temperature_increase();
         let told = SAMPLING_PARAMS.iter().filter_map(|knob| {
             let sent = record.sampling.get(knob.name);
             let own =
-                || self.settings.0.get(&format!("{}.sampling", record.asked.name()))?.value.get(knob.name);
+                || self.settings.0.get(&format!("{}.sampling", record.role.name()))?.value.get(knob.name);
             let value = sent.or_else(own).filter(|v| !v.is_null())?;
             let value = match value {
                 Value::Bool(true) => record.seed.to_string(),
                 other => match other.as_f64().filter(|_| warmer > 0.0 && knob.name == "temperature") {
-                    Some(own) => format!("{} ({warmer} above {own}, up to 1)", warmed(own, warmer)),
-                    None => SamplingParam::words(other),
+                    Some(own) => {
+                        format!("{} ({warmer} above {own}, up to 1)", raised_temperature(own, warmer))
+                    }
+                    None => SamplingParam::format_value(other),
                 },
             };
-            let by = if sent.is_some() { self.chosen_by(record.asked, knob, sent) } else { "" };
+            let by = if sent.is_some() { self.describe_override_origin(record.role, knob, sent) } else { "" };
             Some(format!("{} {value}{by}", knob.name))
         });
         let mut told: Vec<String> = told.collect();
-        if !self.settings.0.contains_key(&format!("{}.sampling", record.asked.name())) {
+        if !self.settings.0.contains_key(&format!("{}.sampling", record.role.name())) {
             if warmer > 0.0 && !record.sampling.contains_key("temperature") {
                 told.push(format!("temperature {warmer} above its profile's, up to 1"));
             }
@@ -301,7 +318,7 @@ impl RunSpec {
 mod tests {
     use super::*;
 
-    fn run_of(actor: &str) -> RunSpec {
+    fn run_with_actor(actor: &str) -> RunSpec {
         serde_json::from_value(json!({
             "method": "react", "actor": actor, "mentor": "none", "interface": "raw", "tasks": [], "trials": 1,
             "seed": 0, "autonomy": "confirm", "limits": {"steps": 50}, "loop_detector": false,
@@ -339,7 +356,7 @@ mod tests {
         ];
         for (name, typed, want) in cases {
             let (asked, knob) = sampling_param(&format!("mentor.{name}")).unwrap();
-            assert_eq!((asked, knob.read(typed).ok()), (ModelRole::Mentor, want), "{name} {typed}");
+            assert_eq!((asked, knob.parse(typed).ok()), (ModelRole::Mentor, want), "{name} {typed}");
         }
         assert_eq!(sampling_param("actor.base_url"), None);
         assert_eq!(sampling_param("critic.seed"), None);
@@ -367,12 +384,12 @@ mod tests {
         ];
         for (chosen, noted, want) in cases {
             let sampling = chosen.as_object().unwrap().clone();
-            let record = PromptRecord { rung: 1, sampling, ..PromptRecord::default() };
-            let mut run = run_of("openai:m");
+            let record = PromptRecord { temperature_level: 1, sampling, ..PromptRecord::default() };
+            let mut run = run_with_actor("openai:m");
             if !noted.is_null() {
                 run.settings.set("actor.sampling", noted, SettingOrigin::Config);
             }
-            assert_eq!(run.sampling_words(&record).unwrap(), format!("sampling: {want}"));
+            assert_eq!(run.describe_request_sampling(&record).unwrap(), format!("sampling: {want}"));
         }
     }
 
@@ -386,11 +403,11 @@ mod tests {
             (json!(65), SettingOrigin::Flag, "max_tokens 64 (by a person)"),
         ];
         for (value, origin, want) in cases {
-            let mut run = run_of("openai:m");
+            let mut run = run_with_actor("openai:m");
             run.settings.set("actor.max_tokens", value, origin);
             let sampling = json!({"max_tokens": 64}).as_object().unwrap().clone();
             let record = PromptRecord { sampling, ..PromptRecord::default() };
-            let words = run.sampling_words(&record).unwrap();
+            let words = run.describe_request_sampling(&record).unwrap();
             assert!(words.contains(want), "{words}");
         }
     }
@@ -410,10 +427,10 @@ mod tests {
             settings.set(name, value, SettingOrigin::Person);
         }
         let actor = json!({"temperature": 0.7, "top_k": false, "stop": ["END"], "seed": true});
-        assert_eq!(Value::Object(settings.sampling(ModelRole::Actor)), actor);
-        assert_eq!(Value::Object(settings.sampling(ModelRole::Mentor)), json!({"max_tokens": 64}));
+        assert_eq!(Value::Object(settings.sampling_overrides(ModelRole::Actor)), actor);
+        assert_eq!(Value::Object(settings.sampling_overrides(ModelRole::Mentor)), json!({"max_tokens": 64}));
         assert_eq!(
-            (settings.sample_seed(ModelRole::Actor), settings.sample_seed(ModelRole::Mentor)),
+            (settings.seed_override(ModelRole::Actor), settings.seed_override(ModelRole::Mentor)),
             (Some(9), None)
         );
     }

@@ -1,6 +1,6 @@
 //! One accepted reply of the actor and what came of it.
 
-use super::{CallId, Note, PartialReply, Seq, StopMark, Usage};
+use super::{BreakpointMark, CallId, Note, PartialReply, Seq, Usage};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ pub enum Stage {
 /// Who decided on an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum DecidedBy {
     /// The actor.
     Actor,
     /// A person.
@@ -59,7 +59,7 @@ pub enum ThoughtDisposition {
 
 /// The action that ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Executed {
+pub struct ExecutedAction {
     /// The action as the trajectory shows it.
     pub action: String,
     /// What the world was sent, where a rule of the interface rewrote it.
@@ -69,13 +69,15 @@ pub struct Executed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// Who decided.
-    pub by: By,
+    #[serde(rename = "by")]
+    pub decided_by: DecidedBy,
     /// How it is shown to the agent, when a person decided.
     #[serde(default)]
     pub shown_as: ShownAs,
     /// What became of the thought of this step, when a person decided.
     #[serde(default)]
-    pub fate: ThoughtDisposition,
+    #[serde(rename = "fate")]
+    pub thought_disposition: ThoughtDisposition,
 }
 
 /// What the world answered, and how the agent sees it.
@@ -84,12 +86,13 @@ pub struct Executed {
     clippy::struct_excessive_bools,
     reason = "what a world says beside its words, as the journal has it"
 )]
-pub struct Seen {
+pub struct Observation {
     /// The raw text of the world.
     pub raw: String,
     /// The text that enters prompts, where the interface changes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen: Option<String>,
+    #[serde(rename = "seen")]
+    pub agent_view: Option<String>,
     /// The world's reward.
     pub reward: f64,
     /// The progress rate after it.
@@ -133,19 +136,20 @@ pub struct Step {
     pub rejections: Vec<(String, String)>,
     /// The action that ran; none for a step that only thought and was not sent to the world.
     #[serde(default)]
-    pub executed: Option<Executed>,
+    pub executed: Option<ExecutedAction>,
     /// The world itself was stepped (not for thoughts it is not told, nor for answers of the interface alone).
     #[serde(default)]
     pub reached_world: bool,
     /// The answer.
     #[serde(default)]
-    pub answer: Option<Seen>,
+    pub answer: Option<Observation>,
     /// What the detectors found.
     #[serde(default)]
     pub notes: Vec<Note>,
     /// The detectors have looked.
     #[serde(default)]
-    pub noted: bool,
+    #[serde(rename = "noted")]
+    pub detectors_ran: bool,
     /// Indexes into the state's reflections written after this step.
     #[serde(default)]
     pub reflections: Vec<u32>,
@@ -158,10 +162,12 @@ pub struct Step {
     pub remarks: Vec<String>,
     /// Breakpoints and watches that came true here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stops: Vec<StopMark>,
+    #[serde(rename = "stops")]
+    pub breakpoint_marks: Vec<BreakpointMark>,
     /// What had come of its calls that a person broke off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub broken_off: Vec<PartialReply>,
+    #[serde(rename = "broken_off")]
+    pub partial_replies: Vec<PartialReply>,
     /// A person has changed the words of its prompt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prompt_edited: bool,
@@ -176,25 +182,29 @@ pub struct Step {
     pub retry: u32,
     /// How many of its replies could not be used and were asked for again.
     #[serde(default)]
-    pub unusable: u32,
+    #[serde(rename = "unusable")]
+    pub unusable_replies: u32,
     /// What was learnt with its calls that the actor's server is not sent, each in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unsent: Vec<String>,
+    #[serde(rename = "unsent")]
+    pub unsent_settings: Vec<String>,
     /// Warnings that were given at it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Lessons in the prompt.
     #[serde(default)]
-    pub lessons: u32,
+    #[serde(rename = "lessons")]
+    pub lesson_count: u32,
     /// What the reply cost.
     #[serde(default)]
     pub usage: Usage,
     /// The event of the answer.
-    #[serde(default, skip_serializing_if = "Seq::is_before_all")]
+    #[serde(default, skip_serializing_if = "Seq::is_unset")]
     pub answered_seq: Seq,
     /// Who answered in the actor's place, where a person took a recorded reply: `recorded:SESSION` or `cache`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
+    #[serde(rename = "from")]
+    pub reply_source: Option<String>,
     /// First event of the step.
     #[serde(default)]
     pub first_seq: Seq,
@@ -205,7 +215,7 @@ pub struct Step {
 
 impl Step {
     /// The step has nothing but a thought.
-    pub fn only_thinks(&self) -> bool {
+    pub fn is_thought_only(&self) -> bool {
         match &self.executed {
             Some(done) => done.action.trim_start().starts_with("think:"),
             None => self.proposed.is_none() && self.thought.is_some(),
@@ -213,7 +223,7 @@ impl Step {
     }
 
     /// What was thought, whether it stood beside an action or alone.
-    pub fn words_thought(&self) -> Option<&str> {
+    pub fn thought_text(&self) -> Option<&str> {
         let alone = || self.executed.as_ref().and_then(|e| e.action.trim_start().strip_prefix("think:"));
         self.thought.as_deref().or_else(alone).map(str::trim)
     }
@@ -224,23 +234,23 @@ impl Step {
     }
 
     /// What the actor wanted: its action, or `think: ...` where it only thought.
-    pub fn wanted(&self) -> Option<Cow<'_, str>> {
+    pub fn proposal_text(&self) -> Option<Cow<'_, str>> {
         let thought = || self.thought.as_ref().map(|t| Cow::Owned(format!("think: {t}")));
         self.proposed.as_deref().map(Cow::Borrowed).or_else(thought)
     }
 
     /// The observation as the agent sees it.
     pub fn observation(&self) -> Option<&str> {
-        self.answer.as_ref().map(|a| a.seen.as_deref().unwrap_or(&a.raw))
+        self.answer.as_ref().map(|a| a.agent_view.as_deref().unwrap_or(&a.raw))
     }
 
     /// A person changed the observation.
-    pub fn observation_edited(&self) -> bool {
+    pub fn is_observation_edited(&self) -> bool {
         self.answer.as_ref().is_some_and(|a| a.edited)
     }
 
     /// A person changed what this step did.
-    pub fn by_person(&self) -> bool {
-        self.executed.as_ref().is_some_and(|e| e.by == By::Person)
+    pub fn is_person_action(&self) -> bool {
+        self.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Person)
     }
 }

@@ -31,7 +31,7 @@ impl Task {
     }
 
     /// [`Task::key`] as a number, for lists of many tasks: two tasks of the same number are the same.
-    pub fn mark(&self) -> u64 {
+    pub fn key_hash(&self) -> u64 {
         let hash = Sha256::digest(self.key().as_bytes());
         hash.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
     }
@@ -52,7 +52,7 @@ pub enum EpisodeRole {
 
 impl EpisodeRole {
     /// Played to learn from: in no rate.
-    pub fn calibrates(self) -> bool {
+    pub fn is_calibration(self) -> bool {
         self != Self::Test
     }
 }

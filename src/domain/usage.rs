@@ -21,7 +21,8 @@ pub struct Usage {
     pub reasoning_tokens: u64,
     /// The numbers were counted by a proxy in between, not by who answered.
     #[serde(default, skip_serializing_if = "is_false")]
-    pub proxy: bool,
+    #[serde(rename = "proxy")]
+    pub counted_by_proxy: bool,
     /// The reply came out of our own cache; it cost nothing now.
     #[serde(default, skip_serializing_if = "is_false")]
     pub cached: bool,
@@ -33,16 +34,17 @@ pub struct Usage {
     pub recorded: bool,
     /// Of all the tokens above, those of earlier answers to the same call that were of no use. What is said of the numbers
     /// (`estimated`, `proxy`) is said of the last answer's.
-    #[serde(default, skip_serializing_if = "Earlier::is_empty")]
-    pub earlier: Earlier,
+    #[serde(default, skip_serializing_if = "EarlierUsage::is_empty")]
+    pub earlier: EarlierUsage,
 }
 
 /// What answers cost in tokens that a call had before its last one, kept apart by who counted them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Earlier {
+pub struct EarlierUsage {
     /// Tokens of their prompts, whoever counted them.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub prompt: u64,
+    #[serde(rename = "prompt")]
+    pub prompt_tokens: u64,
     /// Tokens that the server reported.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reported: u64,
@@ -56,7 +58,7 @@ pub struct Earlier {
 
 /// Tokens of several calls, kept apart by who counted them, and what the calls cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted {
+pub struct TokenCounts {
     /// Tokens that the server reported.
     #[serde(default)]
     pub reported: u64,
@@ -94,19 +96,19 @@ impl Usage {
     }
 
     /// Tokens of the last answer's prompt.
-    pub fn last_prompt(&self) -> u64 {
-        self.prompt_tokens.saturating_sub(self.earlier.prompt)
+    pub fn last_prompt_tokens(&self) -> u64 {
+        self.prompt_tokens.saturating_sub(self.earlier.prompt_tokens)
     }
 
     /// Nothing but earlier answers is counted: the last one is still to come, or never came.
-    pub fn is_earlier(&self) -> bool {
+    pub fn has_only_earlier(&self) -> bool {
         !self.earlier.is_empty() && self.tokens() <= self.earlier.tokens()
     }
 
     /// All that was counted before is of earlier answers from here on.
     #[must_use]
-    pub fn after(self, before: &Self) -> Self {
-        let mut apart = Counted::default();
+    pub fn with_earlier(self, before: &Self) -> Self {
+        let mut apart = TokenCounts::default();
         apart.add(before);
         let (this, sum) = (self.earlier, |a: u64, b: u64| a.saturating_add(b));
         Self {
@@ -114,8 +116,8 @@ impl Usage {
             reply_tokens: sum(self.reply_tokens, before.reply_tokens),
             reasoning_tokens: sum(self.reasoning_tokens, before.reasoning_tokens),
             cost_nano: sum(self.cost_nano, before.cost_nano),
-            earlier: Earlier {
-                prompt: sum(this.prompt, before.prompt_tokens),
+            earlier: EarlierUsage {
+                prompt_tokens: sum(this.prompt_tokens, before.prompt_tokens),
                 reported: sum(this.reported, apart.reported),
                 proxy: sum(this.proxy, apart.proxy),
                 estimated: sum(this.estimated, apart.estimated),
@@ -125,7 +127,7 @@ impl Usage {
     }
 }
 
-impl Earlier {
+impl EarlierUsage {
     /// There was no earlier answer.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -137,7 +139,7 @@ impl Earlier {
     }
 }
 
-impl Counted {
+impl TokenCounts {
     /// Adds a call.
     pub fn add(&mut self, usage: &Usage) {
         let add = |place: &mut u64, tokens: u64| *place = place.saturating_add(tokens);
@@ -148,7 +150,7 @@ impl Counted {
             Usage { recorded: true, .. } => add(&mut self.recorded, all),
             Usage { cached: true, .. } => add(&mut self.cached, all),
             Usage { estimated: true, .. } => add(&mut self.estimated, last),
-            Usage { proxy: true, .. } => add(&mut self.proxy, last),
+            Usage { counted_by_proxy: true, .. } => add(&mut self.proxy, last),
             _ => add(&mut self.reported, last),
         }
         if !usage.recorded && !usage.cached {
@@ -161,7 +163,7 @@ impl Counted {
 
     /// Both together.
     #[must_use]
-    pub fn with(self, other: Self) -> Self {
+    pub fn plus(self, other: Self) -> Self {
         Self {
             reported: self.reported.saturating_add(other.reported),
             proxy: self.proxy.saturating_add(other.proxy),
@@ -184,7 +186,7 @@ impl Counted {
     }
 
     /// Who counted how many tokens, in words; empty where there are none.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let parts = [
             (self.reported, "reported"),
             (self.proxy, "by a proxy"),
@@ -197,13 +199,13 @@ impl Counted {
     }
 
     /// The cost as a number of its unit; none where there is none, as without prices.
-    pub fn cost(&self) -> Option<String> {
-        (self.cost_nano > 0).then(|| price(self.cost_nano))
+    pub fn format_cost(&self) -> Option<String> {
+        (self.cost_nano > 0).then(|| format_price(self.cost_nano))
     }
 }
 
 /// Billionths of a unit as a number of it: what is small keeps three digits, what is large two decimals.
-pub fn price(nano: u64) -> String {
+pub fn format_price(nano: u64) -> String {
     let units = nano as f64 / 1e9;
     let decimals = match units {
         u if u >= 1.0 => 2,
@@ -221,11 +223,11 @@ mod tests {
     #[test]
     fn who_counted_what_is_kept_apart() {
         let of = |prompt_tokens| Usage { prompt_tokens, ..Usage::default() };
-        let mut all = Counted::default();
-        assert_eq!((all.words().as_str(), all.cost(), all.is_empty()), ("", None, true));
+        let mut all = TokenCounts::default();
+        assert_eq!((all.describe().as_str(), all.format_cost(), all.is_empty()), ("", None, true));
         for usage in [
             Usage { cost_nano: 1_500, ..of(1) },
-            Usage { proxy: true, cost_nano: 500, ..of(2) },
+            Usage { counted_by_proxy: true, cost_nano: 500, ..of(2) },
             Usage { estimated: true, ..of(4) },
             // What was estimated when it was first asked is still a reply of the cache now.
             Usage { cached: true, estimated: true, ..of(8) },
@@ -235,11 +237,11 @@ mod tests {
         }
         assert_eq!(all.tokens(), 31);
         assert_eq!(
-            all.words(),
+            all.describe(),
             "1 reported, 2 by a proxy, 4 estimated, 8 from the cache, 16 from a recording"
         );
-        assert_eq!(all.cost().unwrap(), "0.000002000");
-        assert_eq!(all.with(all).tokens(), 62);
+        assert_eq!(all.format_cost().unwrap(), "0.000002000");
+        assert_eq!(all.plus(all).tokens(), 62);
     }
 
     #[test]
@@ -247,7 +249,7 @@ mod tests {
         let cases =
             [(12_340_000_000, "12.34"), (12_345_678, "0.0123"), (123_456, "0.000123"), (5, "0.000000005")];
         for (nano, told) in cases {
-            assert_eq!(price(nano), told);
+            assert_eq!(format_price(nano), told);
         }
     }
 }

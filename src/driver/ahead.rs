@@ -1,6 +1,6 @@
 //! Asking ahead: while a person reads a proposal, a shadow of the world takes it and the question that would follow is
 //! asked already. The run knows nothing of it. Its events are the same with and without, but for the times and for those that
-//! say what was asked ahead ([`Event::AskedAhead`]), for money that is spent is not forgotten with the program: what was asked
+//! say what was asked ahead ([`Event::PrefetchChanged`]), for money that is spent is not forgotten with the program: what was asked
 //! ahead is taken only for exactly the question that is then asked, and a question that is asked after all costs once.
 //!
 //! The shadow is a copy of the state that is driven by the same pure engine; its events are written nowhere. A world that
@@ -16,7 +16,7 @@ use super::env_worker::EnvRequest;
 use super::request::request;
 use super::{Driver, Message, Signal, now};
 use crate::domain::{Autonomy, CallId, ModelRole, PromptRecord, Seq, StepResult, Usage};
-use crate::engine::{AheadNow, AskedAhead, Command, Effect, Engine, Envelope, Event, Input, Reply};
+use crate::engine::{Command, Effect, Engine, Envelope, Event, Input, Prefetch, PrefetchStatus, Reply};
 use crate::provider::Request;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) struct Ahead {
     /// The number of the last question.
     last: u64,
     /// What is to be written of them when the driver rests.
-    unwritten: VecDeque<AskedAhead>,
+    unwritten: VecDeque<Prefetch>,
     told: bool,
 }
 
@@ -43,11 +43,13 @@ impl Driver {
     /// Looks ahead of a proposal that a person reads, where that is wanted and was not done yet.
     pub(super) fn look_ahead(&mut self) {
         let state = &self.engine.state;
-        let reads = state.waits()
+        let reads = state.is_waiting()
             && state.failed_call.is_none()
             && state.divergence.is_none()
             && state.autonomy != Autonomy::Human
-            && state.awaiting().is_some_and(|s| !s.approved && s.call.is_some() && s.executed.is_none());
+            && state
+                .step_awaiting_decision()
+                .is_some_and(|s| !s.approved && s.call.is_some() && s.executed.is_none());
         if !self.launch.prefetch || !reads || self.orders.rebuilding || self.ahead.from == Some(state.head) {
             return;
         }
@@ -90,11 +92,11 @@ impl Driver {
             return self.drop_early(|_| true);
         }
         let step = engine.state.calls.values().find_map(|effect| match effect {
-            Effect::StepWorld { call, action, list } => Some((*call, action.clone(), *list)),
+            Effect::StepWorld { call, action, list_only: list } => Some((*call, action.clone(), *list)),
             _ => None,
         });
         if let Some((call, action, list)) = step {
-            let standing = engine.state.standing_turn();
+            let standing = engine.state.unchanged_result();
             self.ahead.shadow = Some((number, engine, call));
             let order = EnvRequest::Ahead { number, action, list: list.then_some(standing) };
             return self.order(order, Awaited::Ahead(number));
@@ -113,7 +115,7 @@ impl Driver {
         if self.ahead.from != Some(self.engine.state.head) || number != self.ahead.number {
             return;
         }
-        let reply = Reply::World { call, turn: Box::new(turn), admissible };
+        let reply = Reply::World { call, result: Box::new(turn), admissible };
         self.follow_shadow(number, engine, Some(Input::Reply(reply)));
     }
 
@@ -131,13 +133,13 @@ impl Driver {
             .collect();
         let mut wanted = Vec::new();
         for record in asks {
-            let provider = match record.asked {
+            let provider = match record.role {
                 ModelRole::Actor => Some(self.launch.actor.clone()),
                 ModelRole::Mentor => self.launch.mentor.clone(),
             };
             let Some(provider) = provider.filter(|p| p.keeps()) else { continue };
             let rendered = (self.launch.render)(&shadow.state, &record);
-            let accepted = shadow.state.switch("accept_truncated", false);
+            let accepted = shadow.state.setting_flag("accept_truncated", false);
             wanted.push((provider, request(&record, rendered, accepted)));
         }
         self.drop_early(|early| !wanted.iter().any(|(_, request)| early.answers(request)));
@@ -145,12 +147,12 @@ impl Driver {
             if self.ahead.early.iter().any(|early| early.answers(&request)) {
                 continue;
             }
-            let number = self.ahead.last.max(self.engine.state.spent.ahead.asked) + 1;
+            let number = self.ahead.last.max(self.engine.state.usage.prefetch.requested) + 1;
             self.ahead.last = number;
             let (inbox, line) = (self.handle.inbox(), self.line);
             let over = move |came| drop(inbox.send(Message::HeardAhead(line, number, came)));
             self.ahead.early.push(Early::begin(&provider, request, number, over));
-            self.tell_ahead(self.ahead.early.len() - 1, AheadNow::Asked, None);
+            self.tell_ahead(self.ahead.early.len() - 1, PrefetchStatus::Requested, None);
         }
     }
 
@@ -161,7 +163,7 @@ impl Driver {
             self.drop_at(place);
             return None;
         }
-        self.tell_ahead(place, AheadNow::Taken, Some(request.call));
+        self.tell_ahead(place, PrefetchStatus::Used, Some(request.call));
         Some(self.ahead.early.swap_remove(place))
     }
 
@@ -174,19 +176,20 @@ impl Driver {
             (Some(place), Err(_)) => return self.drop_at(place),
             (None, Ok(_)) => return,
             (None, Err(usage)) => {
-                let taken = self.engine.state.early.iter().find(|e| e.number == number).cloned();
-                let dropped = taken.map(|taken| AskedAhead { now: AheadNow::Dropped, usage, ..taken });
+                let taken = self.engine.state.prefetched.iter().find(|e| e.number == number).cloned();
+                let dropped = taken.map(|taken| Prefetch { status: PrefetchStatus::Dropped, usage, ..taken });
                 return self.ahead.unwritten.extend(dropped);
             }
         };
         let asked = self.ahead.early[place].asked();
-        let told = AskedAhead { number, asked, now: AheadNow::Answered, call: None, usage };
+        let told = Prefetch { number, role: asked, status: PrefetchStatus::Answered, call: None, usage };
         self.ahead.unwritten.push_back(told);
     }
 
-    fn tell_ahead(&mut self, place: usize, now: AheadNow, call: Option<CallId>) {
+    fn tell_ahead(&mut self, place: usize, now: PrefetchStatus, call: Option<CallId>) {
         let Some(early) = self.ahead.early.get(place) else { return };
-        let told = AskedAhead { number: early.number, asked: early.asked(), now, call, usage: early.usage() };
+        let told =
+            Prefetch { number: early.number, role: early.asked(), status: now, call, usage: early.usage() };
         self.ahead.unwritten.push_back(told);
     }
 
@@ -196,7 +199,7 @@ impl Driver {
             && let Some(told) = self.ahead.unwritten.pop_front()
         {
             let before = self.engine.state.head;
-            if let Ok(events) = self.engine.decide(&Input::Reply(Reply::Ahead(Box::new(told)))) {
+            if let Ok(events) = self.engine.decide(&Input::Reply(Reply::Prefetch(Box::new(told)))) {
                 self.commit(events);
             }
             if self.ahead.from == Some(before) {
@@ -248,7 +251,7 @@ impl Driver {
     }
 
     fn drop_at(&mut self, place: usize) {
-        self.tell_ahead(place, AheadNow::Dropped, None);
+        self.tell_ahead(place, PrefetchStatus::Dropped, None);
         self.ahead.early.swap_remove(place);
     }
 }
@@ -258,6 +261,6 @@ fn fold(engine: &mut Engine, events: Vec<(crate::engine::Cause, Event)>) {
     let at = now();
     for (cause, event) in events {
         let seq = Seq(engine.state.head.0 + 1);
-        engine.state.apply(&Envelope { seq, at, cause, more: false, event });
+        engine.state.apply(&Envelope { seq, timestamp: at, cause, batch_continues: false, event });
     }
 }

@@ -4,18 +4,18 @@ use super::reply_override::StandingIn;
 use super::request::request;
 use super::{Driver, LiveCall, Message};
 use crate::domain::{CallId, FailureKind, ModelRole, PartialReply, PromptRecord, Usage};
-use crate::engine::{Ask, Cause, Effect, Event, Failure, Reply};
+use crate::engine::{Cause, Effect, Event, Failure, PromptRequest, Reply};
 use crate::provider::{Phase, Provider};
 use std::sync::Arc;
 
 impl Driver {
     /// Asks the role's model, or answers in its place why that cannot be.
     pub(super) fn ask(&mut self, call: CallId, prompt: &PromptRecord) {
-        let stand_in = self.engine.state.stand_in(call).map(str::to_owned);
-        let provider = match prompt.asked {
+        let stand_in = self.engine.state.reply_override(call).map(str::to_owned);
+        let provider = match prompt.role {
             _ if stand_in.is_some() => {
                 let (source, open) = (stand_in.clone().unwrap_or_default(), self.launch.stand_in.clone());
-                let from = StandingIn { source, asked: prompt.asked, open };
+                let from = StandingIn { source, asked: prompt.role, open };
                 Some(Arc::new(from) as Arc<dyn Provider>)
             }
             ModelRole::Actor => Some(self.launch.actor.clone()),
@@ -24,22 +24,23 @@ impl Driver {
         let inbox = self.handle.inbox();
         let failure = match provider {
             None => Failure {
-                what: "rules reflect in this run, or nobody does, and neither answers what a model is asked"
-                    .to_owned(),
-                place: "mentor".to_owned(),
-                next: "go on without its answer, or let a model reflect".to_owned(),
-                kind: Some(FailureKind::Setup),
-                came: String::new(),
+                message:
+                    "rules reflect in this run, or nobody does, and neither answers what a model is asked"
+                        .to_owned(),
+                source: "mentor".to_owned(),
+                hint: "go on without its answer, or let a model reflect".to_owned(),
+                kind: Some(FailureKind::Misconfigured),
+                partial_text: String::new(),
                 usage: None,
             },
             Some(provider) => {
                 let Some(failure) = self.too_long(prompt) else {
                     let rendered = (self.launch.render)(&self.engine.state, prompt);
-                    let accepted = self.engine.state.switch("accept_truncated", false);
+                    let accepted = self.engine.state.setting_flag("accept_truncated", false);
                     let mut request = request(prompt, rendered, accepted);
                     request.anew = self.anew.remove(&call) && stand_in.is_none();
                     if stand_in.is_none() {
-                        provider.recall(&self.engine.state.unsent(prompt.asked));
+                        provider.recall(&self.engine.state.unsent_settings(prompt.role));
                     }
                     let early =
                         (stand_in.is_none() && !request.anew).then(|| self.take_early(&request)).flatten();
@@ -55,11 +56,11 @@ impl Driver {
     /// Says of calls that a person breaks off what had come of them: the engine knows nothing of answers under way.
     pub(super) fn hear_out(&self, events: &mut [(Cause, Event)]) {
         for (_, event) in events {
-            let Event::CallCancelled { call, came } = event else { continue };
+            let Event::CallCancelled { call, partial_reply: came } = event else { continue };
             let Some(Effect::Ask { prompt, .. }) = self.engine.state.calls.get(call) else { continue };
             let live = self.store.live();
             let Some(answer) = live.calls.iter().find(|c| c.call == *call) else { continue };
-            let recorded = self.engine.state.stand_in(*call).is_some();
+            let recorded = self.engine.state.reply_override(*call).is_some();
             **came = PartialReply { usage: spent(answer, prompt, recorded), ..answer.came() };
         }
     }
@@ -72,11 +73,12 @@ impl Driver {
         }
         let live = self.store.live();
         let gone_out = |c: &&LiveCall| match self.engine.state.calls.get(&c.call) {
-            Some(Effect::Ask { prompt, .. }) => !c.came().is_silent() || spent(c, prompt, false).is_some(),
+            Some(Effect::Ask { prompt, .. }) => !c.came().is_blank() || spent(c, prompt, false).is_some(),
             _ => false,
         };
         let begun = live.calls.iter().filter(gone_out).map(|c| c.call);
-        let off = begun.map(|call| (Cause::Policy, Event::CallCancelled { call, came: Box::default() }));
+        let off =
+            begun.map(|call| (Cause::Policy, Event::CallCancelled { call, partial_reply: Box::default() }));
         closing.splice(..0, off.collect::<Vec<_>>());
     }
 
@@ -84,13 +86,15 @@ impl Driver {
     /// lessons, examples, the newest step) is left, a draft that was made now would be as long.
     pub(super) fn too_long(&self, prompt: &PromptRecord) -> Option<Failure> {
         let state = &self.engine.state;
-        let budget = state.number("context_tokens", crate::prompt::CONTEXT_TOKENS);
-        let tokens = state.counted(prompt);
+        let budget = state.setting_number("context_tokens", crate::prompt::CONTEXT_TOKENS);
+        let tokens = state.counted_tokens(prompt);
         if tokens <= budget {
             return None;
         }
-        let (asked, question, step, retry) = (prompt.asked, prompt.question, prompt.step, prompt.retry);
-        let now = (self.engine.policy.draft)(state, &Ask { asked, question, step, retry }).record;
+        let (asked, question, step, retry) = (prompt.role, prompt.question, prompt.step, prompt.retry);
+        let now =
+            (self.engine.policy.draft_prompt)(state, &PromptRequest { role: asked, question, step, retry })
+                .record;
         let (why, next) = if now.tokens < prompt.tokens {
             (
                 "drafted now it would be shorter",
@@ -103,11 +107,11 @@ impl Driver {
             )
         };
         Some(Failure {
-            what: format!("the prompt has about {tokens} tokens, and {budget} is all it may have: {why}"),
-            place: "prompt".to_owned(),
-            next: next.to_owned(),
+            message: format!("the prompt has about {tokens} tokens, and {budget} is all it may have: {why}"),
+            source: "prompt".to_owned(),
+            hint: next.to_owned(),
             kind: Some(FailureKind::TooLong),
-            came: String::new(),
+            partial_text: String::new(),
             usage: None,
         })
     }
@@ -117,7 +121,7 @@ impl Driver {
 fn spent(answer: &LiveCall, prompt: &PromptRecord, recorded: bool) -> Option<Usage> {
     let millis = answer.since.elapsed().as_millis() as u64;
     let marked = |usage: Usage| Usage { millis, recorded: usage.recorded || recorded, ..usage };
-    let earlier = answer.usage.filter(Usage::is_earlier);
+    let earlier = answer.usage.filter(Usage::has_only_earlier);
     if earlier.is_none() && answer.usage.is_some() {
         return answer.usage.map(marked);
     }
@@ -134,5 +138,5 @@ fn spent(answer: &LiveCall, prompt: &PromptRecord, recorded: bool) -> Option<Usa
         recorded,
         ..Usage::default()
     };
-    Some(last.after(&earlier.unwrap_or_default()))
+    Some(last.with_earlier(&earlier.unwrap_or_default()))
 }

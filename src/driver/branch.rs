@@ -67,7 +67,7 @@ impl Driver {
             return Err(CommandError::new("no run has begun there", "go on from a later event"));
         };
         let launch = self.launch_of(&run)?;
-        let stops = self.engine.state.stops.carried_to(&state.stops);
+        let stops = self.engine.state.breakpoints.events_to_replace(&state.breakpoints);
         self.rehearse(&state, &launch, &stops, &fork.then)?;
         let reason =
             if fork.reason.trim().is_empty() { place(&state) } else { fork.reason.trim().to_owned() };
@@ -149,7 +149,7 @@ impl Driver {
         let fold = |engine: &mut Engine, events: Vec<(Cause, Event)>| {
             for (cause, event) in events {
                 let seq = Seq(engine.state.head.0 + 1);
-                engine.state.apply(&Envelope { seq, at, cause, more: false, event });
+                engine.state.apply(&Envelope { seq, timestamp: at, cause, batch_continues: false, event });
             }
         };
         let begun = std::iter::once(&Event::Reopened).chain(stops);
@@ -303,7 +303,7 @@ impl Driver {
         match outfit(spec) {
             Ok(mut launch) => {
                 // Who is there does not change with the run.
-                launch.policy.attended = self.engine.policy.attended;
+                launch.policy.is_attended = self.engine.policy.is_attended;
                 Ok(launch)
             }
             Err(DriverError::Refused(why, next)) => Err(CommandError::new(why, next)),
@@ -317,7 +317,7 @@ impl Driver {
 /// The last event at or before this one that ends a batch.
 fn whole_batch(timeline: &Timeline, at: Seq) -> Seq {
     let mut at = at.min(Seq(timeline.len()));
-    while timeline.event(at).is_some_and(|e: Arc<Envelope>| e.more) {
+    while timeline.event(at).is_some_and(|e: Arc<Envelope>| e.batch_continues) {
         at = Seq(at.0 - 1);
     }
     at

@@ -121,7 +121,8 @@ mod tests {
             while state.head.0 < until {
                 let seq = Seq(state.head.0 + 1);
                 let event = Event::MemorySet { value: seq.0.into() };
-                let envelope = Envelope { seq, at, cause: Cause::Policy, more: false, event };
+                let envelope =
+                    Envelope { seq, timestamp: at, cause: Cause::Policy, batch_continues: false, event };
                 writer.append(std::slice::from_ref(&envelope)).unwrap();
                 state.apply(&envelope);
                 keeper.offer(&Arc::new(state.clone()), writer.whole());

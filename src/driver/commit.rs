@@ -147,9 +147,9 @@ impl Driver {
         }
         let at = now();
         let mut batch = stamped(self.engine.state.head, at, events);
-        let hits = self.engine.watched(&batch);
+        let hits = self.engine.breakpoint_events(&batch);
         if let Some(last) = batch.last_mut().filter(|_| !hits.is_empty()) {
-            last.more = true;
+            last.batch_continues = true;
             let head = last.seq;
             batch.extend(stamped(head, at, hits));
         }
@@ -220,10 +220,10 @@ impl Driver {
     fn note_anew(&mut self, event: &Event) {
         let call = match event {
             Event::PromptSent { prompt } => prompt.call,
-            Event::Retried { call: Some(call), from: None } => *call,
+            Event::Retried { call: Some(call), reply_source: None } => *call,
             _ => return,
         };
-        let mut failed = self.engine.state.troubles();
+        let mut failed = self.engine.state.failed_calls();
         let answered = |failure: &Failure| failure.kind == Some(FailureKind::Unusable);
         if failed.any(|(effect, failure)| effect.call() == call && answered(failure)) {
             self.anew.insert(call);
@@ -276,9 +276,9 @@ impl Driver {
                 self.orders.lost = false;
                 self.order(EnvRequest::Reset(*call, (**task).clone()), Awaited::Call(*call));
             }
-            Effect::StepWorld { call, action, list } => {
+            Effect::StepWorld { call, action, list_only: list } => {
                 let order = if *list {
-                    EnvRequest::List(*call, self.engine.state.standing_turn())
+                    EnvRequest::List(*call, self.engine.state.unchanged_result())
                 } else {
                     EnvRequest::Step(*call, action.clone())
                 };
@@ -307,11 +307,11 @@ impl Driver {
         }
         let at = now();
         let Some((episode, left)) = self.engine.state.time_left(at) else { return };
-        let spent = self.engine.state.clock.spent_at(at).saturating_add(left);
+        let spent = self.engine.state.clock.elapsed_at(at).saturating_add(left);
         let (inbox, line) = (self.handle.inbox(), self.line);
         self.timer = Some(tokio::spawn(async move {
             tokio::time::sleep(left).await;
-            let _ = inbox.send(Message::Reply(line, Reply::TimeUp { episode, spent }));
+            let _ = inbox.send(Message::Reply(line, Reply::TimeUp { episode, elapsed: spent }));
         }));
     }
 
@@ -362,8 +362,13 @@ impl Driver {
 /// Events with their place behind `head`, as one batch.
 fn stamped(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<Envelope> {
     let last = events.len().saturating_sub(1);
-    let place =
-        |(n, (cause, event))| Envelope { seq: Seq(head.0 + 1 + n as u64), at, cause, more: n < last, event };
+    let place = |(n, (cause, event))| Envelope {
+        seq: Seq(head.0 + 1 + n as u64),
+        timestamp: at,
+        cause,
+        batch_continues: n < last,
+        event,
+    };
     events.into_iter().enumerate().map(place).collect()
 }
 

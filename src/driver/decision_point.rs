@@ -45,9 +45,12 @@ impl Store {
             return events.first().filter(|e| opened(e)).map(|e| DecisionPoint::Played(Seq(e.seq.0 - 1)));
         };
         let waiting = events[first..ran].iter().take_while(|e| !decides(&e.event));
-        let at = waiting.filter(|e| !e.more && !matches!(e.event, Event::Closed)).last()?.seq;
+        let at = waiting.filter(|e| !e.batch_continues && !matches!(e.event, Event::Closed)).last()?.seq;
         let state = self.state_at(at);
-        state.awaiting().is_some_and(|s| s.number == number).then_some(DecisionPoint::Proposed(at))
+        state
+            .step_awaiting_decision()
+            .is_some_and(|s| s.number == number)
+            .then_some(DecisionPoint::Proposed(at))
     }
 
     /// The same for a step of the open or last episode, by its number.

@@ -191,7 +191,8 @@ impl Driver {
                 if number == self.orders.rebuilds && self.orders.rebuilding =>
             {
                 let now = format!("the world failed: {late}");
-                let difference = Some(Reply::Diverged { episode, step, recorded: self.recorded(step), now });
+                let difference =
+                    Some(Reply::Diverged { episode, step, recorded: self.recorded(step), actual: now });
                 self.rebuilt(Rebuilt { number, difference, stands: false });
             }
             _ => self.rebuild(),
@@ -204,7 +205,7 @@ impl Driver {
     fn recorded(&self, step: u32) -> String {
         let episode = self.engine.state.open_episode();
         let answer = episode.and_then(|e| match step {
-            0 => e.reset.as_ref(),
+            0 => e.first_observation.as_ref(),
             number => e.step(number)?.answer.as_ref(),
         });
         answer.map_or_else(String::new, |a| a.raw.clone())

@@ -136,7 +136,7 @@ fn died(whom: Whom) -> Answer {
         Whom::Call(call) => Answer::Reply(call, failed(call, &died)),
         Whom::Rebuild(number, episode) => {
             let now = died.to_string();
-            let difference = Some(Reply::Diverged { episode, step: 0, recorded: String::new(), now });
+            let difference = Some(Reply::Diverged { episode, step: 0, recorded: String::new(), actual: now });
             Answer::Rebuilt(Rebuilt { number, difference, stands: false })
         }
         Whom::Person => Answer::Listed(Vec::new()),
@@ -153,7 +153,7 @@ fn execute(
 ) -> Answer {
     let answer = |call, turn: Result<(StepResult, Vec<String>), EnvError>| {
         let reply = match turn {
-            Ok((turn, admissible)) => Reply::World { call, turn: Box::new(turn), admissible },
+            Ok((turn, admissible)) => Reply::World { call, result: Box::new(turn), admissible },
             Err(error) => failed(call, &error),
         };
         Answer::Reply(call, reply)
@@ -195,11 +195,11 @@ pub(super) fn failed(call: CallId, error: &EnvError) -> Reply {
     Reply::Failed {
         call,
         failure: Failure {
-            what: error.to_string(),
-            place: "world".to_owned(),
-            next: next.to_owned(),
+            message: error.to_string(),
+            source: "world".to_owned(),
+            hint: next.to_owned(),
             kind: None,
-            came: String::new(),
+            partial_text: String::new(),
             usage: None,
         },
     }

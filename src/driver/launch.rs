@@ -162,8 +162,8 @@ impl Driver {
             session: session.meta.session.clone(),
             spec: Box::new(spec),
             pool,
-            carried,
-            breaks,
+            replay_seed: carried,
+            breakpoints: breaks,
         };
         let keeper = CheckpointWriter::new(Checkpoints::of(&session.trunk()), writer.events().clone());
         Self::spawn(engine, writer, keeper, session, launch, store, &begin)
@@ -254,7 +254,7 @@ impl Driver {
         };
         let begun = driver.begin(begin, &runtime);
         if let Err(refusal) = begun {
-            return Err(DriverError::Refused(refusal.why, refusal.next));
+            return Err(DriverError::Refused(refusal.message, refusal.hint));
         }
         let thread = std::thread::Builder::new().name("driver".to_owned()).spawn(move || {
             runtime.block_on(driver.run(inbox));

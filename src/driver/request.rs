@@ -16,12 +16,12 @@ const CUT: Cut = Cut {
 pub(super) fn request(record: &PromptRecord, rendered: Prompt, accept_truncated: bool) -> Request {
     Request {
         call: record.call,
-        asked: record.asked,
+        asked: record.role,
         prompt: Arc::new(rendered),
         seed: record.seed,
         // One line is a step; a mentor may take as many as it needs.
-        stop: if record.asked == ModelRole::Actor { vec!["\n".to_owned()] } else { Vec::new() },
-        cut: (record.asked == ModelRole::Actor).then_some(CUT),
+        stop: if record.role == ModelRole::Actor { vec!["\n".to_owned()] } else { Vec::new() },
+        cut: (record.role == ModelRole::Actor).then_some(CUT),
         anew: false,
         wish: wish(record),
         accept_truncated,
@@ -30,7 +30,11 @@ pub(super) fn request(record: &PromptRecord, rendered: Prompt, accept_truncated:
 
 /// How a question is sampled: as a person wants it, and warmer by the ladder.
 fn wish(record: &PromptRecord) -> SamplingWish {
-    SamplingWish { warmer: record.warmer(), chosen: record.sampling.clone(), ..SamplingWish::default() }
+    SamplingWish {
+        warmer: record.temperature_increase(),
+        chosen: record.sampling.clone(),
+        ..SamplingWish::default()
+    }
 }
 
 #[cfg(test)]
@@ -41,7 +45,7 @@ mod tests {
     #[test]
     fn the_ladder_says_how_much_warmer_and_never_a_temperature() {
         for (rung, warmer) in [(0, 0.0), (1, 0.2), (3, 0.6), (9, 1.0)] {
-            let wish = wish(&PromptRecord { rung, ..PromptRecord::default() });
+            let wish = wish(&PromptRecord { temperature_level: rung, ..PromptRecord::default() });
             assert_eq!((wish.temperature, wish.warmer), (None, warmer), "rung {rung}");
         }
     }

@@ -42,7 +42,7 @@ impl Runner {
         store.edit_live(|live| {
             live.calls.push(LiveCall {
                 call,
-                asked: record.asked,
+                asked: record.role,
                 phase: Phase::Connecting,
                 reasoning: String::new(),
                 text: String::new(),
@@ -71,7 +71,7 @@ impl Runner {
             };
             // A driver that has ended wants no reply.
             let what = panic::catch_unwind(AssertUnwindSafe(|| provider.unsent())).unwrap_or_default();
-            let _ = inbox.send(Message::Reply(line, Reply::Unsent { call, what }));
+            let _ = inbox.send(Message::Reply(line, Reply::UnsentSettings { call, settings: what }));
             let _ = inbox.send(Message::Reply(line, reply));
         });
         self.calls.insert(call, task);
@@ -175,12 +175,12 @@ fn name(provider: &Arc<dyn Provider>) -> String {
 /// A provider that panicked, in words.
 fn broken(place: String) -> Failure {
     Failure {
-        what: "the part of this program that asks it broke (a panic)".to_owned(),
-        place,
-        next: "retry; if it breaks again, act by hand or switch the model, and report what was asked"
+        message: "the part of this program that asks it broke (a panic)".to_owned(),
+        source: place,
+        hint: "retry; if it breaks again, act by hand or switch the model, and report what was asked"
             .to_owned(),
-        kind: Some(FailureKind::Broken),
-        came: String::new(),
+        kind: Some(FailureKind::Panicked),
+        partial_text: String::new(),
         usage: None,
     }
 }
@@ -200,11 +200,18 @@ fn failure(error: &ProviderError, usage: Option<Usage>, place: String) -> Failur
             format!("{}; it had said {letters} characters, beginning: {head}...", error.what)
         }
     };
-    let came = Failure::beginning(came);
+    let came = Failure::shorten(came);
     // A line is made of both: the server is named in it once.
     let place = match place.rsplit_once(" at ") {
         Some((model, host)) if error.what.contains(host) => model.to_owned(),
         _ => place,
     };
-    Failure { what, place, next: error.next.clone(), kind: Some(error.kind), came, usage }
+    Failure {
+        message: what,
+        source: place,
+        hint: error.next.clone(),
+        kind: Some(error.kind),
+        partial_text: came,
+        usage,
+    }
 }

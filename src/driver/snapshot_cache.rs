@@ -3,7 +3,7 @@
 //! had given every answer that is recorded up to there. Where one differs, every action is taken again.
 
 use super::OpenWorld;
-use crate::domain::{Enumeration, Seen, StepResult, Task};
+use crate::domain::{Enumeration, Observation, StepResult, Task};
 use crate::engine::{Episode, Reply};
 use crate::env::{EnvError, Environment, Snapshot};
 use std::collections::VecDeque;
@@ -25,9 +25,9 @@ pub(super) struct Rebuild {
     /// Its task.
     pub(super) task: Task,
     /// The recorded first answer.
-    pub(super) first: Seen,
+    pub(super) first: Observation,
     /// What the world was sent, with the recorded answers and the number of the step.
-    pub(super) taken: Vec<(u32, String, Seen)>,
+    pub(super) taken: Vec<(u32, String, Observation)>,
 }
 
 impl Rebuild {
@@ -42,7 +42,7 @@ impl Rebuild {
                 Some((step.number, done.sent.clone().unwrap_or_else(|| done.action.clone()), answer.clone()))
             })
             .collect();
-        let first = episode.reset.clone()?;
+        let first = episode.first_observation.clone()?;
         Some(Self { number, episode: episode.number, task: episode.task.clone(), first, taken })
     }
 }
@@ -180,7 +180,7 @@ impl SnapshotCache {
             episode: past.episode,
             step,
             recorded,
-            now,
+            actual: now,
         };
         let said = match self.reset(open, &past.task) {
             Ok(said) => said,
@@ -296,7 +296,7 @@ fn beside(turn: &StepResult) -> Said<'_> {
     (&turn.observation, [turn.reward.to_bits(), turn.progress.to_bits()], [turn.done, turn.won, turn.valid])
 }
 
-fn recorded(seen: &Seen) -> Said<'_> {
+fn recorded(seen: &Observation) -> Said<'_> {
     (&seen.raw, [seen.reward.to_bits(), seen.progress.to_bits()], [seen.done, seen.won, seen.valid])
 }
 
@@ -313,7 +313,7 @@ fn next(way: Way, action: &str, said: &Said<'_>) -> Way {
 }
 
 /// What was recorded and what is answered now, where they differ: the text, else what the world says beside it.
-fn difference(recorded: &Seen, now: &StepResult) -> Option<(String, String)> {
+fn difference(recorded: &Observation, now: &StepResult) -> Option<(String, String)> {
     if recorded.raw != now.observation {
         return Some((recorded.raw.clone(), now.observation.clone()));
     }

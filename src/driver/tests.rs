@@ -2,11 +2,12 @@
 
 use super::{Driver, Handle, Health, OpenWorld, RunConfig};
 use crate::domain::{
-    Autonomy, Enumeration, EnvInfo, EpisodeRole, Kind, Limits, Prompt, PromptRecord, RunSpec, Settings,
-    StepResult, Task,
+    Autonomy, Enumeration, EnvInfo, EpisodeRole, Limits, Prompt, PromptRecord, ReflectionKind, RunSpec,
+    Settings, StepResult, Task,
 };
 use crate::engine::{
-    Command, Draft, Envelope, Event, Intent, MentorReading, Method, Outgoing, Policy, Reading, State,
+    Command, Envelope, Event, Intent, Method, OutgoingAction, ParsedActorReply, ParsedMentorReply, Policy,
+    PromptDraft, State,
 };
 use crate::env::{EnvError, Environment};
 use crate::journal::{Meta, Session, read_branch, read_bytes};
@@ -79,13 +80,13 @@ impl Method for Once {
         if state.open_episode().is_some() {
             return vec![Intent::AskActor];
         }
-        let task = state.run.as_ref().and_then(|r| r.tasks.get(state.past.len()));
+        let task = state.run.as_ref().and_then(|r| r.tasks.get(state.ended_episodes.len()));
         task.map_or(vec![Intent::EndRun], |task| {
             vec![Intent::StartEpisode { task: Box::new(task.clone()), trial: 1, role: EpisodeRole::Test }]
         })
     }
 
-    fn reflect_now(&self, _: &State, _: Kind) -> Vec<Intent> {
+    fn reflect_now(&self, _: &State, _: ReflectionKind) -> Vec<Intent> {
         Vec::new()
     }
 }
@@ -95,19 +96,22 @@ fn launch(goal: u32, lies: bool) -> RunConfig {
     RunConfig {
         policy: Policy {
             method: Arc::new(Once),
-            draft: Arc::new(|_, _| Draft::default()),
-            read: |text| Reading { action: Some(text.to_owned()), ..Reading::default() },
-            read_mentor: |_, _, _| MentorReading::default(),
-            edit: |_, _, _, _| None,
-            outgoing: |_, _| Outgoing { sent: None, rule: None, list: false },
-            incoming: |_, _, _, _| None,
-            goal: |_| "count".to_owned(),
-            detect: Arc::new(|_| Vec::new()),
-            stops: crate::engine::StopRules {
-                read: std::sync::Arc::new(|_: &str| Err(crate::engine::CommandError::new("none here", ""))),
-                look: Arc::new(|_, _, _| Vec::new()),
+            draft_prompt: Arc::new(|_, _| PromptDraft::default()),
+            parse_reply: |text| ParsedActorReply {
+                action: Some(text.to_owned()),
+                ..ParsedActorReply::default()
             },
-            attended: true,
+            parse_mentor_reply: |_, _, _| ParsedMentorReply::default(),
+            edit_prompt: |_, _, _, _| None,
+            rewrite_action: |_, _| OutgoingAction { sent: None, rule: None, list_only: false },
+            rewrite_observation: |_, _, _, _| None,
+            extract_goal: |_| "count".to_owned(),
+            detect: Arc::new(|_| Vec::new()),
+            breakpoints: crate::engine::BreakpointRules {
+                parse: std::sync::Arc::new(|_: &str| Err(crate::engine::CommandError::new("none here", ""))),
+                find_hits: Arc::new(|_, _, _| Vec::new()),
+            },
+            is_attended: true,
         },
         render: Arc::new(|_: &State, _: &PromptRecord| Prompt::default()),
         actor: Arc::new(Scripted::new(|_| Ok("count".to_owned()))),
@@ -184,7 +188,7 @@ fn until(handle: &Handle, mut ready: impl FnMut(&Handle) -> bool) {
 /// Runs to the end and closes; the events.
 fn play_out(handle: &Handle, thread: JoinHandle<()>) {
     handle.send(Command::Run);
-    until(handle, |h| h.store.head().over);
+    until(handle, |h| h.store.head().run_over);
     handle.quit();
     thread.join().unwrap();
 }
@@ -206,11 +210,11 @@ fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
                 text: text.clone(),
                 reasoning: reasoning.clone(),
                 usage: crate::domain::Usage::default(),
-                from: None,
+                reply_source: None,
             }),
             Event::EpisodeEnded { summary } => {
                 let mut summary = summary.clone();
-                summary.span = (0, 0);
+                summary.seq_range = (0, 0);
                 seen.push(Event::EpisodeEnded { summary });
             }
             event => seen.push(event.clone()),
@@ -229,7 +233,7 @@ fn a_run_is_journaled_from_start_to_close() {
     assert!(matches!(read.events.last().unwrap().event, Event::Closed));
     let state = crate::journal::fold(read.events);
     assert_eq!(state.head(), &handle.store.head());
-    assert_eq!(state.head().past.len(), 2);
+    assert_eq!(state.head().ended_episodes.len(), 2);
     assert!(session.dir.join("index/summary.json").is_file());
 }
 
@@ -263,7 +267,7 @@ fn a_world_that_answers_otherwise_is_caught_at_the_first_difference() {
     for _ in 0..3 {
         let before = handle.store.head().head;
         handle.send(Command::Step);
-        until(&handle, |h| h.store.head().head > before && h.store.head().waits());
+        until(&handle, |h| h.store.head().head > before && h.store.head().is_waiting());
     }
     handle.quit();
     thread.join().unwrap();
@@ -291,12 +295,12 @@ fn a_dead_world_pauses_and_is_built_anew_on_retry() {
     let (handle, thread, _session) = start(dir.path(), 1, launch);
     handle.send(Command::Run);
     until(&handle, |h| h.store.head().failed_call.is_some());
-    assert!(handle.store.head().failed_call.as_ref().unwrap().1.what.contains("it broke"));
+    assert!(handle.store.head().failed_call.as_ref().unwrap().1.message.contains("it broke"));
     // The same action would break it again: the person gives the episode up instead.
     handle.send(Command::Retry);
     until(&handle, |h| h.store.head().failed_call.is_some());
     handle.send(Command::EndEpisode(crate::domain::EndReason::Error));
-    until(&handle, |h| h.store.head().past.len() == 1);
+    until(&handle, |h| h.store.head().ended_episodes.len() == 1);
     handle.quit();
     thread.join().unwrap();
 }
@@ -315,10 +319,10 @@ fn a_failed_model_call_is_a_plain_sentence_and_can_be_tried_again() {
     let (handle, thread, _session) = start(dir.path(), 1, launch);
     handle.send(Command::Run);
     until(&handle, |h| h.store.head().failed_call.is_some());
-    assert_eq!(handle.store.head().failed_call.as_ref().unwrap().1.what, "no one answers");
+    assert_eq!(handle.store.head().failed_call.as_ref().unwrap().1.message, "no one answers");
     handle.send(Command::Retry);
     handle.send(Command::Run);
-    until(&handle, |h| h.store.head().over);
+    until(&handle, |h| h.store.head().run_over);
     handle.quit();
     thread.join().unwrap();
 }
@@ -328,7 +332,7 @@ fn admissible_actions_can_be_asked_for_at_a_proposal() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, _session) = start(dir.path(), 1, launch(3, false));
     handle.send(Command::Step);
-    until(&handle, |h| h.store.head().waits() && h.store.head().awaiting().is_some());
+    until(&handle, |h| h.store.head().is_waiting() && h.store.head().step_awaiting_decision().is_some());
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     assert_eq!(runtime.block_on(handle.admissible()), ["count"]);
     handle.quit();
@@ -343,7 +347,7 @@ fn nothing_is_applied_while_a_write_fails() {
     let (handle, thread) =
         Driver::over(session.clone(), writer, spec(1), Vec::new(), launch(2, false)).unwrap();
     handle.send(Command::Step);
-    until(&handle, |h| h.store.head().awaiting().is_some());
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
     failing.store(1, std::sync::atomic::Ordering::Relaxed);
     let before = handle.store.head();
     handle.send(Command::Step);
@@ -351,7 +355,7 @@ fn nothing_is_applied_while_a_write_fails() {
     until(&handle, |h| matches!(h.store.live().health, Health::Halted(_)));
     assert_eq!(handle.store.head(), before, "nothing is shown that is not written");
     handle.retry_write();
-    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 2));
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 2));
     until(&handle, |h| !h.store.head().episode.as_ref().unwrap().step(1).unwrap().remarks.is_empty());
     handle.quit();
     thread.join().unwrap();
@@ -380,7 +384,7 @@ fn nothing_is_taken_in_a_world_that_differs_until_it_is_accepted() {
     let resumed = Driver::resume(&session.dir, |_| Ok(launch(4, true))).unwrap();
     until(&resumed.handle, |h| h.store.head().divergence.is_some());
     let before = resumed.handle.store.head();
-    assert!(before.waits() && before.last_step().unwrap().answer.is_none());
+    assert!(before.is_waiting() && before.last_step().unwrap().answer.is_none());
     resumed.handle.send(Command::Remark { step: 1, text: "it lies".to_owned() });
     until(&resumed.handle, |h| h.store.head().head > before.head);
     assert!(

@@ -1,10 +1,10 @@
 //! What comes next of itself. One batch of events a call; the driver calls until it is empty.
 
-use super::state::{Grant, Pace, State};
-use super::{Ask, Cause, Draft, Engine, Episode, Event, Intent, PauseReason, limits};
+use super::state::{Grant, RunStatus, State};
+use super::{Cause, Engine, Episode, Event, Intent, PauseReason, PromptDraft, PromptRequest, limits};
 use crate::domain::{
-    Author, Autonomy, By, CallId, EndReason, EpisodeSummary, Executed, Hindsight, ModelRole, Question,
-    Reflection, ShownAs, Stage, Step, ThoughtDisposition,
+    Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeStats, EpisodeSummary, ExecutedAction, ModelRole,
+    Question, Reflection, ShownAs, Stage, Step, ThoughtDisposition,
 };
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ impl Engine {
         if let Some(warning) = state.no_action_warning() {
             return vec![warning];
         }
-        if state.pace == Pace::Pausing && state.calls.is_empty() {
-            let hit = state.stops.standing.is_some();
+        if state.run_status == RunStatus::Pausing && state.calls.is_empty() {
+            let hit = state.breakpoints.current_hit.is_some();
             let reason = if hit { PauseReason::Breakpoint } else { PauseReason::Person };
             return vec![Event::Paused { reason }];
         }
@@ -32,99 +32,104 @@ impl Engine {
         }
         if let Some(step) = state.last_step()
             && step.stage == Stage::Reflection
-            && !step.noted
+            && !step.detectors_ran
             && state.open_episode().is_some()
         {
             return vec![Event::Noted { step: step.number, notes: (self.policy.detect)(state) }];
         }
-        if state.world_busy() || state.asking(ModelRole::Actor) || state.asking(ModelRole::Mentor) {
+        if state.is_world_busy() || state.is_asking(ModelRole::Actor) || state.is_asking(ModelRole::Mentor) {
             return Vec::new();
         }
-        if !state.changes.is_empty() {
-            let free = state.autonomy == Autonomy::Auto && moves(state);
-            return self.agreed().filter(|_| free).unwrap_or_default();
+        if !state.waiting_summaries.is_empty() {
+            let free = state.autonomy == Autonomy::Auto && can_proceed(state);
+            return self.accept_summary().filter(|_| free).unwrap_or_default();
         }
-        if let Some(step) = state.open_episode().and_then(|e| e.last())
+        if let Some(step) = state.open_episode().and_then(|e| e.last_step())
             && step.stage == Stage::Observation
         {
-            return self.unsent_thought(step);
+            return self.answer_unsent_thought(step);
         }
-        if let Some(step) = state.awaiting() {
-            return self.decided(step);
+        if let Some(step) = state.step_awaiting_decision() {
+            return self.execute_proposal(step);
         }
-        if state
-            .open_episode()
-            .is_some_and(|e| e.reset.is_some() && e.last().is_none_or(|s| s.answer.is_some()))
-            && let Some(reason) = limits::reached(state)
+        if state.open_episode().is_some_and(|e| {
+            e.first_observation.is_some() && e.last_step().is_none_or(|s| s.answer.is_some())
+        }) && let Some(reason) = limits::end_reason(state)
         {
             // The method may still reflect on the last step (OmniReflect reflects before the final-state break).
-            return match self.last_words() {
+            return match self.final_reflections() {
                 Some(events) => events,
-                None => vec![end(state, reason)],
+                None => vec![episode_end(state, reason)],
             };
         }
-        if state.over || !moves(state) {
+        if state.run_over || !can_proceed(state) {
             return Vec::new();
         }
         if let Some(draft) = &state.draft {
             return vec![Event::PromptSent { prompt: draft.clone() }];
         }
-        if state.open_episode().is_some_and(|e| e.last().is_some_and(|s| s.stage == Stage::Prompt)) {
-            return self.turn();
+        if state.open_episode().is_some_and(|e| e.last_step().is_some_and(|s| s.stage == Stage::Prompt)) {
+            return self.request_proposal();
         }
-        self.grant_wants()
+        self.execute_intents()
     }
 
     /// The waiting proposal runs when it may.
-    fn decided(&self, step: &Step) -> Vec<Event> {
+    fn execute_proposal(&self, step: &Step) -> Vec<Event> {
         let state = &self.state;
         let empty = step.call.is_none() && step.proposed.is_none() && step.executed.is_none();
         if empty && state.autonomy != Autonomy::Human {
             // A place that was opened for a person who then gave the turn back.
-            return if moves(state) { self.turn() } else { Vec::new() };
+            return if can_proceed(state) { self.request_proposal() } else { Vec::new() };
         }
-        let free = state.autonomy == Autonomy::Auto && moves(state);
+        let free = state.autonomy == Autonomy::Auto && can_proceed(state);
         if !(step.approved || free) {
             return Vec::new();
         }
         let executed = match (&step.executed, &step.proposed, &step.thought) {
             (Some(chosen), ..) => chosen.clone(),
-            (None, Some(action), _) => by_actor(action.clone()),
-            (None, None, Some(thought)) => by_actor(format!("think: {thought}")),
+            (None, Some(action), _) => actor_action(action.clone()),
+            (None, None, Some(thought)) => actor_action(format!("think: {thought}")),
             (None, None, None) => {
                 // An empty reply is an empty action, as in Reflexion's public code; a person's empty place waits.
                 if step.call.is_none() {
                     return Vec::new();
                 }
-                by_actor(String::new())
+                actor_action(String::new())
             }
         };
-        self.take(step.number, executed)
+        self.take_action(step.number, executed)
     }
 
-    fn take(&self, step: u32, mut executed: Executed) -> Vec<Event> {
+    fn take_action(&self, step: u32, mut executed: ExecutedAction) -> Vec<Event> {
         let state = &self.state;
         let thinks = executed.action.trim_start().starts_with("think:");
-        if thinks && !state.switch("thoughts_sent", true) {
-            return vec![Event::ActionTaken { step, call: None, executed, list: false }];
+        if thinks && !state.setting_flag("thoughts_sent", true) {
+            return vec![Event::ActionTaken { step, call: None, executed, list_only: false }];
         }
-        let out = (self.policy.outgoing)(state, &executed.action);
+        let out = (self.policy.rewrite_action)(state, &executed.action);
         executed.sent = out.sent;
         executed.rule = out.rule;
-        vec![Event::ActionTaken { step, call: Some(CallId(state.next_call)), executed, list: out.list }]
+        vec![Event::ActionTaken {
+            step,
+            call: Some(CallId(state.next_call)),
+            executed,
+            list_only: out.list_only,
+        }]
     }
 
     /// A thought that the world is not told is answered by the interface alone.
-    fn unsent_thought(&self, step: &Step) -> Vec<Event> {
+    fn answer_unsent_thought(&self, step: &Step) -> Vec<Event> {
         // Nothing moved: the thought stands before the world as it was.
-        let turn = self.state.standing_turn();
+        let turn = self.state.unchanged_result();
         let action = step.action().unwrap_or_default();
-        let seen = Some((self.policy.incoming)(&self.state, action, &turn, &[]).unwrap_or_default());
-        vec![Event::Observed { step: step.number, call: None, turn: Box::new(turn), seen }]
+        let seen =
+            Some((self.policy.rewrite_observation)(&self.state, action, &turn, &[]).unwrap_or_default());
+        vec![Event::Observed { step: step.number, call: None, result: Box::new(turn), agent_view: seen }]
     }
 
     /// The open turn is the actor's, unless the method knows its action beforehand.
-    fn turn(&self) -> Vec<Event> {
+    fn request_proposal(&self) -> Vec<Event> {
         let wants = self.policy.method.next(&self.state);
         match wants.into_iter().find(|w| matches!(w, Intent::Propose(_))) {
             Some(Intent::Propose(action)) => self.propose(action),
@@ -135,7 +140,7 @@ impl Engine {
     /// The next step, or the one that stands open, gets a proposal that nobody was asked for.
     fn propose(&self, action: String) -> Vec<Event> {
         let Some(episode) = self.state.open_episode() else { return Vec::new() };
-        let (step, _, begun) = due(episode);
+        let (step, _, begun) = current_step(episode);
         let mut events = if begun { Vec::new() } else { vec![Event::StepOpened { step }] };
         if self.state.autonomy != Autonomy::Human {
             events.push(Event::Proposed {
@@ -151,7 +156,7 @@ impl Engine {
     fn ask_actor(&self) -> Vec<Event> {
         let state = &self.state;
         let Some(episode) = state.open_episode() else { return Vec::new() };
-        let (step, retry, _) = due(episode);
+        let (step, retry, _) = current_step(episode);
         if state.autonomy == Autonomy::Human {
             return if episode.steps.len() < step as usize {
                 vec![Event::StepOpened { step }]
@@ -159,30 +164,30 @@ impl Engine {
                 Vec::new()
             };
         }
-        self.ask(
-            Ask { asked: ModelRole::Actor, question: None, step, retry },
+        self.prompt_events(
+            PromptRequest { role: ModelRole::Actor, question: None, step, retry },
             0,
             self.state.grant == Some(Grant::Stage),
         )
     }
 
     /// The prompt of a question, the `n`th of its batch; as a draft where a person steps by stages.
-    fn ask(&self, ask: Ask, n: u64, staged: bool) -> Vec<Event> {
+    fn prompt_events(&self, ask: PromptRequest, n: u64, staged: bool) -> Vec<Event> {
         let state = &self.state;
-        let reworded = state.reworded(ask.asked, ask.question);
+        let reworded = state.edited_prompt_for(ask.role, ask.question);
         let draft = match reworded {
-            Some(words) => Draft { record: (**words).clone(), texts: Vec::new() },
-            None => (self.policy.draft)(state, &ask),
+            Some(words) => PromptDraft { record: (**words).clone(), texts: Vec::new() },
+            None => (self.policy.draft_prompt)(state, &ask),
         };
         let mut record = draft.record;
         record.call = CallId(state.next_call.saturating_add(n));
-        record.asked = ask.asked;
+        record.role = ask.role;
         record.question = ask.question;
         record.step = ask.step;
         record.retry = ask.retry;
-        record.rung = self.rung(&ask);
+        record.temperature_level = self.temperature_level(&ask);
         record.episode = state.episode.as_ref().map_or(0, |e| e.number);
-        state.sample(&mut record);
+        state.set_sampling(&mut record);
         let mut events: Vec<Event> =
             draft.texts.into_iter().map(|(hash, text)| Event::TextDefined { hash, text }).collect();
         let prompt = Arc::new(record);
@@ -196,30 +201,30 @@ impl Engine {
     }
 
     /// With the ladder of temperatures each reply that could not be used makes the next question of its step warmer.
-    fn rung(&self, ask: &Ask) -> u32 {
-        if ask.asked == ModelRole::Mentor || !self.state.switch("warmer", false) {
+    fn temperature_level(&self, ask: &PromptRequest) -> u32 {
+        if ask.role == ModelRole::Mentor || !self.state.setting_flag("warmer", false) {
             return 0;
         }
         let step = self.state.open_episode().and_then(|e| e.step(ask.step));
-        step.map_or(0, |s| s.unusable.min(5))
+        step.map_or(0, |s| s.unusable_replies.min(5))
     }
 
     /// What the method still wants before the episode ends: to write, or to ask the mentor; nothing else is granted. None:
     /// the episode may end. The events are empty where the mentor is to be asked and nothing may move.
-    fn last_words(&self) -> Option<Vec<Event>> {
+    fn final_reflections(&self) -> Option<Vec<Event>> {
         let wants = self.policy.method.next(&self.state);
-        let written = self.write_all(wants.iter().take_while(|w| writes(w)), Author::Symbolic, 0);
+        let written = self.write_events(wants.iter().take_while(|w| is_write_only(w)), Author::Symbolic, 0);
         if !written.is_empty() {
             return Some(written);
         }
-        let asks = matches!(wants.iter().find(|w| !writes(w)), Some(Intent::AskMentor(_)));
-        asks.then(|| self.may_ask(|| self.ask_mentor(&round(&wants))))
+        let asks = matches!(wants.iter().find(|w| !is_write_only(w)), Some(Intent::AskMentor(_)));
+        asks.then(|| self.send_draft_or_ask(|| self.ask_mentor(&first_question_round(&wants))))
     }
 
     /// Sends what was drafted for the mentor, or asks; nothing while nothing may move.
-    fn may_ask(&self, ask: impl FnOnce() -> Vec<Event>) -> Vec<Event> {
+    fn send_draft_or_ask(&self, ask: impl FnOnce() -> Vec<Event>) -> Vec<Event> {
         match &self.state.draft {
-            _ if !moves(&self.state) => Vec::new(),
+            _ if !can_proceed(&self.state) => Vec::new(),
             Some(draft) => vec![Event::PromptSent { prompt: draft.clone() }],
             None => ask(),
         }
@@ -229,17 +234,17 @@ impl Engine {
     fn ask_mentor(&self, questions: &[Question]) -> Vec<Event> {
         let state = &self.state;
         let staged = state.grant == Some(Grant::Stage);
-        let at_once = if staged || !state.switch("mentor_at_once", true) { 1 } else { questions.len() };
-        self.questions(&questions[..at_once.min(questions.len())], staged)
+        let at_once = if staged || !state.setting_flag("mentor_at_once", true) { 1 } else { questions.len() };
+        self.question_events(&questions[..at_once.min(questions.len())], staged)
     }
 
     /// The prompts of questions to the mentor, each with a call of its own.
-    pub(super) fn questions(&self, questions: &[Question], staged: bool) -> Vec<Event> {
-        let step = self.state.episode.as_ref().map_or(0, |e| e.answered());
+    pub(super) fn question_events(&self, questions: &[Question], staged: bool) -> Vec<Event> {
+        let step = self.state.episode.as_ref().map_or(0, |e| e.answered_steps());
         let mut events: Vec<Event> = Vec::new();
         for (n, question) in questions.iter().enumerate() {
-            let ask = Ask { asked: ModelRole::Mentor, question: Some(*question), step, retry: 0 };
-            for event in self.ask(ask, n as u64, staged) {
+            let ask = PromptRequest { role: ModelRole::Mentor, question: Some(*question), step, retry: 0 };
+            for event in self.prompt_events(ask, n as u64, staged) {
                 // Texts that two prompts of a round share are defined once.
                 if !matches!(event, Event::TextDefined { .. }) || !events.contains(&event) {
                     events.push(event);
@@ -250,7 +255,7 @@ impl Engine {
     }
 
     /// The events of wants that only write; `before` counts the events of the same batch before them.
-    pub(super) fn write_all<'a>(
+    pub(super) fn write_events<'a>(
         &self,
         wants: impl Iterator<Item = &'a Intent>,
         by: Author,
@@ -265,7 +270,7 @@ impl Engine {
                 }
                 Intent::Lesson(wish) => {
                     if let Ok(op) = self.lesson_op(wish, by, before + events.len()) {
-                        events.push(Event::LessonChanged { op: Box::new(op), by });
+                        events.push(Event::LessonChanged { op: Box::new(op), author: by });
                     }
                 }
                 Intent::SetMemory(value) => events.push(Event::MemorySet { value: value.clone() }),
@@ -275,26 +280,28 @@ impl Engine {
         events
     }
 
-    fn grant_wants(&self) -> Vec<Event> {
+    fn execute_intents(&self) -> Vec<Event> {
         let state = &self.state;
         let wants = self.policy.method.next(state);
-        let written = self.write_all(wants.iter().take_while(|w| writes(w)), Author::Symbolic, 0);
+        let written = self.write_events(wants.iter().take_while(|w| is_write_only(w)), Author::Symbolic, 0);
         if !written.is_empty() {
             return written;
         }
-        let questions = round(&wants);
-        match wants.into_iter().find(|w| !writes(w)) {
+        let questions = first_question_round(&wants);
+        match wants.into_iter().find(|w| !is_write_only(w)) {
             Some(Intent::AskActor) => self.ask_actor(),
             Some(Intent::Propose(action)) => self.propose(action),
             Some(Intent::AskMentor(_)) => self.ask_mentor(&questions),
             Some(Intent::StartEpisode { task, trial, role }) => vec![Event::EpisodeStarted {
-                episode: state.next_number(),
+                episode: state.next_episode_number(),
                 task,
                 trial,
                 role,
                 call: CallId(state.next_call),
             }],
-            Some(Intent::EndEpisode(reason)) if state.open_episode().is_some() => vec![end(state, reason)],
+            Some(Intent::EndEpisode(reason)) if state.open_episode().is_some() => {
+                vec![episode_end(state, reason)]
+            }
             Some(Intent::EndRun) => vec![Event::RunEnded],
             _ => Vec::new(),
         }
@@ -302,20 +309,20 @@ impl Engine {
 }
 
 /// Things may move: running, or a grant is not spent.
-fn moves(state: &State) -> bool {
-    state.pace == Pace::Running || (state.pace == Pace::Paused && state.grant.is_some())
+fn can_proceed(state: &State) -> bool {
+    state.run_status == RunStatus::Running || (state.run_status == RunStatus::Paused && state.grant.is_some())
 }
 
 /// The step that is open or comes next, how often it was asked, and whether it is there already.
-fn due(episode: &Episode) -> (u32, u32, bool) {
-    match episode.last() {
+fn current_step(episode: &Episode) -> (u32, u32, bool) {
+    match episode.last_step() {
         Some(open) if open.stage < Stage::Observation => (open.number, open.retry, true),
         _ => (episode.steps.len() as u32 + 1, 0, false),
     }
 }
 
 /// The first round of questions among wants: those that follow each other.
-fn round(wants: &[Intent]) -> Vec<Question> {
+fn first_question_round(wants: &[Intent]) -> Vec<Question> {
     let from = wants.iter().skip_while(|w| !matches!(w, Intent::AskMentor(_)));
     from.map_while(|w| match w {
         Intent::AskMentor(question) => Some(*question),
@@ -324,32 +331,33 @@ fn round(wants: &[Intent]) -> Vec<Question> {
     .collect()
 }
 
-fn writes(want: &Intent) -> bool {
+fn is_write_only(want: &Intent) -> bool {
     matches!(want, Intent::Reflect(_) | Intent::Lesson(_) | Intent::SetMemory(_))
 }
 
-fn by_actor(action: String) -> Executed {
-    Executed {
+fn actor_action(action: String) -> ExecutedAction {
+    ExecutedAction {
         action,
         sent: None,
         rule: None,
-        by: By::Actor,
+        decided_by: DecidedBy::Actor,
         shown_as: ShownAs::Own,
-        fate: ThoughtDisposition::Kept,
+        thought_disposition: ThoughtDisposition::Kept,
     }
 }
 
 impl State {
     /// The steps of an episode as they count against its bound.
     pub fn counted_steps(&self, episode: &Episode) -> u32 {
-        if self.switch("thoughts_count", true) { episode.answered() } else { episode.moves }
+        if self.setting_flag("thoughts_count", true) { episode.answered_steps() } else { episode.moves }
     }
 }
 
 /// The end of the open episode as an event.
-pub fn end(state: &State, reason: EndReason) -> Event {
+pub fn episode_end(state: &State, reason: EndReason) -> Event {
     let Some(e) = state.open_episode() else { return Event::RunEnded };
-    let won = e.last().and_then(|s| s.answer.as_ref()).or(e.reset.as_ref()).is_some_and(|a| a.won);
+    let won =
+        e.last_step().and_then(|s| s.answer.as_ref()).or(e.first_observation.as_ref()).is_some_and(|a| a.won);
     let steps = state.counted_steps(e);
     Event::EpisodeEnded {
         summary: Box::new(EpisodeSummary {
@@ -365,9 +373,9 @@ pub fn end(state: &State, reason: EndReason) -> Event {
             calls: e.calls,
             tokens: e.tokens,
             assisted: e.assisted || reason == EndReason::Person,
-            span: (e.first_seq.0, state.head.0 + 1),
+            seq_range: (e.first_seq.0, state.head.0 + 1),
             // The fold knows it by itself; an event tells nothing twice.
-            hindsight: Hindsight::default(),
+            stats: EpisodeStats::default(),
         }),
     }
 }

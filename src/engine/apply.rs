@@ -1,20 +1,20 @@
 //! The fold. It cannot fail, asks nobody, and has no wildcard.
 
-mod ahead;
-mod broken;
-mod hand;
-mod parts;
+mod breakpoints;
+mod cancelled;
+mod clock;
+mod manual_edit;
+mod prefetch;
 mod prompt;
-mod stops;
-mod time;
+mod state_updates;
 
-use parts::{seen_of, touches_episode};
+use state_updates::{is_intervention, to_observation};
 
-use super::state::{Episode, Grant, NoteTally, Pace, State};
+use super::state::{Episode, Grant, NoteTally, RunStatus, State};
 use super::{Cause, Effect, Envelope, Event, PauseReason, ReplyTally, effect_of};
 use crate::domain::{
-    CallId, EpisodeRole, Executed, FailureKind, ManualEdit, ModelRole, Origin, PoolChange, PromptRecord, Seq,
-    Stage, Step,
+    CallId, EpisodeRole, ExecutedAction, FailureKind, ManualEdit, ModelRole, PoolChange, PromptRecord,
+    SegmentOrigin, Seq, Stage, Step,
 };
 use std::sync::Arc;
 
@@ -30,42 +30,42 @@ impl State {
                 self.next_call = self.next_call.max(call.0.saturating_add(1));
                 // Its own sending, or in old sessions whatever was asked under its number in its place.
                 self.draft.take_if(|draft| draft.call == call);
-                self.pass_broken_off(&effect);
+                self.clear_cancelled(&effect);
                 self.calls.insert(call, effect);
             }
         }
-        if envelope.cause == Cause::Person && touches_episode(&envelope.event) {
+        if envelope.cause == Cause::Person && is_intervention(&envelope.event) {
             self.edit_episode(|e| e.assisted |= e.outcome.is_none());
         }
-        self.note_deed(seq, envelope.cause, &envelope.event);
-        self.settle_early(&envelope.event);
+        self.record_undo(seq, envelope.cause, &envelope.event);
+        self.settle_prefetches(&envelope.event);
         match &envelope.event {
             Event::RunStarted { session, spec } => {
                 self.session.clone_from(session);
                 self.autonomy = spec.autonomy;
                 self.run = Some(Arc::new((**spec).clone()));
             }
-            Event::PoolLoaded { source, .. } => self.pool.load(source),
+            Event::PoolLoaded { source, .. } => self.pool.set_source_file(source),
             Event::TextDefined { hash, text } => {
                 self.texts.insert_mut(hash.clone(), Arc::from(text.as_str()));
             }
             Event::EpisodeStarted { episode, task, trial, role, .. } => {
-                self.pool.end_episode();
+                self.pool.remove_episode_lessons();
                 self.keep_attempt();
-                self.begin_rows();
-                self.over = false;
-                let begun = Episode::begun(*episode, task, *trial, *role, seq);
+                self.reset_streaks();
+                self.run_over = false;
+                let begun = Episode::new(*episode, task, *trial, *role, seq);
                 self.episode = Some(Arc::new(begun));
             }
-            Event::WorldReset { call, turn, seen, goal } => {
+            Event::WorldReset { call, result: turn, agent_view: seen, goal } => {
                 self.calls.remove(call);
                 self.edit_episode(|e| {
                     // Who explores is not told the goal.
                     if e.role != EpisodeRole::Explore {
                         e.task.goal.clone_from(goal);
                     }
-                    e.absorb(turn);
-                    e.reset = Some(seen_of(turn, seen.as_ref()));
+                    e.record_result(turn);
+                    e.first_observation = Some(to_observation(turn, seen.as_ref()));
                 });
             }
             Event::PromptDrafted { prompt } => self.draft_prompt(prompt, seq),
@@ -83,28 +83,30 @@ impl State {
                 });
                 self.grant = None;
             }
-            Event::AskedAhead(told) => self.ask_ahead(told),
-            Event::SettingsUnsent { call, asked, what } => self.learn_unsent(seq, *call, *asked, what),
-            Event::ReplyReceived { call, usage, truncated, from, .. } => {
+            Event::PrefetchChanged(told) => self.record_prefetch(told),
+            Event::SettingsUnsent { call, role: asked, settings: what } => {
+                self.record_unsent_settings(seq, *call, *asked, what)
+            }
+            Event::ReplyReceived { call, usage, truncated, reply_source: from, .. } => {
                 // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
                 // a mentor's answer comes to stands in the same batch.
                 let asked = match self.calls.get(call) {
                     Some(Effect::Ask { prompt, .. }) => {
                         let prompt = prompt.clone();
-                        self.measure(&prompt, usage);
-                        prompt.asked
+                        self.record_token_count(&prompt, usage);
+                        prompt.role
                     }
                     _ => ModelRole::Actor,
                 };
                 self.count_tokens(asked, usage);
-                self.stand_ins.retain(|s| s.0 != *call);
+                self.reply_overrides.retain(|s| s.0 != *call);
                 if asked == ModelRole::Mentor {
                     self.calls.remove(call);
                 } else {
                     self.actor_replies.truncated = truncated.is_some();
                     self.edit_step(seq, |s| {
                         s.usage = *usage;
-                        s.from.clone_from(from);
+                        s.reply_source.clone_from(from);
                     });
                 }
             }
@@ -113,7 +115,7 @@ impl State {
                 self.edit_step(seq, |s| s.warnings.push(text.clone()));
             }
             Event::Proposed { thought, action, complaints, .. } => {
-                self.settle_actor();
+                self.remove_actor_call();
                 self.edit_step(seq, |s| {
                     s.thought.clone_from(thought);
                     s.proposed.clone_from(action);
@@ -124,43 +126,50 @@ impl State {
                 self.grant = None;
             }
             Event::Approved { .. } => self.edit_step(seq, |s| s.approved = true),
-            Event::ActionOverridden { step, action, shown_as, fate, thoughts_from, .. } => {
+            Event::ActionOverridden {
+                step,
+                action,
+                shown_as,
+                thought_disposition: fate,
+                thoughts_from,
+                ..
+            } => {
                 if let Some(from) = *thoughts_from {
                     self.drop_thoughts(from, *step);
                 }
                 // The person acts in its place.
-                self.draft.take_if(|draft| draft.asked == ModelRole::Actor);
+                self.draft.take_if(|draft| draft.role == ModelRole::Actor);
                 self.edit_step(seq, |s| {
                     s.approved = true;
                     // A step whose call was broken off has no decision to wait for but this one.
                     s.stage = Stage::Decision;
-                    s.executed = Some(Executed {
+                    s.executed = Some(ExecutedAction {
                         action: action.clone(),
                         sent: None,
                         rule: None,
-                        by: crate::domain::By::Person,
+                        decided_by: crate::domain::DecidedBy::Person,
                         shown_as: *shown_as,
-                        fate: fate.clone(),
+                        thought_disposition: fate.clone(),
                     });
                 });
             }
-            Event::ProposalRejected { was, reason, .. } => self.edit_step(seq, |s| {
+            Event::ProposalRejected { proposed: was, reason, .. } => self.edit_step(seq, |s| {
                 s.rejections.push((was.clone(), reason.clone()));
                 s.clear_proposal();
             }),
-            Event::AskedAgain { unusable, .. } => {
+            Event::AskedAgain { unusable_reason: unusable, .. } => {
                 self.draft = None;
-                self.settle_actor();
+                self.remove_actor_call();
                 self.edit_step(seq, |s| {
                     s.clear_proposal();
-                    s.unusable += u32::from(unusable.is_some());
+                    s.unusable_replies += u32::from(unusable.is_some());
                 });
                 if unusable.is_some() {
                     self.actor_replies.count_unusable();
                 }
             }
-            Event::ActionTaken { executed, call, list, .. } => {
-                self.pool_used = seq;
+            Event::ActionTaken { executed, call, list_only: list, .. } => {
+                self.last_pool_use = seq;
                 let moved = call.is_some() && !list;
                 self.edit_step(seq, |s| {
                     s.reached_world = moved;
@@ -173,27 +182,27 @@ impl State {
                         e.moves += 1;
                     }
                     let step = e.steps.len() as u32;
-                    let count = e.actions.get(&action).map_or(0, |a| a.0) + 1;
-                    e.actions.insert_mut(action, (count, step));
+                    let count = e.action_counts.get(&action).map_or(0, |a| a.0) + 1;
+                    e.action_counts.insert_mut(action, (count, step));
                 });
             }
-            Event::Observed { call, turn, seen, .. } => {
+            Event::Observed { call, result: turn, agent_view: seen, .. } => {
                 if let Some(call) = call {
                     self.calls.remove(call);
                 }
                 self.edit_step(seq, |s| {
-                    s.answer = Some(seen_of(turn, seen.as_ref()));
+                    s.answer = Some(to_observation(turn, seen.as_ref()));
                     s.answered_seq = seq;
                     s.stage = Stage::Reflection;
                 });
-                self.edit_episode(|e| e.absorb(turn));
-                self.count_rows();
-                self.spend_stage();
+                self.edit_episode(|e| e.record_result(turn));
+                self.update_streaks();
+                self.use_stage_grant();
             }
             Event::Noted { notes, step } => {
                 self.edit_step(seq, |s| {
                     s.notes.clone_from(notes);
-                    s.noted = true;
+                    s.detectors_ran = true;
                 });
                 let mut tally = self.actor_replies;
                 if let Some(step) = self.last_step() {
@@ -203,46 +212,52 @@ impl State {
                 let step = *step;
                 self.edit_episode(|e| {
                     for note in notes {
-                        let count = e.noted.get(&note.detector).map_or(0, |t| t.count) + 1;
+                        let count = e.note_tallies.get(&note.detector).map_or(0, |t| t.count) + 1;
                         let tally = NoteTally { count, last_step: step, last: note.clone() };
-                        e.noted.insert_mut(note.detector.clone(), tally);
+                        e.note_tallies.insert_mut(note.detector.clone(), tally);
                     }
                 });
-                self.count_nothing();
+                self.update_findings_streak();
             }
             Event::Reflected { reflection } => {
                 let index = self.reflections.len() as u32;
                 let mut reflection = (**reflection).clone();
                 reflection.seq = seq;
-                reflection.prompt_edited = self.question_edited(reflection.call);
+                reflection.prompt_edited = self.is_question_edited(reflection.call);
                 self.reflections.push_back_mut(Arc::new(reflection));
                 self.edit_step(seq, |s| s.reflections.push(index));
-                self.spend_stage();
+                self.use_stage_grant();
             }
-            Event::LessonChanged { op, by } => self.change_lesson(seq, op, *by),
+            Event::LessonChanged { op, author: by } => self.change_lesson(seq, op, *by),
             Event::PoolProposed { change } => {
-                self.changes.push(PoolChange { seq, ..(**change).clone() });
+                self.waiting_summaries.push(PoolChange { seq, ..(**change).clone() });
             }
             Event::PoolSettled { refused } => self.settle_pool(refused),
-            Event::Undone { of, op } => self.undo_lesson(seq, *of, op),
-            Event::Redone { of, op } => self.redo_lesson(seq, *of, op),
-            Event::ThoughtEdited { step, was, text } => {
+            Event::LessonUndone { target_seq: of, op } => self.undo_lesson(seq, *of, op),
+            Event::LessonRedone { target_seq: of, op } => self.redo_lesson(seq, *of, op),
+            Event::ThoughtEdited { step, previous: was, text } => {
                 let (was, text) = (was.clone(), text.clone());
-                self.make(&ManualEdit::Thought { step: *step, was, was_edited: false, text, edited: true });
-            }
-            Event::ObservationEdited { step, was, text } => {
-                let (was, text) = (was.clone(), Some(text.clone()));
-                self.make(&ManualEdit::Observation {
+                self.apply_edit(&ManualEdit::Thought {
                     step: *step,
-                    was,
-                    was_edited: false,
+                    previous: was,
+                    previous_edited: false,
                     text,
                     edited: true,
                 });
             }
-            Event::TakenBack { of, change } => self.make_again(seq, *of, change, true),
-            Event::MadeAgain { of, change } => self.make_again(seq, *of, change, false),
-            Event::Carried { carried } => self.carry(carried),
+            Event::ObservationEdited { step, previous: was, text } => {
+                let (was, text) = (was.clone(), Some(text.clone()));
+                self.apply_edit(&ManualEdit::Observation {
+                    step: *step,
+                    previous: was,
+                    previous_edited: false,
+                    text,
+                    edited: true,
+                });
+            }
+            Event::EditUndone { target_seq: of, change } => self.apply_undo_or_redo(seq, *of, change, true),
+            Event::EditRedone { target_seq: of, change } => self.apply_undo_or_redo(seq, *of, change, false),
+            Event::ReplaySeedLoaded { replay_seed: carried } => self.apply_replay_seed(carried),
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
                 let remark = text.clone();
@@ -252,13 +267,13 @@ impl State {
                     self.remarks.push((episode, remark));
                 } else {
                     self.edit_episode(|e| {
-                        e.edit_numbered(number, |s| s.remarks.push(remark));
+                        e.edit_step(number, |s| s.remarks.push(remark));
                     });
                 }
             }
             Event::SettingChanged { name, value } => {
                 self.draft = None;
-                self.set(name, value);
+                self.set_setting(name, value);
             }
             Event::RunChanged { spec } => {
                 self.draft = None;
@@ -266,127 +281,130 @@ impl State {
                     self.actor_replies = ReplyTally::default();
                 }
                 // What was learnt of the servers before says nothing of those from now on.
-                self.unsent.clear();
-                self.measures.clear();
+                self.unsent_settings.clear();
+                self.token_ratios.clear();
                 // What another method asked is nothing that this one could go on without.
                 if self.run.as_ref().is_none_or(|run| run.method != spec.method) {
-                    self.broken_off.clear();
+                    self.cancelled_calls.clear();
                 }
                 self.run = Some(Arc::new((**spec).clone()));
             }
             Event::AutonomySet { autonomy } => self.autonomy = *autonomy,
             Event::Resumed => {
-                self.pace = Pace::Running;
+                self.run_status = RunStatus::Running;
                 self.grant = None;
                 self.pause_reason = None;
-                self.stops.standing = None;
+                self.breakpoints.current_hit = None;
             }
-            Event::PauseRequested => self.pace = Pace::Pausing,
+            Event::PauseRequested => self.run_status = RunStatus::Pausing,
             Event::Paused { reason } => {
-                self.pace = Pace::Paused;
+                self.run_status = RunStatus::Paused;
                 self.grant = None;
                 self.pause_reason = Some(*reason);
             }
-            Event::StepGranted => self.go_on(Grant::Step),
-            Event::StageGranted => self.go_on(Grant::Stage),
+            Event::StepGranted => self.set_grant(Grant::Step),
+            Event::StageGranted => self.set_grant(Grant::Stage),
             Event::CallFailed { call, failure } => {
-                self.stand_ins.retain(|s| s.0 != *call);
+                self.reply_overrides.retain(|s| s.0 != *call);
                 if let Some(effect) = self.calls.remove(call) {
                     if let (Effect::Ask { prompt, .. }, Some(usage)) = (&effect, &failure.usage) {
-                        self.count_tokens(prompt.asked, usage);
+                        self.count_tokens(prompt.role, usage);
                     }
                     if failure.kind == Some(FailureKind::Unusable) {
-                        self.edit_step(seq, |s| s.unusable += 1);
+                        self.edit_step(seq, |s| s.unusable_replies += 1);
                         self.actor_replies.count_unusable();
                     }
-                    self.add_trouble(effect, failure.clone());
+                    self.add_failed_call(effect, failure.clone());
                 }
             }
-            Event::CallCancelled { call, came } => self.break_off(seq, *call, came),
-            Event::Retried { call, from } => {
+            Event::CallCancelled { call, partial_reply: came } => self.cancel_call(seq, *call, came),
+            Event::Retried { call, reply_source: from } => {
                 // Without a call it is about the difference, or in the oldest sessions about what failed.
                 let failed = || self.failed_call.as_ref().map(|(effect, _)| effect.call());
                 let failed = if self.divergence.is_some() { *call } else { call.or_else(failed) };
-                if let Some((effect, failure)) = failed.and_then(|call| self.take_trouble(call)) {
-                    self.count_again(&effect, &failure);
-                    self.run_used();
-                    self.stand_ins.extend(from.clone().map(|from| (effect.call(), from)));
+                if let Some((effect, failure)) = failed.and_then(|call| self.take_failed_call(call)) {
+                    self.count_retry(&effect, &failure);
+                    self.mark_run_change_used();
+                    self.reply_overrides.extend(from.clone().map(|from| (effect.call(), from)));
                     self.calls.insert(effect.call(), effect);
                 } else if let (Some(call), Some(from)) = (*call, from) {
                     // Sent anew in the same batch.
-                    self.stand_ins.extend(self.calls.contains_key(&call).then(|| (call, from.clone())));
+                    self.reply_overrides.extend(self.calls.contains_key(&call).then(|| (call, from.clone())));
                 }
                 self.divergence = None;
             }
-            Event::GivenUp { call } => {
-                self.broken_off.retain(|(e, _)| e.call() != *call);
+            Event::CallGivenUp { call } => {
+                self.cancelled_calls.retain(|(e, _)| e.call() != *call);
                 let asked_actor = matches!(
-                    self.take_trouble(*call),
-                    Some((Effect::Ask { prompt, .. }, _)) if prompt.asked == ModelRole::Actor
+                    self.take_failed_call(*call),
+                    Some((Effect::Ask { prompt, .. }, _)) if prompt.role == ModelRole::Actor
                 );
                 if asked_actor {
                     self.edit_step(seq, Step::clear_proposal);
                 }
             }
-            Event::Diverged { episode, step, recorded, now } => {
+            Event::Diverged { episode, step, recorded, actual: now } => {
                 self.divergence = Some((*episode, *step, recorded.clone(), now.clone()));
             }
             Event::EpisodeEnded { summary } => {
                 let mut outcome = summary.clone();
                 if let Some(episode) = &self.episode {
-                    outcome.hindsight = episode.hindsight(self.clock.spent);
+                    outcome.stats = episode.stats(self.clock.elapsed);
                 }
-                self.past.push_back_mut(Arc::new((*outcome).clone()));
+                self.ended_episodes.push_back_mut(Arc::new((*outcome).clone()));
                 self.edit_episode(|e| e.outcome = Some(outcome));
                 self.calls.clear();
-                self.stand_ins.clear();
+                self.reply_overrides.clear();
                 self.draft = None;
                 self.failed_call = None;
                 self.more_failed_calls.clear();
-                self.broken_off.clear();
+                self.cancelled_calls.clear();
                 self.divergence = None;
                 if self.grant.is_some() {
                     self.grant = None;
                     self.pause_reason = Some(PauseReason::EpisodeEnd);
                 }
             }
-            Event::RunEnded => self.over = true,
-            Event::BreakpointSet { breakpoint, stop } => self.stops.set(*breakpoint, stop),
-            Event::BreakpointSwitched { breakpoint, on } => self.stops.switch(*breakpoint, *on),
-            Event::BreakpointRemoved { breakpoint } => self.stops.remove(*breakpoint),
-            Event::BreakpointHit { breakpoint, episode, step, why } => {
-                self.hit(seq, *breakpoint, (*episode, *step), why);
+            Event::RunEnded => self.run_over = true,
+            Event::BreakpointSet { breakpoint, config: stop } => self.breakpoints.set(*breakpoint, stop),
+            Event::BreakpointSwitched { breakpoint, enabled: on } => {
+                self.breakpoints.set_enabled(*breakpoint, *on)
+            }
+            Event::BreakpointRemoved { breakpoint } => self.breakpoints.remove(*breakpoint),
+            Event::BreakpointHit { breakpoint, episode, step, reason: why } => {
+                self.record_hit(seq, *breakpoint, (*episode, *step), why);
             }
             Event::Closed => self.closed = true,
             Event::Reopened => {
                 // What is asked anew is asked of the model itself.
-                self.stand_ins.clear();
+                self.reply_overrides.clear();
                 self.closed = false;
-                self.pace = Pace::Paused;
+                self.run_status = RunStatus::Paused;
                 self.grant = None;
                 self.pause_reason = Some(PauseReason::Resume);
             }
         }
-        self.set_clock(envelope.at);
+        self.set_clock(envelope.timestamp);
     }
 
-    fn go_on(&mut self, grant: Grant) {
+    fn set_grant(&mut self, grant: Grant) {
         self.grant = Some(grant);
-        self.stops.standing = None;
+        self.breakpoints.current_hit = None;
     }
 
-    fn spend_stage(&mut self) {
+    fn use_stage_grant(&mut self) {
         if self.grant == Some(Grant::Stage) {
             self.grant = None;
         }
     }
 
     fn open_step(&mut self, prompt: &PromptRecord, seq: Seq, stage: Stage) {
-        if prompt.asked != ModelRole::Actor {
+        if prompt.role != ModelRole::Actor {
             return;
         }
         let lessons =
-            prompt.segments.iter().filter(|s| matches!(s.origin, Origin::Lesson { .. })).count() as u32;
+            prompt.segments.iter().filter(|s| matches!(s.origin, SegmentOrigin::Lesson { .. })).count()
+                as u32;
         let call: CallId = prompt.call;
         let number = prompt.step;
         self.edit_episode(|e| {
@@ -398,7 +416,7 @@ impl State {
             s.stage = stage;
             s.call = Some(call);
             s.prompt_seq = seq;
-            s.lessons = lessons;
+            s.lesson_count = lessons;
             s.prompt_edited = prompt.edited;
         });
     }

@@ -10,17 +10,17 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clock {
     /// The time up to the last event.
-    pub spent: Duration,
+    pub elapsed: Duration,
     /// The stamp of the last event, while the clock runs.
-    pub since: Option<Timestamp>,
+    pub running_since: Option<Timestamp>,
 }
 
 impl Clock {
     /// The time up to `at`.
-    pub fn spent_at(&self, at: Timestamp) -> Duration {
+    pub fn elapsed_at(&self, at: Timestamp) -> Duration {
         // A clock of the machine that was set back adds nothing.
-        let more = self.since.and_then(|since| Duration::try_from(at.duration_since(since)).ok());
-        self.spent.saturating_add(more.unwrap_or_default())
+        let more = self.running_since.and_then(|since| Duration::try_from(at.duration_since(since)).ok());
+        self.elapsed.saturating_add(more.unwrap_or_default())
     }
 }
 
@@ -28,8 +28,8 @@ impl State {
     /// What is left of the wall time of the open episode at `at`, while its clock runs and its time is bounded.
     pub fn time_left(&self, at: Timestamp) -> Option<(u32, Duration)> {
         let seconds = self.run.as_ref()?.limits.wall_seconds?;
-        self.clock.since?;
-        let left = Duration::from_secs(seconds).saturating_sub(self.clock.spent_at(at));
+        self.clock.running_since?;
+        let left = Duration::from_secs(seconds).saturating_sub(self.clock.elapsed_at(at));
         Some((self.open_episode()?.number, left))
     }
 }

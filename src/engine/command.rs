@@ -2,8 +2,8 @@
 
 use super::{ReplaySeed, Reply};
 use crate::domain::{
-    Autonomy, CallId, EndReason, Kind, Lesson, LessonId, LessonStatus, LessonText, Moment, RunSpec, Scope,
-    Seq, ShownAs, Task, ThoughtDisposition,
+    Autonomy, CallId, EndReason, Lesson, LessonId, LessonStatus, LessonText, ReflectionKind, RunSpec, Scope,
+    Seq, ShownAs, Task, ThoughtDisposition, Transition,
 };
 use serde_json::Value;
 
@@ -19,9 +19,9 @@ pub enum Command {
         /// Lessons to begin with and where they come from.
         pool: Vec<(String, LessonCommand)>,
         /// What an episode that is played again had at its start.
-        carried: Option<Box<ReplaySeed>>,
+        replay_seed: Option<Box<ReplaySeed>>,
         /// Conditions of breakpoints and watches to begin with.
-        breaks: Vec<String>,
+        breakpoints: Vec<String>,
     },
     /// Do what is proposed and stop at the next proposal.
     Step,
@@ -40,7 +40,7 @@ pub enum Command {
         /// How later prompts show it.
         shown_as: ShownAs,
         /// What becomes of the thought before it.
-        fate: ThoughtDisposition,
+        thought_disposition: ThoughtDisposition,
     },
     /// The person plays: take this action (or `think: ...`).
     Act(String),
@@ -54,7 +54,7 @@ pub enum Command {
     Retry,
     /// After failed calls to models: take the replies to these very requests from a recording (`recorded:SESSION`) or from
     /// the kept answers (`cache`), this once and named as such.
-    RetryFrom(String),
+    RetryFromRecording(String),
     /// Go on without the answer of a call to a model that failed: the mentor's reflection is left out, the actor's step waits
     /// for a person. The same of questions to the mentor that were broken off.
     GiveUp,
@@ -93,11 +93,11 @@ pub enum Command {
     /// Take the last change back.
     Undo,
     /// Take this change back: the last one, or the one that a refused [`Command::Undo`] offered.
-    TakeBack(Seq),
+    UndoChange(Seq),
     /// Make the last undone change again.
     Redo,
     /// Reflect now.
-    Reflect(Kind),
+    Reflect(ReflectionKind),
     /// A remark of a person on a step (0: on the episode).
     Remark {
         /// The step.
@@ -106,7 +106,7 @@ pub enum Command {
         text: String,
     },
     /// Change a setting.
-    Set {
+    ChangeSetting {
         /// Its name.
         name: String,
         /// Its value.
@@ -115,27 +115,27 @@ pub enum Command {
     /// Go on as another run: another method, actor, mentor, interface or settings. The driver outfits it first.
     ChangeRun(Box<RunSpec>),
     /// Begin an episode of this task now; allowed where no episode is open.
-    Begin(Box<Task>),
+    BeginEpisode(Box<Task>),
     /// End the open episode.
     EndEpisode(EndReason),
     /// End the run.
     EndRun,
     /// Set a breakpoint or a watch.
-    Break {
+    SetBreakpoint {
         /// Its text, as `docs/BREAKPOINTS.md` has it.
         text: String,
         /// The one whose condition it replaces; none: a new one.
-        of: Option<u32>,
+        replaces: Option<u32>,
     },
     /// Switch a breakpoint or watch on or off.
-    SwitchBreak {
+    SwitchBreakpoint {
         /// Which.
         breakpoint: u32,
         /// Whether it is looked at.
-        on: bool,
+        enabled: bool,
     },
     /// Delete a breakpoint or watch.
-    RemoveBreak(u32),
+    RemoveBreakpoint(u32),
     /// The session is put down.
     Close,
     /// The session is taken up again.
@@ -148,7 +148,7 @@ pub enum LessonCommand {
     /// A new lesson.
     Add {
         /// Its kind.
-        kind: Kind,
+        kind: ReflectionKind,
         /// Its reach.
         scope: Scope,
         /// Its words.
@@ -158,14 +158,14 @@ pub enum LessonCommand {
         /// The lessons it is made from.
         parents: Vec<LessonId>,
         /// The turn it is about.
-        moment: Option<Moment>,
+        transition: Option<Transition>,
         /// What it rests on.
         evidence: String,
     },
     /// Words of the mentor that were not kept, taken as a lesson by a person; a lesson of the present, whatever is looked at.
     Accept {
         /// Its kind.
-        kind: Kind,
+        kind: ReflectionKind,
         /// Its reach.
         scope: Scope,
         /// Its words.
@@ -214,8 +214,8 @@ pub enum LessonCommand {
 
 impl LessonCommand {
     /// The wish for a new lesson that no rule wrote.
-    pub fn add(kind: Kind, scope: Scope, text: LessonText, evidence: String) -> Self {
-        Self::Add { kind, scope, text, rule: None, evidence, parents: Vec::new(), moment: None }
+    pub fn add(kind: ReflectionKind, scope: Scope, text: LessonText, evidence: String) -> Self {
+        Self::Add { kind, scope, text, rule: None, evidence, parents: Vec::new(), transition: None }
     }
 }
 
@@ -232,18 +232,18 @@ pub enum Input {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandError {
     /// What cannot be done and why.
-    pub why: String,
+    pub message: String,
     /// What to do instead.
-    pub next: String,
+    pub hint: String,
     /// The event a refused undo would have had to take back, for the offer of a fork.
-    pub about: Option<Seq>,
-    /// The newest change before it that can still be taken back, in words: [`Command::TakeBack`] does it.
-    pub older: Option<(Seq, String)>,
+    pub seq: Option<Seq>,
+    /// The newest change before it that can still be taken back, in words: [`Command::UndoChange`] does it.
+    pub older_change: Option<(Seq, String)>,
 }
 
 impl CommandError {
     /// A refusal with its advice.
     pub fn new(why: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { why: why.into(), next: next.into(), about: None, older: None }
+        Self { message: why.into(), hint: next.into(), seq: None, older_change: None }
     }
 }

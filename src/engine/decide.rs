@@ -1,15 +1,15 @@
 //! Whether a wish or a reply counts, and what it comes to.
 
+mod breakpoints;
+mod commands;
 mod lesson;
-mod older;
-mod other;
-mod person;
-mod pool;
+mod pool_summary;
 mod question;
 mod reply;
 mod retry;
-mod stops;
+mod run_change;
 mod undo;
+mod undoable;
 
 use super::{Cause, Command, CommandError, Engine, Event, Input};
 
@@ -20,13 +20,13 @@ impl Engine {
     /// A [`CommandError`] in plain words; nothing has happened then.
     pub fn decide(&self, input: &Input) -> Result<Vec<(Cause, Event)>, CommandError> {
         match input {
-            Input::Reply(reply) => Ok(self.reply(reply)),
-            Input::Command(command) => self.command(command),
+            Input::Reply(reply) => Ok(self.decide_reply(reply)),
+            Input::Command(command) => self.decide_command(command),
         }
     }
 
-    fn command(&self, command: &Command) -> Result<Vec<(Cause, Event)>, CommandError> {
-        let events = self.person(command)?;
+    fn decide_command(&self, command: &Command) -> Result<Vec<(Cause, Event)>, CommandError> {
+        let events = self.command_events(command)?;
         let cause = match command {
             Command::Start { .. } | Command::Close | Command::Reopen => Cause::Policy,
             _ => Cause::Person,

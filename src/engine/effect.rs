@@ -24,7 +24,7 @@ pub enum Effect {
         /// What the world is sent.
         action: String,
         /// Only list the admissible actions; the world does not move.
-        list: bool,
+        list_only: bool,
     },
     /// Ask a model.
     Ask {
@@ -46,10 +46,10 @@ pub fn effect_of(event: &Event) -> Option<Effect> {
         Event::EpisodeStarted { call, task, .. } => {
             Some(Effect::ResetWorld { call: *call, task: task.clone() })
         }
-        Event::ActionTaken { call: Some(call), executed, list, .. } => Some(Effect::StepWorld {
+        Event::ActionTaken { call: Some(call), executed, list_only: list, .. } => Some(Effect::StepWorld {
             call: *call,
             action: executed.sent.clone().unwrap_or_else(|| executed.action.clone()),
-            list: *list,
+            list_only: *list,
         }),
         Event::PromptSent { prompt } => Some(Effect::Ask { call: prompt.call, prompt: prompt.clone() }),
         Event::CallCancelled { call, .. } => Some(Effect::Cancel { call: *call }),
@@ -67,8 +67,8 @@ impl Effect {
     }
 
     /// It asks this model.
-    pub fn asks(&self, who: ModelRole) -> bool {
-        matches!(self, Self::Ask { prompt, .. } if prompt.asked == who)
+    pub fn is_prompt_for(&self, who: ModelRole) -> bool {
+        matches!(self, Self::Ask { prompt, .. } if prompt.role == who)
     }
 
     /// The call it names.

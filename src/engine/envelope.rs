@@ -10,12 +10,14 @@ pub struct Envelope {
     /// Place in its branch.
     pub seq: Seq,
     /// When the driver stamped it; no decision ever reads it.
-    pub at: jiff::Timestamp,
+    #[serde(rename = "at")]
+    pub timestamp: jiff::Timestamp,
     /// What brought it.
     pub cause: Cause,
     /// The next event belongs to the same batch; a batch that is not whole at the end of a file was never acknowledged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub more: bool,
+    #[serde(rename = "more")]
+    pub batch_continues: bool,
     /// What happened.
     #[serde(flatten)]
     pub event: Event,

@@ -1,15 +1,15 @@
 //! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
 
-mod why;
-use super::{AskedAhead, ReplaySeed};
+mod failure;
+use super::{Prefetch, ReplaySeed};
 use crate::domain::{
-    Author, Autonomy, CallId, EpisodeRole, EpisodeSummary, Executed, LessonOp, ManualEdit, ModelRole, Note,
-    PartialReply, PoolChange, PromptRecord, Reflection, RunSpec, Seq, ShownAs, StepResult, Stop, Task,
-    ThoughtDisposition, Truncation, Usage,
+    Author, Autonomy, BreakpointConfig, CallId, EpisodeRole, EpisodeSummary, ExecutedAction, LessonOp,
+    ManualEdit, ModelRole, Note, PartialReply, PoolChange, PromptRecord, Reflection, RunSpec, Seq, ShownAs,
+    StepResult, Task, ThoughtDisposition, Truncation, Usage,
 };
+pub use failure::{Failure, PauseReason};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-pub use why::{Failure, PauseReason};
 
 /// A fact. Every variant is complete: folding asks nobody.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,13 +27,15 @@ pub enum Event {
         /// The file.
         source: String,
         /// How many.
-        lessons: u32,
+        #[serde(rename = "lessons")]
+        lesson_count: u32,
     },
     /// An episode of another session is played again: what it had at its start, beside the lessons.
-    Carried {
+    #[serde(rename = "carried")]
+    ReplaySeedLoaded {
         /// What was brought along.
         #[serde(flatten)]
-        carried: Box<ReplaySeed>,
+        replay_seed: Box<ReplaySeed>,
     },
     /// A text that prompts refer to by its hash, stored once.
     TextDefined {
@@ -60,10 +62,12 @@ pub enum Event {
         /// The call.
         call: CallId,
         /// The first observation.
-        turn: Box<StepResult>,
+        #[serde(rename = "turn")]
+        result: Box<StepResult>,
         /// How prompts show it, where the interface changes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        seen: Option<String>,
+        #[serde(rename = "seen")]
+        agent_view: Option<String>,
         /// The goal sentence read from it.
         goal: String,
     },
@@ -100,18 +104,22 @@ pub enum Event {
         truncated: Option<Truncation>,
         /// Whom a person had answer in the model's place: `recorded:SESSION` or `cache`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        from: Option<String>,
+        #[serde(rename = "from")]
+        reply_source: Option<String>,
     },
     /// How it stands with a question that was asked ahead (`--prefetch`); no part of the run but for its cost.
-    AskedAhead(Box<AskedAhead>),
+    #[serde(rename = "asked_ahead")]
+    PrefetchChanged(Box<Prefetch>),
     /// What a model's server is not sent of the settings has changed: it refused some, or wants them otherwise.
     SettingsUnsent {
         /// The call that showed it.
         call: CallId,
         /// Whose model.
-        asked: ModelRole,
+        #[serde(rename = "asked")]
+        role: ModelRole,
         /// All that is not sent there now, each in words with its reason.
-        what: Vec<String>,
+        #[serde(rename = "what")]
+        settings: Vec<String>,
     },
     /// Something about the run that a person should know; nothing follows from it.
     Warned {
@@ -144,14 +152,15 @@ pub enum Event {
         /// The step.
         step: u32,
         /// What was proposed.
-        was: Option<String>,
+        #[serde(rename = "was")]
+        proposed: Option<String>,
         /// What runs.
         action: String,
         /// How it is shown to the agent.
         shown_as: ShownAs,
         /// What becomes of the thought.
         #[serde(flatten)]
-        fate: ThoughtDisposition,
+        thought_disposition: ThoughtDisposition,
         /// The first of the steps directly before it that only thought and leave later prompts too; none: all stay.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thoughts_from: Option<u32>,
@@ -161,7 +170,8 @@ pub enum Event {
         /// The step.
         step: u32,
         /// What was proposed.
-        was: String,
+        #[serde(rename = "was")]
+        proposed: String,
         /// The reason the agent is told.
         reason: String,
     },
@@ -171,7 +181,8 @@ pub enum Event {
         step: u32,
         /// Why the reply could not be used, where nobody but the reading of it asks again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        unusable: Option<String>,
+        #[serde(rename = "unusable")]
+        unusable_reason: Option<String>,
     },
     /// An action runs.
     ActionTaken {
@@ -182,10 +193,11 @@ pub enum Event {
         call: Option<CallId>,
         /// The action and how it came about.
         #[serde(flatten)]
-        executed: Executed,
+        executed: ExecutedAction,
         /// The interface wants the admissible actions instead of a step.
         #[serde(default)]
-        list: bool,
+        #[serde(rename = "list")]
+        list_only: bool,
     },
     /// The world answered.
     Observed {
@@ -195,10 +207,12 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
         /// The answer.
-        turn: Box<StepResult>,
+        #[serde(rename = "turn")]
+        result: Box<StepResult>,
         /// How prompts show it, where the interface changes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        seen: Option<String>,
+        #[serde(rename = "seen")]
+        agent_view: Option<String>,
     },
     /// What the detectors found in a step; empty when they found nothing.
     Noted {
@@ -219,7 +233,8 @@ pub enum Event {
         #[serde(flatten)]
         op: Box<LessonOp>,
         /// Who changed it.
-        by: Author,
+        #[serde(rename = "by")]
+        author: Author,
     },
     /// A summary waits for a person's word on each of its lines.
     PoolProposed {
@@ -234,17 +249,21 @@ pub enum Event {
         refused: Vec<u32>,
     },
     /// A change of the pool was taken back.
-    Undone {
+    #[serde(rename = "undone")]
+    LessonUndone {
         /// The event that is undone.
-        of: Seq,
+        #[serde(rename = "of")]
+        target_seq: Seq,
         /// The change that undoes it.
         #[serde(flatten)]
         op: Box<LessonOp>,
     },
     /// An undone change was made again.
-    Redone {
+    #[serde(rename = "redone")]
+    LessonRedone {
         /// The event that is made again.
-        of: Seq,
+        #[serde(rename = "of")]
+        target_seq: Seq,
         /// The change.
         #[serde(flatten)]
         op: Box<LessonOp>,
@@ -255,7 +274,8 @@ pub enum Event {
         step: u32,
         /// The words before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        was: Option<String>,
+        #[serde(rename = "was")]
+        previous: Option<String>,
         /// The words from now on; none: no thought.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
@@ -266,21 +286,26 @@ pub enum Event {
         step: u32,
         /// The view before, where the interface or a person had made one of the world's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        was: Option<String>,
+        #[serde(rename = "was")]
+        previous: Option<String>,
         /// The words that prompts show.
         text: String,
     },
     /// A person's change of something else than the lessons was taken back.
-    TakenBack {
+    #[serde(rename = "taken_back")]
+    EditUndone {
         /// The event that is taken back.
-        of: Seq,
+        #[serde(rename = "of")]
+        target_seq: Seq,
         /// The change that does it.
         change: Box<ManualEdit>,
     },
     /// A change that was taken back was made again.
-    MadeAgain {
+    #[serde(rename = "made_again")]
+    EditRedone {
         /// The event that is made again.
-        of: Seq,
+        #[serde(rename = "of")]
+        target_seq: Seq,
         /// The change.
         change: Box<ManualEdit>,
     },
@@ -339,7 +364,7 @@ pub enum Event {
         call: CallId,
         /// What had come of its answer.
         #[serde(flatten)]
-        came: Box<PartialReply>,
+        partial_reply: Box<PartialReply>,
     },
     /// A failed call is tried again, or a difference of the rebuilt world is accepted.
     Retried {
@@ -348,10 +373,12 @@ pub enum Event {
         call: Option<CallId>,
         /// Who is asked this once in the model's place: `recorded:SESSION` or `cache`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        from: Option<String>,
+        #[serde(rename = "from")]
+        reply_source: Option<String>,
     },
     /// A person goes on without the answer of a failed call to a model.
-    GivenUp {
+    #[serde(rename = "given_up")]
+    CallGivenUp {
         /// Which call.
         call: CallId,
     },
@@ -364,7 +391,8 @@ pub enum Event {
         /// What the journal holds.
         recorded: String,
         /// What the world says now.
-        now: String,
+        #[serde(rename = "now")]
+        actual: String,
     },
     /// An episode ended.
     EpisodeEnded {
@@ -379,14 +407,15 @@ pub enum Event {
         breakpoint: u32,
         /// Its condition, and what it does.
         #[serde(flatten)]
-        stop: Stop,
+        config: BreakpointConfig,
     },
     /// A breakpoint or watch was switched on or off.
     BreakpointSwitched {
         /// Which.
         breakpoint: u32,
         /// Whether it is looked at.
-        on: bool,
+        #[serde(rename = "on")]
+        enabled: bool,
     },
     /// A breakpoint or watch was deleted.
     BreakpointRemoved {
@@ -402,7 +431,8 @@ pub enum Event {
         /// The step; 0 is the reset.
         step: u32,
         /// Why, as a sentence without its dot.
-        why: String,
+        #[serde(rename = "why")]
+        reason: String,
     },
     /// The session was put down in order.
     Closed,

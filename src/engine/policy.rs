@@ -2,8 +2,8 @@
 
 use super::{CommandError, Envelope, LessonCommand, State};
 use crate::domain::{
-    Author, EndReason, EpisodeRole, Item, Kind, LessonId, LessonText, ModelRole, Note, Origin, PromptRecord,
-    Question, Reflection, Seq, StepResult, Stop, Task, Truncation,
+    Author, BreakpointConfig, EndReason, EpisodeRole, LessonId, LessonText, ModelRole, Note, PromptRecord,
+    Question, Reflection, ReflectionItem, ReflectionKind, SegmentOrigin, Seq, StepResult, Task, Truncation,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -48,12 +48,12 @@ pub trait Method: Send + Sync {
     fn next(&self, state: &State) -> Vec<Intent>;
 
     /// What it wants when a person asks for a reflection of this kind now.
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent>;
+    fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent>;
 
     /// What a mentor's answer comes to: wants that only write, with exactly one [`Intent::Reflect`] that has the question's kind
     /// and purpose, even where nothing could be used. Without more, every item is kept as a lesson ([`keep`]).
     fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
-        keep(state, heard)
+        keep_all_items(state, heard)
     }
 }
 
@@ -67,7 +67,7 @@ pub struct MentorReply<'a> {
     /// Who answers: a model, or the symbolic rules in its place.
     pub author: Author,
     /// What could be read.
-    pub items: Vec<Item>,
+    pub items: Vec<ReflectionItem>,
     /// What could not, in words.
     pub complaints: Vec<String>,
     /// Texts that were not kept, each as the lesson it would have been.
@@ -78,9 +78,9 @@ pub struct MentorReply<'a> {
 
 /// What a mentor's text comes to.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MentorReading {
+pub struct ParsedMentorReply {
     /// Its items.
-    pub items: Vec<Item>,
+    pub items: Vec<ReflectionItem>,
     /// What could not be used, in words.
     pub complaints: Vec<String>,
     /// Texts that were not kept, each as the lesson it would have been.
@@ -88,9 +88,9 @@ pub struct MentorReading {
 }
 
 /// The reflection of an answer, and a lesson of each of its items with the reach its kind has.
-pub fn keep(_: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
+pub fn keep_all_items(_: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
     let mut wants = vec![Intent::Reflect(Box::new(heard.reflection()))];
-    wants.extend(heard.items.iter().map(|item| Intent::Lesson(heard.lesson(item))));
+    wants.extend(heard.items.iter().map(|item| Intent::Lesson(heard.lesson_command(item))));
     wants
 }
 
@@ -108,29 +108,29 @@ impl MentorReply<'_> {
             dropped: self.dropped.clone(),
             truncated: self.truncated,
             call: (self.author == Author::Mentor).then_some(self.prompt.call),
-            from: None,
+            reply_source: None,
             prompt_edited: false,
             seq: Seq::default(),
         }
     }
 
     /// The wish for a lesson of one item, with the reach its kind has.
-    pub fn lesson(&self, item: &Item) -> LessonCommand {
+    pub fn lesson_command(&self, item: &ReflectionItem) -> LessonCommand {
         LessonCommand::Add {
             kind: self.question.kind,
-            scope: self.question.kind.scope(),
+            scope: self.question.kind.default_scope(),
             text: item.text.clone(),
             rule: item.rule.clone(),
             evidence: item.evidence.clone(),
             parents: Vec::new(),
-            moment: item.moment.clone(),
+            transition: item.transition.clone(),
         }
     }
 
     /// The lessons that the mentor was shown, in their order.
-    pub fn shown(&self) -> impl Iterator<Item = (&LessonId, u32)> {
+    pub fn shown_lessons(&self) -> impl Iterator<Item = (&LessonId, u32)> {
         self.prompt.segments.iter().filter_map(|s| match &s.origin {
-            Origin::Lesson { id, version } => Some((id, *version)),
+            SegmentOrigin::Lesson { id, version } => Some((id, *version)),
             _ => None,
         })
     }
@@ -138,9 +138,9 @@ impl MentorReply<'_> {
 
 /// A question to a model that a prompt is drafted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct PromptRequest {
     /// Which model.
-    pub asked: ModelRole,
+    pub role: ModelRole,
     /// What is asked, for a mentor.
     pub question: Option<Question>,
     /// The step the prompt is for.
@@ -151,7 +151,7 @@ pub struct Ask {
 
 /// A drafted prompt and the texts it needs that the session does not hold yet.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Draft {
+pub struct PromptDraft {
     /// The prompt; call and seed are filled in by the engine.
     pub record: PromptRecord,
     /// New texts, (hash, text).
@@ -160,7 +160,7 @@ pub struct Draft {
 
 /// What a reply means.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct ParsedActorReply {
     /// The thought, without its label.
     pub thought: Option<String>,
     /// The action.
@@ -172,10 +172,10 @@ pub struct Reading {
     pub complete: bool,
 }
 
-impl Reading {
+impl ParsedActorReply {
     /// The same with a complaint about what cut the reply off, where something did.
     #[must_use]
-    pub fn marked(mut self, truncated: Option<Truncation>) -> Self {
+    pub fn with_truncation_note(mut self, truncated: Option<Truncation>) -> Self {
         if let Some(by) = truncated {
             let by = by.name();
             self.complaints.push(if self.complete {
@@ -190,45 +190,45 @@ impl Reading {
 
 /// An action as the interface sends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct OutgoingAction {
     /// What the world is sent, where it differs.
     pub sent: Option<String>,
     /// The rule that changed it.
     pub rule: Option<String>,
     /// List the admissible actions instead of stepping.
-    pub list: bool,
+    pub list_only: bool,
 }
 
 /// Puts a prompt together.
-pub type Drafter = Arc<dyn Fn(&State, &Ask) -> Draft + Send + Sync>;
+pub type DraftPromptFn = Arc<dyn Fn(&State, &PromptRequest) -> PromptDraft + Send + Sync>;
 
 /// Looks at the last step.
-pub type Detect = Arc<dyn Fn(&State) -> Vec<Note> + Send + Sync>;
+pub type DetectFn = Arc<dyn Fn(&State) -> Vec<Note> + Send + Sync>;
 
 /// A condition that came true.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct BreakpointMatch {
     /// The number of its breakpoint or watch.
     pub breakpoint: u32,
     /// The step it is about; 0 is the reset.
     pub step: u32,
     /// Why, as a sentence without its dot.
-    pub why: String,
+    pub reason: String,
 }
 
 /// Which of the state's breakpoints an event makes true: (state before, event, state after).
-pub type StopLook = Arc<dyn Fn(&State, &Envelope, &State) -> Vec<Found> + Send + Sync>;
+pub type FindHitsFn = Arc<dyn Fn(&State, &Envelope, &State) -> Vec<BreakpointMatch> + Send + Sync>;
 
 /// Reads a condition, or says what is wrong with it.
-pub type StopRead = Arc<dyn Fn(&str) -> Result<Stop, CommandError> + Send + Sync>;
+pub type ParseConditionFn = Arc<dyn Fn(&str) -> Result<BreakpointConfig, CommandError> + Send + Sync>;
 
 /// How conditions are read and looked at.
 #[derive(Clone)]
-pub struct StopRules {
+pub struct BreakpointRules {
     /// Reads what a person typed; a refusal says what is wrong and what could be written.
-    pub read: StopRead,
+    pub parse: ParseConditionFn,
     /// Which of the state's breakpoints an event makes true.
-    pub look: StopLook,
+    pub find_hits: FindHitsFn,
 }
 
 /// The method and the pure functions it is surrounded by.
@@ -237,24 +237,24 @@ pub struct Policy {
     /// The method.
     pub method: Arc<dyn Method>,
     /// Puts a prompt together.
-    pub draft: Drafter,
+    pub draft_prompt: DraftPromptFn,
     /// Reads an actor's reply.
-    pub read: fn(&str) -> Reading,
+    pub parse_reply: fn(&str) -> ParsedActorReply,
     /// Reads a mentor's reply. Of one that was cut off it keeps only what is complete.
-    pub read_mentor: fn(Question, &str, Option<Truncation>) -> MentorReading,
+    pub parse_mentor_reply: fn(Question, &str, Option<Truncation>) -> ParsedMentorReply,
     /// A draft with other words in one of the segments it is rendered to, counted from 0, and the texts new to the session;
     /// none where it has no such segment.
-    pub edit: fn(&State, &PromptRecord, usize, &str) -> Option<Draft>,
+    pub edit_prompt: fn(&State, &PromptRecord, usize, &str) -> Option<PromptDraft>,
     /// What the interface makes of an action on its way to the world.
-    pub outgoing: fn(&State, &str) -> Outgoing,
+    pub rewrite_action: fn(&State, &str) -> OutgoingAction,
     /// What the interface makes of an answer on its way to the prompt: (state, executed action, answer, admissible).
-    pub incoming: fn(&State, &str, &StepResult, &[String]) -> Option<String>,
+    pub rewrite_observation: fn(&State, &str, &StepResult, &[String]) -> Option<String>,
     /// The goal that a world's first answer states.
-    pub goal: fn(&StepResult) -> String,
+    pub extract_goal: fn(&StepResult) -> String,
     /// What the detectors find in the last step.
-    pub detect: Detect,
+    pub detect: DetectFn,
     /// Breakpoints and watches.
-    pub stops: StopRules,
+    pub breakpoints: BreakpointRules,
     /// A person is there to decide on what went wrong. Without one a run may do what its method's public code does.
-    pub attended: bool,
+    pub is_attended: bool,
 }

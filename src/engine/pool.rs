@@ -1,6 +1,8 @@
 //! The lesson pool: the lessons in force and those that were.
 
-use crate::domain::{Author, Kind, Lesson, LessonId, LessonOp, LessonStatus, LessonVersion, Scope, Seq};
+use crate::domain::{
+    Author, Lesson, LessonId, LessonOp, LessonStatus, LessonVersion, ReflectionKind, Scope, Seq,
+};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -22,23 +24,23 @@ impl Pool {
     }
 
     /// The lessons a person sees: all but the retired, of one kind.
-    pub fn of(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Lesson> {
+    pub fn visible_of_kind(&self, kind: ReflectionKind) -> impl DoubleEndedIterator<Item = &Lesson> {
         self.all().filter(move |l| l.kind == kind && l.status != LessonStatus::Retired)
     }
 
     /// The lessons that enter the next prompt, of one kind.
-    pub fn in_force(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Lesson> {
-        self.of(kind).filter(|l| l.in_force())
+    pub fn active_of_kind(&self, kind: ReflectionKind) -> impl DoubleEndedIterator<Item = &Lesson> {
+        self.visible_of_kind(kind).filter(|l| l.is_active())
     }
 
     /// The lessons that a rule wrote, of one kind, retired ones too.
-    pub fn of_rule(&self, kind: Kind, rule: &str) -> impl Iterator<Item = &Lesson> {
+    pub fn by_rule(&self, kind: ReflectionKind, rule: &str) -> impl Iterator<Item = &Lesson> {
         self.all().filter(move |l| l.kind == kind && l.rule.as_deref() == Some(rule))
     }
 
     /// The lessons of one kind that say this ([`LessonText::said`](crate::domain::LessonText::said)), but the retired.
-    pub fn saying(&self, kind: Kind, said: &str) -> impl Iterator<Item = &Lesson> {
-        self.of(kind).filter(move |l| l.text().said() == said)
+    pub fn with_normalized_text(&self, kind: ReflectionKind, said: &str) -> impl Iterator<Item = &Lesson> {
+        self.visible_of_kind(kind).filter(move |l| l.text().normalized() == said)
     }
 
     /// A lesson by its id.
@@ -57,14 +59,14 @@ impl Pool {
     }
 
     /// A lesson by its short number.
-    pub fn numbered(&self, number: u32) -> Option<&Lesson> {
+    pub fn by_number(&self, number: u32) -> Option<&Lesson> {
         self.all().find(|l| l.number == number)
     }
 
     /// Place of a lesson among the visible ones of its kind, counted from 0.
-    pub fn place(&self, id: &LessonId) -> Option<usize> {
+    pub fn position(&self, id: &LessonId) -> Option<usize> {
         let kind = self.get(id)?.kind;
-        self.of(kind).position(|l| &l.id == id)
+        self.visible_of_kind(kind).position(|l| &l.id == id)
     }
 
     /// How many there are, retired ones too.
@@ -78,17 +80,28 @@ impl Pool {
     }
 
     /// The lessons that a file brings come from it from here on.
-    pub(super) fn load(&mut self, file: &str) {
+    pub(super) fn set_source_file(&mut self, file: &str) {
         self.file = Some(file.into());
     }
 
     /// Folds a change. A change of a lesson that is not there is inert.
     pub(super) fn apply(&mut self, op: &LessonOp, seq: Seq, learnt_at: (u32, u32), by: Author) {
         if by == Author::Person {
-            self.change(op.id(), |l| l.by_person = true);
+            self.edit_lesson(op.id(), |l| l.edited_by_person = true);
         }
         match op {
-            LessonOp::Add { id, kind, scope, origin, text, evidence, rule, parents, moment, about } => {
+            LessonOp::Add {
+                id,
+                kind,
+                scope,
+                origin,
+                text,
+                evidence,
+                rule,
+                parents,
+                transition: moment,
+                task_key: about,
+            } => {
                 self.added += 1;
                 let number = self.added;
                 Arc::make_mut(&mut self.lessons).push(Arc::new(Lesson {
@@ -104,17 +117,17 @@ impl Pool {
                     evidence: evidence.as_str().into(),
                     rule: rule.as_deref().map(Arc::from),
                     parents: parents.as_slice().into(),
-                    moment: moment.clone().map(Arc::new),
-                    about: about.as_deref().map(Arc::from),
+                    transition: moment.clone().map(Arc::new),
+                    task_key: about.as_deref().map(Arc::from),
                     recurred: 0,
-                    by_person: by == Author::Person,
+                    edited_by_person: by == Author::Person,
                     uses: 0,
                     last_used: None,
                 }));
             }
-            LessonOp::Recur { id } => self.change(id, |l| l.recurred += 1),
+            LessonOp::Recur { id } => self.edit_lesson(id, |l| l.recurred += 1),
             LessonOp::Edit { id, text, .. } => {
-                self.change(id, |l| {
+                self.edit_lesson(id, |l| {
                     Arc::make_mut(&mut l.versions).push(LessonVersion { seq, text: text.clone() });
                     // The words in force are those of this turn. The episode stays: a lesson reaches from the task it
                     // was learnt in, wherever somebody words it anew.
@@ -123,24 +136,24 @@ impl Pool {
                     }
                 });
             }
-            LessonOp::Status { id, status, .. } => self.change(id, |l| l.status = *status),
-            LessonOp::Rescope { id, scope, .. } => self.change(id, |l| l.scope = *scope),
+            LessonOp::Status { id, status, .. } => self.edit_lesson(id, |l| l.status = *status),
+            LessonOp::Rescope { id, scope, .. } => self.edit_lesson(id, |l| l.scope = *scope),
             LessonOp::Move { id, to, .. } => self.reorder(id, *to),
         }
     }
 
     /// Where a loaded lesson was learnt in the session it is from.
-    pub(super) fn learnt_at(&mut self, id: &LessonId, place: (u32, u32)) {
-        self.change(id, |l| l.learnt_at = place);
+    pub(super) fn set_learnt_at(&mut self, id: &LessonId, place: (u32, u32)) {
+        self.edit_lesson(id, |l| l.learnt_at = place);
     }
 
     /// A person had a hand in this lesson.
-    pub(super) fn by_person(&mut self, id: &LessonId) {
-        self.change(id, |l| l.by_person = true);
+    pub(super) fn mark_edited_by_person(&mut self, id: &LessonId) {
+        self.edit_lesson(id, |l| l.edited_by_person = true);
     }
 
     /// Counts a use of each of these lessons in a prompt; says whether a person had a hand in one of them.
-    pub(super) fn used<'a>(&mut self, ids: impl Iterator<Item = &'a LessonId>, seq: Seq) -> bool {
+    pub(super) fn count_uses<'a>(&mut self, ids: impl Iterator<Item = &'a LessonId>, seq: Seq) -> bool {
         let mut by_person = false;
         let mut next = 0;
         for id in ids {
@@ -150,19 +163,19 @@ impl Pool {
             let lesson = Arc::make_mut(lesson);
             lesson.uses += 1;
             lesson.last_used = Some(seq);
-            by_person |= lesson.by_person;
+            by_person |= lesson.edited_by_person;
         }
         by_person
     }
 
     /// Lessons of scope episode end with their episode: they leave the pool, so that it does not grow with the run.
-    pub(super) fn end_episode(&mut self) {
+    pub(super) fn remove_episode_lessons(&mut self) {
         if self.all().any(|l| l.scope == Scope::Episode) {
             Arc::make_mut(&mut self.lessons).retain(|l| l.scope != Scope::Episode);
         }
     }
 
-    fn change(&mut self, id: &LessonId, change: impl FnOnce(&mut Lesson)) {
+    fn edit_lesson(&mut self, id: &LessonId, change: impl FnOnce(&mut Lesson)) {
         let Some(place) = self.lessons.iter().position(|l| &l.id == id) else { return };
         if let Some(lesson) = Arc::make_mut(&mut self.lessons).get_mut(place) {
             change(Arc::make_mut(lesson));

@@ -1,15 +1,15 @@
 //! What an episode that is played again had at its start, beside run and lessons: it was not played in this session.
 
 use super::{Episode, NoteTally, State};
-use crate::domain::{EpisodeRole, EpisodeSummary, LessonId, RunSpec, Seen, Seq, Step, Task};
+use crate::domain::{EpisodeRole, EpisodeSummary, LessonId, Observation, RunSpec, Seq, Step, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The setting that names the number of the first episode: an episode that is played again keeps its own.
-pub const FROM_NUMBER: &str = "from.number";
+pub const FIRST_EPISODE_SETTING: &str = "from.number";
 /// The setting that names the trial of the one episode of a run that plays it again.
-pub const FROM_TRIAL: &str = "from.trial";
+pub const FIRST_TRIAL_SETTING: &str = "from.trial";
 
 /// What was brought along.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,7 +24,8 @@ pub struct ReplaySeed {
     pub memory: Value,
     /// The episode and step that each loaded lesson was learnt at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub learnt: Vec<(LessonId, u32, u32)>,
+    #[serde(rename = "learnt")]
+    pub learnt_at: Vec<(LessonId, u32, u32)>,
 }
 
 /// An attempt at a task that was not won.
@@ -38,7 +39,8 @@ pub struct Attempt {
     pub trial: u32,
     /// The first observation.
     #[serde(default)]
-    pub reset: Option<Seen>,
+    #[serde(rename = "reset")]
+    pub first_observation: Option<Observation>,
     /// Its steps.
     pub steps: Vec<Arc<Step>>,
     /// The progress rate at its end.
@@ -46,58 +48,60 @@ pub struct Attempt {
     pub progress: f64,
     /// What the detectors found in it.
     #[serde(default)]
-    pub noted: Vec<NoteTally>,
+    #[serde(rename = "noted")]
+    pub note_tallies: Vec<NoteTally>,
 }
 
 impl Attempt {
     /// Of an episode.
-    pub fn of(episode: &Episode) -> Self {
+    pub fn from_episode(episode: &Episode) -> Self {
         // Reflections are numbered in their session.
         let step = |step: &Arc<Step>| Arc::new(Step { reflections: Vec::new(), ..(**step).clone() });
-        let mut noted: Vec<NoteTally> = episode.noted.values().cloned().collect();
+        let mut noted: Vec<NoteTally> = episode.note_tallies.values().cloned().collect();
         noted.sort_by(|a, b| a.last.detector.cmp(&b.last.detector));
         Self {
             number: episode.number,
             task: episode.task.clone(),
             trial: episode.trial,
-            reset: episode.reset.clone(),
+            first_observation: episode.first_observation.clone(),
             steps: episode.steps.iter().map(step).collect(),
             progress: episode.progress,
-            noted,
+            note_tallies: noted,
         }
     }
 
     /// As the state holds attempts.
-    pub(super) fn episode(&self) -> Episode {
-        let noted = self.noted.iter().map(|tally| (tally.last.detector.clone(), tally.clone()));
+    pub(super) fn to_episode(&self) -> Episode {
+        let noted = self.note_tallies.iter().map(|tally| (tally.last.detector.clone(), tally.clone()));
         Episode {
-            reset: self.reset.clone(),
+            first_observation: self.first_observation.clone(),
             steps: self.steps.iter().cloned().collect(),
             progress: self.progress,
-            noted: noted.collect(),
-            ..Episode::begun(self.number, &self.task, self.trial, EpisodeRole::Test, Seq::default())
+            note_tallies: noted.collect(),
+            ..Episode::new(self.number, &self.task, self.trial, EpisodeRole::Test, Seq::default())
         }
     }
 }
 
 impl State {
     /// The number of the next episode.
-    pub fn next_number(&self) -> u32 {
-        first(self.run.as_deref(), FROM_NUMBER).saturating_add(self.past.len() as u32)
+    pub fn next_episode_number(&self) -> u32 {
+        setting_or_one(self.run.as_deref(), FIRST_EPISODE_SETTING)
+            .saturating_add(self.ended_episodes.len() as u32)
     }
 
     /// An ended episode by its number.
-    pub fn ended(&self, number: u32) -> Option<&EpisodeSummary> {
-        let place = number.checked_sub(first(self.run.as_deref(), FROM_NUMBER))?;
-        self.past.get(place as usize).map(Arc::as_ref)
+    pub fn ended_episode(&self, number: u32) -> Option<&EpisodeSummary> {
+        let place = number.checked_sub(setting_or_one(self.run.as_deref(), FIRST_EPISODE_SETTING))?;
+        self.ended_episodes.get(place as usize).map(Arc::as_ref)
     }
 }
 
 /// The trial of the first episode at each task; none where the run plays its trials from the first.
-pub fn only_trial(run: &RunSpec) -> Option<u32> {
-    u32::try_from(run.settings.number(FROM_TRIAL, 0)).ok().filter(|trial| *trial > 0)
+pub fn fixed_trial(run: &RunSpec) -> Option<u32> {
+    u32::try_from(run.settings.number(FIRST_TRIAL_SETTING, 0)).ok().filter(|trial| *trial > 0)
 }
 
-fn first(run: Option<&RunSpec>, name: &str) -> u32 {
+fn setting_or_one(run: Option<&RunSpec>, name: &str) -> u32 {
     run.map_or(1, |r| u32::try_from(r.settings.number(name, 1)).unwrap_or(1)).max(1)
 }

@@ -1,6 +1,6 @@
 //! What the outside answers.
 
-use super::{AskedAhead, Failure};
+use super::{Failure, Prefetch};
 use crate::domain::{CallId, StepResult, Truncation, Usage};
 use std::time::Duration;
 
@@ -21,20 +21,20 @@ pub enum Reply {
         truncated: Option<Truncation>,
     },
     /// What is not sent to the model's server of the settings, as it was learnt up to and with this call.
-    Unsent {
+    UnsentSettings {
         /// The call.
         call: CallId,
         /// Each in words with its reason.
-        what: Vec<String>,
+        settings: Vec<String>,
     },
     /// How it stands with a question that was asked ahead. One that is not open yields no event.
-    Ahead(Box<AskedAhead>),
+    Prefetch(Box<Prefetch>),
     /// The world has answered a reset or a step.
     World {
         /// The call.
         call: CallId,
         /// The answer.
-        turn: Box<StepResult>,
+        result: Box<StepResult>,
         /// The admissible actions, when the call asked for them.
         admissible: Vec<String>,
     },
@@ -50,7 +50,7 @@ pub enum Reply {
         /// The episode's number.
         episode: u32,
         /// The wall time it has taken, without the time in which it waited for a person.
-        spent: Duration,
+        elapsed: Duration,
     },
     /// After a resume, the rebuilt world answered other than the journal says.
     Diverged {
@@ -61,6 +61,6 @@ pub enum Reply {
         /// What the journal holds.
         recorded: String,
         /// What the world says now.
-        now: String,
+        actual: String,
     },
 }

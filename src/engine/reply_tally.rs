@@ -5,13 +5,13 @@ use crate::domain::Step;
 use serde::{Deserialize, Serialize};
 
 /// So many replies in a row that are no actions mean a setup fault rather than a bad guess.
-const IN_A_ROW: u32 = 3;
+const NO_ACTION_THRESHOLD: u32 = 3;
 
 /// What is said then.
-const NO_ACTION: &str = "no reply so far was an action; check the model's chat template (doctor)";
+const NO_ACTION_WARNING: &str = "no reply so far was an action; check the model's chat template (doctor)";
 
 /// Detectors of actions whose words the environment does not know.
-const UNKNOWN_WORDS: [&str; 2] = ["unknown_action", "not_understood"];
+const UNKNOWN_ACTION_DETECTORS: [&str; 2] = ["unknown_action", "not_understood"];
 
 /// The replies of the run's actor since it was chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,17 +42,17 @@ impl ReplyTally {
     /// A step is settled and the detectors have looked at it. Steps of a person and steps that only think say nothing; prose
     /// that was read as a thought for want of an action, which is complained about, is no action.
     pub(super) fn count_step(&mut self, step: &Step) {
-        if step.call.is_none() || step.by_person() {
+        if step.call.is_none() || step.is_person_action() {
             return;
         }
-        if step.only_thinks() {
+        if step.is_thought_only() {
             if !step.complaints.is_empty() {
                 self.count_unusable();
             }
             return;
         }
         let refused = step.answer.as_ref().is_some_and(|answer| !answer.valid);
-        let unknown = || step.notes.iter().any(|n| UNKNOWN_WORDS.contains(&n.detector.as_str()));
+        let unknown = || step.notes.iter().any(|n| UNKNOWN_ACTION_DETECTORS.contains(&n.detector.as_str()));
         // An environment without detectors says no more than that it refused.
         if refused && (step.notes.is_empty() || unknown()) {
             self.count_unusable();
@@ -66,9 +66,9 @@ impl State {
     /// The warning that is due because no reply of the actor was an action so far; given once an actor.
     pub(super) fn no_action_warning(&self) -> Option<Event> {
         let tally = &self.actor_replies;
-        let due = !tally.acted && !tally.warned && tally.without_action >= IN_A_ROW;
+        let due = !tally.acted && !tally.warned && tally.without_action >= NO_ACTION_THRESHOLD;
         let step = self.open_episode().map_or(0, |e| e.steps.len() as u32);
-        due.then(|| Event::Warned { step, text: NO_ACTION.to_owned() })
+        due.then(|| Event::Warned { step, text: NO_ACTION_WARNING.to_owned() })
     }
 }
 

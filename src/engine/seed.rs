@@ -4,16 +4,16 @@ use super::State;
 use crate::domain::{ModelRole, PromptRecord, RunSpec};
 
 /// The setting that names the session that an episode was taken from to be played again.
-pub const FROM_SESSION: &str = "from.session";
+pub const SOURCE_SESSION_SETTING: &str = "from.session";
 /// The setting that names the number the first episode of this run counts as in its seeds.
-pub const FROM_EPISODE: &str = "from.episode";
+pub const SEED_EPISODE_SETTING: &str = "from.episode";
 /// The setting that names how many tasks the run had that this one is a part of. Where it is present, the seeds of an episode
 /// come from the place of its task and its trial: a task has the same ones whoever plays the others, and when.
-pub const FROM_TASKS: &str = "from.tasks";
+pub const SEED_TASK_COUNT_SETTING: &str = "from.tasks";
 
 /// The number of an episode as its seeds count it: an episode that is played again has the seeds it had.
 pub fn seeded_episode(run: Option<&RunSpec>, episode: u32) -> u32 {
-    let first = run.map_or(1, |r| r.settings.number(FROM_EPISODE, 1)).max(1);
+    let first = run.map_or(1, |r| r.settings.number(SEED_EPISODE_SETTING, 1)).max(1);
     episode.saturating_add(u32::try_from(first - 1).unwrap_or(u32::MAX))
 }
 
@@ -36,28 +36,30 @@ pub fn request_seed(sample: u64, episode: u32, step: u32, asked: ModelRole, retr
 
 impl State {
     /// The seed of a question by its place: drawn from the number that a person chose for its role, else from the run's.
-    pub fn seed_of(&self, prompt: &PromptRecord) -> u64 {
+    pub fn seed_for(&self, prompt: &PromptRecord) -> u64 {
         let run = self.run.as_deref();
-        let sample = run.map_or(0, |r| r.settings.sample_seed(prompt.asked).unwrap_or(r.seed));
+        let sample = run.map_or(0, |r| r.settings.seed_override(prompt.role).unwrap_or(r.seed));
         let episode =
             self.seeded_trial(prompt.episode).unwrap_or_else(|| seeded_episode(run, prompt.episode));
-        request_seed(sample, episode, prompt.step, prompt.asked, prompt.retry)
+        request_seed(sample, episode, prompt.step, prompt.role, prompt.retry)
     }
 
     /// The number of an episode by its task and trial, where the run's seeds count so.
     fn seeded_trial(&self, episode: u32) -> Option<u32> {
         let run = self.run.as_deref()?;
-        let tasks = u32::try_from(run.settings.number(FROM_TASKS, 0)).ok().filter(|tasks| *tasks > 0)?;
+        let tasks =
+            u32::try_from(run.settings.number(SEED_TASK_COUNT_SETTING, 0)).ok().filter(|tasks| *tasks > 0)?;
         let open = self.episode.as_ref().filter(|e| e.number == episode).map(|e| (&e.task, e.trial));
-        let (task, trial) = open.or_else(|| self.ended(episode).map(|e| (&e.task, e.trial)))?;
-        let place = run.tests().iter().position(|t| t.key() == task.key())?;
+        let (task, trial) = open.or_else(|| self.ended_episode(episode).map(|e| (&e.task, e.trial)))?;
+        let place = run.test_tasks().iter().position(|t| t.key() == task.key())?;
         let first = seeded_episode(Some(run), u32::try_from(place).ok()?.saturating_add(1));
         Some(trial.saturating_sub(1).saturating_mul(tasks).saturating_add(first))
     }
 
     /// Puts down how a question is sampled by now: what a person wants otherwise, and its seed.
-    pub(super) fn sample(&self, prompt: &mut PromptRecord) {
-        prompt.sampling = self.run.as_deref().map(|r| r.settings.sampling(prompt.asked)).unwrap_or_default();
-        prompt.seed = self.seed_of(prompt);
+    pub(super) fn set_sampling(&self, prompt: &mut PromptRecord) {
+        prompt.sampling =
+            self.run.as_deref().map(|r| r.settings.sampling_overrides(prompt.role)).unwrap_or_default();
+        prompt.seed = self.seed_for(prompt);
     }
 }

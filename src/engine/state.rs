@@ -1,12 +1,13 @@
 //! The state: what all events so far come to.
 
 use super::{
-    AskedAhead, Clock, Effect, Failure, Measure, PauseReason, Pool, PrefetchStats, ReplyTally, Stops,
+    Breakpoints, Clock, Effect, Failure, PauseReason, Pool, Prefetch, PrefetchStats, ReplyTally, TokenRatio,
     UndoEntry,
 };
 use crate::domain::{
-    Autonomy, CallId, Counted, EpisodeRole, EpisodeSummary, Kind, ModelRole, Note, PartialReply, PoolChange,
-    PromptRecord, Question, Reflection, RunSpec, Seen, Seq, Stage, Step, StepResult, Task,
+    Autonomy, CallId, EpisodeRole, EpisodeSummary, ModelRole, Note, Observation, PartialReply, PoolChange,
+    PromptRecord, Question, Reflection, ReflectionKind, RunSpec, Seq, Stage, Step, StepResult, Task,
+    TokenCounts,
 };
 use rpds::{HashTrieMapSync, VectorSync};
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 /// Whether things move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Pace {
+pub enum RunStatus {
     /// Nothing moves but by a grant.
     #[default]
     Paused,
@@ -50,7 +51,7 @@ pub struct NoteTally {
 
 /// Calls to models and their tokens, by role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spent {
+pub struct UsageTotals {
     /// Calls to the actor.
     pub actor_calls: u64,
     /// Calls to the mentor.
@@ -61,13 +62,16 @@ pub struct Spent {
     pub mentor_tokens: u64,
     /// The actor's tokens by who counted them, and their cost.
     #[serde(default)]
-    pub actor: Counted,
+    #[serde(rename = "actor")]
+    pub actor_counts: TokenCounts,
     /// The mentor's.
     #[serde(default)]
-    pub mentor: Counted,
+    #[serde(rename = "mentor")]
+    pub mentor_counts: TokenCounts,
     /// What was asked ahead; what of it was for nothing stands here alone.
     #[serde(default, skip_serializing_if = "PrefetchStats::is_empty")]
-    pub ahead: PrefetchStats,
+    #[serde(rename = "ahead")]
+    pub prefetch: PrefetchStats,
 }
 
 /// An open or just ended episode.
@@ -82,7 +86,7 @@ pub struct Episode {
     /// What it is for.
     pub role: EpisodeRole,
     /// The first observation.
-    pub reset: Option<Seen>,
+    pub first_observation: Option<Observation>,
     /// Its steps; the last may be open.
     pub steps: VectorSync<Arc<Step>>,
     /// What the agent may know, merged from every turn.
@@ -96,18 +100,18 @@ pub struct Episode {
     /// World actions so far.
     pub moves: u32,
     /// Steps that the world did not accept.
-    pub invalid: u32,
+    pub invalid_moves: u32,
     /// How often each action ran and at which step last.
-    pub actions: HashTrieMapSync<String, (u32, u32)>,
+    pub action_counts: HashTrieMapSync<String, (u32, u32)>,
     /// What the detectors found so far, by detector.
-    pub noted: HashTrieMapSync<String, NoteTally>,
+    pub note_tallies: HashTrieMapSync<String, NoteTally>,
     /// Calls to models.
     pub calls: u32,
     /// Tokens of prompts and replies.
     pub tokens: u64,
     /// The same by who counted them, and what they cost.
     #[serde(default)]
-    pub counted: Counted,
+    pub token_counts: TokenCounts,
     /// A person had a hand in it.
     pub assisted: bool,
     /// How it ended.
@@ -128,7 +132,7 @@ pub struct State {
     /// Who decides now.
     pub autonomy: Autonomy,
     /// Whether things move.
-    pub pace: Pace,
+    pub run_status: RunStatus,
     /// How far a paused session may go.
     pub grant: Option<Grant>,
     /// Why it stands still.
@@ -139,7 +143,7 @@ pub struct State {
     #[serde(default)]
     pub clock: Clock,
     /// Ended episodes, in order.
-    pub past: VectorSync<Arc<EpisodeSummary>>,
+    pub ended_episodes: VectorSync<Arc<EpisodeSummary>>,
     /// The lessons.
     pub pool: Pool,
     /// All reflections, in order.
@@ -153,7 +157,7 @@ pub struct State {
     /// A drafted prompt that waits to be sent.
     pub draft: Option<Arc<PromptRecord>>,
     /// The last prompt sent to the actor, and the one before it (for the difference).
-    pub prompts: (Option<Arc<PromptRecord>>, Option<Arc<PromptRecord>>),
+    pub actor_prompts: (Option<Arc<PromptRecord>>, Option<Arc<PromptRecord>>),
     /// The last prompt sent to the mentor for each question, and the one before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentor_prompts: Vec<(Question, Arc<PromptRecord>, Option<Arc<PromptRecord>>)>,
@@ -162,95 +166,95 @@ pub struct State {
     pub attempts: HashTrieMapSync<String, Arc<Episode>>,
     /// What calls to models came to so far.
     #[serde(default)]
-    pub spent: Spent,
+    pub usage: UsageTotals,
     /// The last event that used the pool (a prompt or an action).
-    pub pool_used: Seq,
+    pub last_pool_use: Seq,
     /// The failed call that waits for a decision.
     pub failed_call: Option<(Effect, Failure)>,
     /// Calls in flight that a recording answers in the model's place, and which (`recorded:SESSION`, `cache`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stand_ins: Vec<(CallId, String)>,
+    pub reply_overrides: Vec<(CallId, String)>,
     /// What a role's server was learnt not to be sent of the settings, each in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unsent: Vec<(ModelRole, Vec<String>)>,
+    pub unsent_settings: Vec<(ModelRole, Vec<String>)>,
     /// Questions asked ahead that have come to nothing yet, one way or the other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub early: Vec<AskedAhead>,
+    pub prefetched: Vec<Prefetch>,
     /// What the actor's replies came to since it was chosen.
     #[serde(default, skip_serializing_if = "ReplyTally::is_empty")]
     pub actor_replies: ReplyTally,
     /// How the roles' servers count tokens.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub measures: Vec<Measure>,
+    pub token_ratios: Vec<TokenRatio>,
     /// Further failed calls of the same round.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_failed_calls: Vec<(Effect, Failure)>,
     /// Calls to models that a person broke off and that were not made again yet, with what had come of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub broken_off: Vec<(Effect, PartialReply)>,
+    pub cancelled_calls: Vec<(Effect, PartialReply)>,
     /// A difference between rebuilt world and journal that waits for a decision.
     pub divergence: Option<(u32, u32, String, String)>,
     /// The method's own memory.
     pub memory: Value,
     /// Summaries that wait for a person's word, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<PoolChange>,
+    pub waiting_summaries: Vec<PoolChange>,
     /// Changes of a person that can be taken back, the last at the end.
-    pub undo: Vec<UndoEntry>,
+    pub undo_stack: Vec<UndoEntry>,
     /// Undone changes that can be made again, the last at the end.
-    pub redo: Vec<UndoEntry>,
+    pub redo_stack: Vec<UndoEntry>,
     /// Remarks on episodes, (episode, words).
     pub remarks: Vec<(u32, String)>,
     /// Breakpoints and watches, and the tallies that they read.
     #[serde(default)]
-    pub stops: Stops,
+    pub breakpoints: Breakpoints,
     /// The run is over.
-    pub over: bool,
+    pub run_over: bool,
     /// The session was put down in order.
     pub closed: bool,
 }
 
-impl Spent {
+impl UsageTotals {
     /// Costs of all models, in billionths of the prices' unit, with what was asked ahead for nothing.
     pub fn cost_nano(&self) -> u64 {
-        self.actor.with(self.mentor).with(self.ahead.wasted).cost_nano
+        self.actor_counts.plus(self.mentor_counts).plus(self.prefetch.wasted).cost_nano
     }
 
     /// Tokens of all models, with those that were asked ahead for nothing.
     pub fn tokens(&self) -> u64 {
         let asked = self.actor_tokens.saturating_add(self.mentor_tokens);
-        asked.saturating_add(self.ahead.wasted.tokens())
+        asked.saturating_add(self.prefetch.wasted.tokens())
     }
 
     /// In words: the calls and tokens of each model that was asked.
-    pub fn words(&self) -> String {
-        let part = |who: &str, calls: u64, tokens: u64, of: Counted| {
+    pub fn describe(&self) -> String {
+        let part = |who: &str, calls: u64, tokens: u64, of: TokenCounts| {
             let s = if calls == 1 { "" } else { "s" };
-            let cost = of.cost().map_or_else(String::new, |cost| format!(", cost {cost}"));
+            let cost = of.format_cost().map_or_else(String::new, |cost| format!(", cost {cost}"));
             let apart = if of.tokens() == of.estimated || of.tokens() == of.reported {
                 if of.estimated > 0 { " (estimated)".to_owned() } else { String::new() }
             } else {
-                format!(" ({})", of.words())
+                format!(" ({})", of.describe())
             };
             format!("{who} {calls} call{s}, {tokens} tokens{apart}{cost}")
         };
-        let actor = part("actor", self.actor_calls, self.actor_tokens, self.actor);
+        let actor = part("actor", self.actor_calls, self.actor_tokens, self.actor_counts);
         if self.mentor_calls == 0 {
             return actor;
         }
-        format!("{actor}; {}", part("mentor", self.mentor_calls, self.mentor_tokens, self.mentor))
+        format!("{actor}; {}", part("mentor", self.mentor_calls, self.mentor_tokens, self.mentor_counts))
     }
 }
 
 impl State {
     /// The run's settings value by name, or the default given.
-    pub fn number(&self, name: &str, or: u64) -> u64 {
+    pub fn setting_number(&self, name: &str, or: u64) -> u64 {
         self.run.as_ref().map_or(or, |r| r.settings.number(name, or))
     }
 
     /// A switch among the run's settings.
-    pub fn switch(&self, name: &str, or: bool) -> bool {
-        self.run.as_ref().map_or(or, |r| r.settings.switch(name, or))
+    pub fn setting_flag(&self, name: &str, or: bool) -> bool {
+        self.run.as_ref().map_or(or, |r| r.settings.flag(name, or))
     }
 
     /// The open episode: reset or being reset, and not ended.
@@ -260,33 +264,33 @@ impl State {
 
     /// The last step of the open or last episode.
     pub fn last_step(&self) -> Option<&Step> {
-        self.episode.as_deref().and_then(Episode::last)
+        self.episode.as_deref().and_then(Episode::last_step)
     }
 
     /// The step that waits for a decision: a proposal, or an empty place when a person plays.
-    pub fn awaiting(&self) -> Option<&Step> {
-        let step = self.open_episode()?.last()?;
+    pub fn step_awaiting_decision(&self) -> Option<&Step> {
+        let step = self.open_episode()?.last_step()?;
         (step.stage == Stage::Decision).then_some(step)
     }
 
     /// A call to this model is in flight.
-    pub fn asking(&self, who: ModelRole) -> bool {
-        self.calls.values().any(|c| matches!(c, Effect::Ask { prompt, .. } if prompt.asked == who))
+    pub fn is_asking(&self, who: ModelRole) -> bool {
+        self.calls.values().any(|c| matches!(c, Effect::Ask { prompt, .. } if prompt.role == who))
     }
 
     /// The last answered step is the last of its episode: the goal was reached, the world is done, or a bound is.
-    pub fn ending(&self) -> bool {
-        super::limits::reached(self).is_some()
+    pub fn is_episode_ending(&self) -> bool {
+        super::limits::end_reason(self).is_some()
     }
 
     /// Who answers a call in flight in the model's place, where a person chose a recorded reply.
-    pub fn stand_in(&self, call: CallId) -> Option<&str> {
-        self.stand_ins.iter().find(|s| s.0 == call).map(|s| s.1.as_str())
+    pub fn reply_override(&self, call: CallId) -> Option<&str> {
+        self.reply_overrides.iter().find(|s| s.0 == call).map(|s| s.1.as_str())
     }
 
     /// What is not sent of the settings to the server of a role's model: as it was learnt, else as the run was started.
-    pub fn unsent(&self, asked: ModelRole) -> Vec<String> {
-        if let Some((_, learnt)) = self.unsent.iter().find(|u| u.0 == asked) {
+    pub fn unsent_settings(&self, asked: ModelRole) -> Vec<String> {
+        if let Some((_, learnt)) = self.unsent_settings.iter().find(|u| u.0 == asked) {
             return learnt.clone();
         }
         let name = match asked {
@@ -299,13 +303,14 @@ impl State {
     }
 
     /// All failed calls that wait for a decision.
-    pub fn troubles(&self) -> impl Iterator<Item = &(Effect, Failure)> {
+    pub fn failed_calls(&self) -> impl Iterator<Item = &(Effect, Failure)> {
         self.failed_call.iter().chain(&self.more_failed_calls)
     }
 
     /// A call to this model has failed and waits for a decision.
-    pub fn troubled(&self, who: ModelRole) -> bool {
-        self.troubles().any(|(effect, _)| matches!(effect, Effect::Ask { prompt, .. } if prompt.asked == who))
+    pub fn has_failed_call(&self, who: ModelRole) -> bool {
+        self.failed_calls()
+            .any(|(effect, _)| matches!(effect, Effect::Ask { prompt, .. } if prompt.role == who))
     }
 
     /// The last attempt at a task before this episode, where it was not won and is still held.
@@ -314,10 +319,10 @@ impl State {
     }
 
     /// An episode by its number: the open or last one, or an earlier attempt that is still held.
-    pub fn held(&self, number: u32) -> Option<&Episode> {
+    pub fn episode_by_number(&self, number: u32) -> Option<&Episode> {
         let here = self.episode.as_deref().filter(|e| e.number == number);
         here.or_else(|| {
-            if let Some(past) = self.ended(number) {
+            if let Some(past) = self.ended_episode(number) {
                 return self.last_attempt(&past.task).map(Arc::as_ref).filter(|e| e.number == number);
             }
             // Brought along from another session: there is one.
@@ -326,30 +331,31 @@ impl State {
     }
 
     /// Whether the mentor was heard on this question about the episode as it stands (or a person gave it up).
-    pub fn heard(&self, question: Question) -> bool {
+    pub fn is_answered(&self, question: Question) -> bool {
         let Some(episode) = self.episode.as_deref() else { return false };
-        let (number, step) = (episode.number, episode.answered());
+        let (number, step) = (episode.number, episode.answered_steps());
         let about_now = |r: &&Arc<Reflection>| r.episode == number && r.step == step;
         let mut recent = self.reflections.iter().rev().take_while(about_now);
         recent.any(|r| r.kind == question.kind && r.purpose == question.purpose)
     }
 
     /// The world is at work.
-    pub fn world_busy(&self) -> bool {
+    pub fn is_world_busy(&self) -> bool {
         self.calls.values().any(|c| matches!(c, Effect::ResetWorld { .. } | Effect::StepWorld { .. }))
     }
 
     /// Reflections of a kind written after the last step.
-    pub fn reflected(&self, kind: Kind) -> bool {
+    pub fn has_reflected(&self, kind: ReflectionKind) -> bool {
         let Some(step) = self.last_step() else { return false };
         step.reflections.iter().any(|i| self.reflections.get(*i as usize).is_some_and(|r| r.kind == kind))
     }
 
     /// The world as it stands, for an answer that does not move it.
-    pub fn standing_turn(&self) -> StepResult {
+    pub fn unchanged_result(&self) -> StepResult {
         let episode = self.open_episode();
-        let answer =
-            episode.and_then(|e| e.step(e.answered()).and_then(|s| s.answer.as_ref()).or(e.reset.as_ref()));
+        let answer = episode.and_then(|e| {
+            e.step(e.answered_steps()).and_then(|s| s.answer.as_ref()).or(e.first_observation.as_ref())
+        });
         StepResult {
             reward: answer.map_or(0.0, |a| a.reward),
             progress: answer.map_or(0.0, |a| a.progress),
@@ -361,19 +367,20 @@ impl State {
     }
 
     /// The session stands still and waits for a person.
-    pub fn waits(&self) -> bool {
+    pub fn is_waiting(&self) -> bool {
         // With a difference, the calls in flight have not been made: they wait for the decision too.
         let undecided = self.failed_call.is_some()
-            || (!self.changes.is_empty() && self.autonomy != Autonomy::Auto)
-            || (self.pace == Pace::Paused && self.grant.is_none())
-            || (self.awaiting().is_some_and(|s| !s.approved) && self.autonomy != Autonomy::Auto);
+            || (!self.waiting_summaries.is_empty() && self.autonomy != Autonomy::Auto)
+            || (self.run_status == RunStatus::Paused && self.grant.is_none())
+            || (self.step_awaiting_decision().is_some_and(|s| !s.approved)
+                && self.autonomy != Autonomy::Auto);
         self.divergence.is_some() || (self.calls.is_empty() && undecided)
     }
 }
 
 impl Episode {
     /// Its last step, open or settled.
-    pub fn last(&self) -> Option<&Step> {
+    pub fn last_step(&self) -> Option<&Step> {
         self.steps.last().map(Arc::as_ref)
     }
 
@@ -388,14 +395,14 @@ impl Episode {
     }
 
     /// The rewards of its turns so far, together. Work grows with the episode: for the mentor's prompts, not for every turn.
-    pub fn reward(&self) -> f64 {
+    pub fn total_reward(&self) -> f64 {
         self.steps.iter().filter_map(|s| s.answer.as_ref()).map(|a| a.reward).sum()
     }
 
     /// Steps that the world has answered.
-    pub fn answered(&self) -> u32 {
+    pub fn answered_steps(&self) -> u32 {
         let len = self.steps.len() as u32;
-        match self.last() {
+        match self.last_step() {
             Some(step) if step.answer.is_none() => len - 1,
             _ => len,
         }

@@ -1,20 +1,20 @@
 //! Cases and properties on the engine: no IO, no waiting.
 
-mod ahead;
-mod broken;
+mod breakpoints;
+mod cancelled;
 mod cases;
-mod ends;
+mod edited_prompts;
+mod episode_end;
 mod fixture;
-mod hand;
+mod manual_edit;
 mod mentor;
+mod prefetch;
 mod properties;
 mod retry;
-mod reworded;
-mod stops;
-mod time;
 mod undo;
+mod wall_time;
 
 /// A run for tests beside these.
-pub(super) fn spec_of(tasks: usize) -> crate::domain::RunSpec {
-    fixture::spec(tasks, 50)
+pub(super) fn run_spec(tasks: usize) -> crate::domain::RunSpec {
+    fixture::run_spec(tasks, 50)
 }

@@ -25,7 +25,7 @@ pub enum UndoAction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UndoEntry {
     /// The event that made it.
-    pub of: Seq,
+    pub seq: Seq,
     /// What was done.
-    pub what: UndoAction,
+    pub action: UndoAction,
 }

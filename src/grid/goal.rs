@@ -1,10 +1,10 @@
 //! The goal of a grid world, taken apart: up to four clauses, whose order is not told.
 
-use super::seen::Spot;
+use super::view::VisibleObject;
 
 /// Things that are meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted<'a> {
+pub struct ObjectDesc<'a> {
     /// Its colour, where it is said.
     pub colour: Option<&'a str>,
     /// Its kind, where it is said.
@@ -13,8 +13,8 @@ pub struct Wanted<'a> {
     pub side: Option<u8>,
 }
 
-impl<'a> Wanted<'a> {
-    fn read(text: &'a str) -> Self {
+impl<'a> ObjectDesc<'a> {
+    fn parse(text: &'a str) -> Self {
         let mut wanted = Self::default();
         let sides =
             [(" in front of you", 0), (" on your right", 1), (" behind you", 2), (" on your left", 3)];
@@ -32,13 +32,13 @@ impl<'a> Wanted<'a> {
     }
 
     /// A thing of this colour and kind is meant, wherever it is.
-    pub fn means(&self, colour: &str, kind: &str) -> bool {
+    pub fn matches_kind(&self, colour: &str, kind: &str) -> bool {
         self.colour.is_none_or(|c| c == colour) && self.kind.is_none_or(|k| k == kind)
     }
 
     /// This thing is meant.
-    pub fn is(&self, spot: &Spot<'_>) -> bool {
-        self.means(spot.colour, spot.kind)
+    pub fn matches(&self, spot: &VisibleObject<'_>) -> bool {
+        self.matches_kind(spot.colour, spot.kind)
     }
 }
 
@@ -46,31 +46,31 @@ impl<'a> Wanted<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clause<'a> {
     /// Stand before it.
-    GoTo(Wanted<'a>),
+    GoTo(ObjectDesc<'a>),
     /// Take it.
-    PickUp(Wanted<'a>),
+    PickUp(ObjectDesc<'a>),
     /// Open it.
-    Open(Wanted<'a>),
+    Open(ObjectDesc<'a>),
     /// Lay the first next to the second.
-    PutNext(Wanted<'a>, Wanted<'a>),
+    PutNext(ObjectDesc<'a>, ObjectDesc<'a>),
 }
 
 /// The clauses of a goal sentence; empty where it is about something else.
-pub fn clauses(goal: &str) -> Vec<Clause<'_>> {
+pub fn parse_clauses(goal: &str) -> Vec<Clause<'_>> {
     let parts = goal.split(" and ").flat_map(|part| part.split(", and "));
     let clause = |part| {
         let part = str::trim(part).trim_start_matches("and ");
         if let Some(rest) = part.strip_prefix("go to ") {
-            return Some(Clause::GoTo(Wanted::read(rest)));
+            return Some(Clause::GoTo(ObjectDesc::parse(rest)));
         }
         if let Some(rest) = part.strip_prefix("pick up ") {
-            return Some(Clause::PickUp(Wanted::read(rest)));
+            return Some(Clause::PickUp(ObjectDesc::parse(rest)));
         }
         if let Some(rest) = part.strip_prefix("open ") {
-            return Some(Clause::Open(Wanted::read(rest)));
+            return Some(Clause::Open(ObjectDesc::parse(rest)));
         }
         let (moved, fixed) = part.strip_prefix("put ")?.split_once(" next to ")?;
-        Some(Clause::PutNext(Wanted::read(moved), Wanted::read(fixed)))
+        Some(Clause::PutNext(ObjectDesc::parse(moved), ObjectDesc::parse(fixed)))
     };
     parts.filter_map(clause).collect()
 }

@@ -5,7 +5,7 @@ use super::open::{MOST_PARENTS, is_name};
 use super::session::branch_path;
 use super::stream::{Lines, open_regular};
 use super::{BranchHeader, JournalError, Label, Session, Standing, VERSION, Writer};
-use crate::domain::{BranchId, LessonOp, LessonStatus, Seq, setting_words};
+use crate::domain::{BranchId, LessonOp, LessonStatus, Seq, describe_setting_value};
 use crate::engine::{Cause, Envelope, Event};
 use crate::files::{self, sync_folder};
 use jiff::Timestamp;
@@ -70,7 +70,7 @@ impl Session {
     }
 
     /// The headers of all branches that have a sound one: the trunk first, then in the order in which they were made. A file
-    /// whose header was never whole is a fork that was never made, and left out; [`Session::passed_over`] has the others.
+    /// whose header was never whole is a fork that was never made, and left out; [`GuardedSession::passed_over`] has the others.
     ///
     /// # Errors
     /// [`JournalError`] when the folder or the trunk's header cannot be read.
@@ -81,7 +81,7 @@ impl Session {
     /// The files in `branches/` that are passed over, by the name that they give the branch, and why.
     ///
     /// # Errors
-    /// As [`Session::headers`].
+    /// As [`GuardedSession::headers`].
     pub fn passed_over(&self) -> Result<Vec<(BranchId, JournalError)>, JournalError> {
         Ok(self.told()?.1)
     }
@@ -184,7 +184,7 @@ impl Session {
         Ok(all)
     }
 
-    /// How many branches there are, those that cannot be read among them: as many as [`Session::branches`] lists.
+    /// How many branches there are, those that cannot be read among them: as many as [`GuardedSession::branches`] lists.
     pub fn branch_count(&self) -> u32 {
         self.branch_ids().map_or(1, |ids| ids.len() as u32)
     }
@@ -387,13 +387,13 @@ fn deed(event: &Event) -> Option<String> {
     };
     Some(match event {
         Event::ActionOverridden { action, .. } => format!("override: {action}"),
-        Event::ProposalRejected { was, .. } => format!("rejected: {was}"),
+        Event::ProposalRejected { proposed: was, .. } => format!("rejected: {was}"),
         Event::AskedAgain { .. } => "asked again".to_owned(),
         Event::LessonChanged { op, .. } => lesson(op),
-        Event::Undone { op, .. } => format!("undone; {}", lesson(op)),
-        Event::Redone { op, .. } => format!("made again; {}", lesson(op)),
+        Event::LessonUndone { op, .. } => format!("undone; {}", lesson(op)),
+        Event::LessonRedone { op, .. } => format!("made again; {}", lesson(op)),
         Event::SettingChanged { name, value } => {
-            format!("setting {name} = {}", setting_words(name, value))
+            format!("setting {name} = {}", describe_setting_value(name, value))
         }
         Event::RunChanged { spec } => {
             format!("{}, actor {}, mentor {}", spec.method, spec.actor, spec.mentor)
@@ -402,8 +402,8 @@ fn deed(event: &Event) -> Option<String> {
             format!("thought of step {step}: {}", text.as_deref().unwrap_or("(none)"))
         }
         Event::ObservationEdited { step, text, .. } => format!("observation of step {step}: {text}"),
-        Event::TakenBack { change, .. } => format!("taken back; {}", change.inverse().words()),
-        Event::MadeAgain { change, .. } => format!("made again; {}", change.words()),
+        Event::EditUndone { change, .. } => format!("taken back; {}", change.inverse().describe()),
+        Event::EditRedone { change, .. } => format!("made again; {}", change.describe()),
         Event::PromptDrafted { prompt } if prompt.edited => "prompt edited".to_owned(),
         Event::EpisodeEnded { .. } => "episode ended by a person".to_owned(),
         _ => return None,

@@ -41,7 +41,7 @@ impl Follower {
         lines.jump(self.whole, self.last.0.max(header.at_seq.0), header.at_seq.0)?;
         let (mut events, mut whole) = (Vec::new(), 0);
         while let Some((envelope, _)) = lines.event()? {
-            let ends_batch = !envelope.more;
+            let ends_batch = !envelope.batch_continues;
             events.push(Arc::new(envelope));
             if ends_batch {
                 whole = events.len();

@@ -81,16 +81,16 @@ pub fn summarise(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         acknowledged: state.head,
         goal: episode.map(|e| e.task.goal.clone()).unwrap_or_default(),
         tasks: tasks(state),
-        episodes: state.past.len() as u32,
-        won: state.past.iter().filter(|p| p.won).count() as u32,
+        episodes: state.ended_episodes.len() as u32,
+        won: state.ended_episodes.iter().filter(|p| p.won).count() as u32,
         progress: episode.map_or(0.0, |e| e.progress),
-        steps: episode.map_or(0, crate::engine::Episode::answered),
+        steps: episode.map_or(0, crate::engine::Episode::answered_steps),
         ended: episode.is_some_and(|e| e.outcome.is_some()),
-        tokens: state.spent.tokens(),
-        lessons: state.pool.all().filter(|l| l.in_force()).count() as u32,
-        over: state.over,
+        tokens: state.usage.tokens(),
+        lessons: state.pool.all().filter(|l| l.is_active()).count() as u32,
+        over: state.run_over,
         closed: state.closed,
-        last: state.past.last().map(|p| (**p).clone()),
+        last: state.ended_episodes.last().map(|p| (**p).clone()),
     }
 }
 
@@ -98,14 +98,14 @@ pub fn summarise(state: &State, branch: &BranchId, bytes: u64) -> Summary {
 const TASKS: usize = 1000;
 
 fn tasks(state: &State) -> Vec<u64> {
-    let all = state.past.iter().map(|p| &p.task).chain(state.open_episode().map(|e| &e.task));
+    let all = state.ended_episodes.iter().map(|p| &p.task).chain(state.open_episode().map(|e| &e.task));
     let mut marks: Vec<u64> = Vec::new();
     let mut known = HashSet::new();
     for task in all.collect::<Vec<_>>().into_iter().rev() {
         if marks.len() == TASKS {
             break;
         }
-        let mark = task.mark();
+        let mark = task.key_hash();
         if known.insert(mark) {
             marks.push(mark);
         }

@@ -86,7 +86,7 @@ impl Session {
         let entry = Line { branch: branch.clone(), change };
         serde_json::to_writer(&mut line, &entry).map_err(|e| io("could not be written")(e.into()))?;
         line.push(b'\n');
-        let mut file = files::append_unlinked(&path).map_err(io("could not be opened"))?;
+        let mut file = files::append_no_follow(&path).map_err(io("could not be opened"))?;
         file.write_all(&line).map_err(io("could not be written"))?;
         file.sync_all().map_err(io("could not be synced"))
     }
@@ -132,7 +132,7 @@ impl Session {
     }
 }
 
-/// The labels in the text of such a file, as [`Session::labels`] reads it.
+/// The labels in the text of such a file, as [`GuardedSession::labels`] reads it.
 ///
 /// # Errors
 /// What reading comes to.

@@ -237,7 +237,7 @@ struct Unfolding {
 impl Unfolding {
     /// Takes an event in; whether the batch is whole with it.
     fn take(&mut self, envelope: Envelope) -> bool {
-        let whole = !envelope.more;
+        let whole = !envelope.batch_continues;
         self.batch.push(Arc::new(envelope));
         if whole {
             for envelope in &self.batch[self.folded..] {

@@ -128,11 +128,11 @@ pub fn read_line<'b>(
     Ok(whole)
 }
 
-/// The branch that was written last, as [`super::Session::last_written`] finds it, among files by their branches.
+/// The branch that was written last, as [`super::GuardedSession::last_written`] finds it, among files by their branches.
 pub fn last_of<'b>(files: impl Iterator<Item = (BranchId, &'b [u8])>) -> BranchId {
     let stamped = files.filter(|(id, _)| is_name(id)).filter_map(|(id, bytes)| {
         let read = read_bytes(Path::new(&id.0), bytes).ok()?;
-        let last = read.events.last().map_or(read.header.created, |e| e.at);
+        let last = read.events.last().map_or(read.header.created, |e| e.timestamp);
         (read.header.id == id).then_some((last, read.header))
     });
     newest(stamped)
@@ -149,7 +149,7 @@ fn collect<R: BufRead>(
     let places = Arc::new(EventFile::new(path, header.at_seq));
     while let Some((envelope, begins)) = lines.event()? {
         places.note(envelope.seq, begins);
-        let ends_batch = !envelope.more;
+        let ends_batch = !envelope.batch_continues;
         events.push(Arc::new(envelope));
         if ends_batch {
             whole = lines.at;

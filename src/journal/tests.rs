@@ -27,9 +27,9 @@ fn header() -> BranchHeader {
 fn remark(seq: u64, more: bool) -> Envelope {
     Envelope {
         seq: Seq(seq),
-        at: Timestamp::UNIX_EPOCH,
+        timestamp: Timestamp::UNIX_EPOCH,
         cause: Cause::Person,
-        more,
+        batch_continues: more,
         event: Event::Remarked { step: 0, text: "a line\nand \u{1b}[31m more".to_owned() },
     }
 }

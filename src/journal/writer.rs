@@ -168,7 +168,7 @@ impl Writer {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return changed(if removed { FileChange::Removed } else { FileChange::Moved });
             }
-            Ok(there) if !files::same_file(&there, &held) => return changed(FileChange::Replaced),
+            Ok(there) if !files::is_same_file(&there, &held) => return changed(FileChange::Replaced),
             Ok(_) if removed => return changed(FileChange::Removed),
             // A path that cannot be looked at is no sign that the file is gone.
             Ok(_) | Err(_) => {}

@@ -1,7 +1,7 @@
 //! Which episode comes next.
 
 use crate::domain::{EpisodeRole, Task};
-use crate::engine::{Intent, State, only_trial};
+use crate::engine::{Intent, State, fixed_trial};
 use std::collections::HashMap;
 
 /// An entry of the run's list of tasks, and how it stands.
@@ -37,13 +37,13 @@ pub(super) fn next_by_trial(state: &State) -> Vec<Intent> {
 /// without.
 fn calibration(state: &State) -> Option<Intent> {
     let run = state.run.as_deref()?;
-    let (learnt, explored) = (run.calibration().len(), run.exploration().len());
+    let (learnt, explored) = (run.calibration_tasks().len(), run.exploration_tasks().len());
     if learnt + explored == 0 {
         return None;
     }
-    let played = state.past.iter().filter(|p| p.role.calibrates()).count();
+    let played = state.ended_episodes.iter().filter(|p| p.role.is_calibration()).count();
     let role = if played < learnt { EpisodeRole::Calibrate } else { EpisodeRole::Explore };
-    let task = run.calibration().iter().chain(run.exploration()).nth(played)?;
+    let task = run.calibration_tasks().iter().chain(run.exploration_tasks()).nth(played)?;
     let task = Box::new(Task { goal: String::new(), ..task.clone() });
     Some(Intent::StartEpisode { task, trial: 1, role })
 }
@@ -59,12 +59,12 @@ fn wants(entry: Option<&Entry<'_>>) -> Vec<Intent> {
 fn entries(state: &State) -> Vec<Entry<'_>> {
     let Some(run) = state.run.as_deref() else { return Vec::new() };
     let mut played: HashMap<(&str, &str, u64), Vec<bool>> = HashMap::new();
-    for past in state.past.iter().filter(|p| p.role == EpisodeRole::Test) {
+    for past in state.ended_episodes.iter().filter(|p| p.role == EpisodeRole::Test) {
         played.entry(same(&past.task)).or_default().push(past.won);
     }
     let mut told: HashMap<(&str, &str, u64), usize> = HashMap::new();
     // An episode that is played again is the one trial of its run, with the number it had.
-    let again = only_trial(run);
+    let again = fixed_trial(run);
     let trials = again.map_or(run.trials.max(1) as usize, |_| 1);
     let entry = |task| {
         let key = same(task);
@@ -78,7 +78,7 @@ fn entries(state: &State) -> Vec<Entry<'_>> {
         let settled = own[..used].last().is_some_and(|won| *won) || used >= trials;
         Entry { task, used, trial: had.len() as u32 + again.unwrap_or(1), settled }
     };
-    run.tests().iter().map(entry).collect()
+    run.test_tasks().iter().map(entry).collect()
 }
 
 fn same(task: &Task) -> (&str, &str, u64) {

@@ -2,7 +2,7 @@
 //! first, and OmniReflect reflects on them, whatever method is tested after them. What it wrote stays in the pool.
 
 use super::omnireflect::OmniReflect;
-use crate::domain::Kind;
+use crate::domain::ReflectionKind;
 use crate::engine::{Intent, MentorReply, Method, State};
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub(super) struct Calibrated(pub(super) Arc<dyn Method>);
 impl Calibrated {
     /// The method of the open or last episode. Where the next one is another's, its agenda is the same until tests begin.
     fn of(&self, state: &State) -> &dyn Method {
-        let calibrates = state.episode.as_ref().is_some_and(|e| e.role.calibrates());
+        let calibrates = state.episode.as_ref().is_some_and(|e| e.role.is_calibration());
         if calibrates { &OmniReflect } else { &*self.0 }
     }
 }
@@ -26,7 +26,7 @@ impl Method for Calibrated {
         self.of(state).next(state)
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
+    fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
         self.of(state).reflect_now(state, kind)
     }
 

@@ -15,13 +15,13 @@ pub(super) fn summarised(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> 
     // gives way.
     let mut again: Vec<&LessonText> = Vec::new();
     let replaced: Vec<LessonId> = heard
-        .shown()
+        .shown_lessons()
         .filter(|(id, version)| {
             state.pool.get(id).is_some_and(|l| {
                 l.kind == heard.question.kind
                     && l.status == LessonStatus::On
                     && l.version() == *version
-                    && !l.by_person
+                    && !l.edited_by_person
                     && l.origin != LessonOrigin::Person
             })
         })
@@ -36,12 +36,12 @@ pub(super) fn summarised(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> 
         .cloned()
         .collect();
     let kept = |text: &LessonText| {
-        state.pool.of(heard.question.kind).any(|l| l.text() == text && !replaced.contains(&l.id))
+        state.pool.visible_of_kind(heard.question.kind).any(|l| l.text() == text && !replaced.contains(&l.id))
     };
     let mut wants = vec![Intent::Reflect(Box::new(reflection))];
     wants.extend(replaced.iter().map(retire));
     for item in heard.items.iter().filter(|item| !kept(&item.text)) {
-        let mut wish = heard.lesson(item);
+        let mut wish = heard.lesson_command(item);
         if let LessonCommand::Add { parents, .. } = &mut wish {
             parents.clone_from(&replaced);
         }

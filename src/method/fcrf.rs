@@ -7,21 +7,21 @@ mod difficulty;
 pub use difficulty::Difficulty;
 
 use super::{agenda, mentor, reflexion};
-use crate::domain::{Kind, LessonText, Purpose, Question, Scope};
-use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, keep};
+use crate::domain::{LessonText, Purpose, Question, ReflectionKind, Scope};
+use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, keep_all_items};
 
 /// What was worth keeping of the attempt.
-const EXPERIENCE: Question = Question { kind: Kind::Experience, purpose: Purpose::Reflect };
+const EXPERIENCE: Question = Question { kind: ReflectionKind::Experience, purpose: Purpose::Reflect };
 /// The tip of the pool that fits best.
-const TIP: Question = Question { kind: Kind::Lesson, purpose: Purpose::Choose };
+const TIP: Question = Question { kind: ReflectionKind::Lesson, purpose: Purpose::Choose };
 /// A plan from the experience.
-const SIMPLE_PLAN: Question = Question { kind: Kind::Plan, purpose: Purpose::Reflect };
+const SIMPLE_PLAN: Question = Question { kind: ReflectionKind::Plan, purpose: Purpose::Reflect };
 /// A plan built of experience and tip.
-const BUILT_PLAN: Question = Question { kind: Kind::Plan, purpose: Purpose::Build };
+const BUILT_PLAN: Question = Question { kind: ReflectionKind::Plan, purpose: Purpose::Build };
 /// What made the difference between the failed and the corrected attempt.
-const CONTRAST: Question = Question { kind: Kind::Lesson, purpose: Purpose::Contrast };
+const CONTRAST: Question = Question { kind: ReflectionKind::Lesson, purpose: Purpose::Contrast };
 /// A shorter pool.
-const SUMMARY: Question = Question { kind: Kind::Lesson, purpose: Purpose::Summarise };
+const SUMMARY: Question = Question { kind: ReflectionKind::Lesson, purpose: Purpose::Summarise };
 
 /// The method `fcrf`.
 pub struct Fcrf;
@@ -33,11 +33,11 @@ impl Method for Fcrf {
 
     fn next(&self, state: &State) -> Vec<Intent> {
         match state.open_episode() {
-            Some(open) if open.reset.is_none() => Vec::new(),
+            Some(open) if open.first_observation.is_none() => Vec::new(),
             Some(_) => vec![Intent::AskActor],
             None => {
                 let due = rounds(state).into_iter().find_map(|round| {
-                    let open: Vec<Question> = round.into_iter().filter(|q| !state.heard(*q)).collect();
+                    let open: Vec<Question> = round.into_iter().filter(|q| !state.is_answered(*q)).collect();
                     (!open.is_empty()).then_some(open)
                 });
                 let mut wants: Vec<Intent> =
@@ -48,7 +48,7 @@ impl Method for Fcrf {
         }
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
+    fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
         mentor::ask(self, state, Question::reflect(kind))
     }
 
@@ -56,7 +56,7 @@ impl Method for Fcrf {
         match heard.question {
             TIP => chosen(state, heard),
             SUMMARY => super::constitution::summarised(state, heard),
-            _ => keep(state, heard),
+            _ => keep_all_items(state, heard),
         }
     }
 }
@@ -67,14 +67,14 @@ fn rounds(state: &State) -> Vec<Vec<Question>> {
     let mut rounds = Vec::new();
     if reflexion::failed(state).is_some() {
         let depth = Difficulty::of(&ended.task).depth(state, ended.trial);
-        let mut first = if state.switch("experience", true) { vec![EXPERIENCE] } else { Vec::new() };
-        if depth == Depth::InDepth && state.switch("lesson", true) && !pool(state).is_empty() {
+        let mut first = if state.setting_flag("experience", true) { vec![EXPERIENCE] } else { Vec::new() };
+        if depth == Depth::InDepth && state.setting_flag("lesson", true) && !pool(state).is_empty() {
             first.push(TIP);
         }
         rounds.push(first);
         rounds.push(vec![if depth == Depth::Simple { SIMPLE_PLAN } else { BUILT_PLAN }]);
     }
-    let grows = state.run.as_ref().map_or("append", |r| r.settings.word("lesson_pool", "append"));
+    let grows = state.run.as_ref().map_or("append", |r| r.settings.text("lesson_pool", "append"));
     let corrected = ended.won && state.last_attempt(&ended.task).is_some();
     if corrected && grows != "person" {
         rounds.push(vec![CONTRAST]);
@@ -96,12 +96,12 @@ pub enum Depth {
 
 /// The pool: lessons of corrected tasks, and those of a person.
 fn pool(state: &State) -> Vec<&crate::domain::Lesson> {
-    state.pool.in_force(Kind::Lesson).filter(|l| l.scope == Scope::Environment).collect()
+    state.pool.active_of_kind(ReflectionKind::Lesson).filter(|l| l.scope == Scope::Environment).collect()
 }
 
 /// The next episode belongs to another trial.
 fn ends_trial(state: &State) -> bool {
-    let Some(ended) = state.past.last() else { return false };
+    let Some(ended) = state.ended_episodes.last() else { return false };
     match agenda::next_by_trial(state).first() {
         Some(Intent::StartEpisode { trial, .. }) => *trial > ended.trial,
         _ => true,
@@ -115,7 +115,7 @@ fn chosen(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
     // One tip that fits best is asked for; what else was said is in the reflection.
     let tip = heard.items.first().map(|item| {
         let (number, said) = numbered(&item.text.text);
-        let shown: Vec<_> = heard.shown().map(|(id, _)| id.clone()).collect();
+        let shown: Vec<_> = heard.shown_lessons().map(|(id, _)| id.clone()).collect();
         let source = number.and_then(|n| shown.get(n.checked_sub(1)?)).cloned();
         match (number, &source) {
             (None, _) => reflection
@@ -140,7 +140,7 @@ fn chosen(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
     }
     let mut wants = vec![Intent::Reflect(Box::new(reflection))];
     let Some((item, source)) = tip else { return wants };
-    let mut wish = heard.lesson(&item);
+    let mut wish = heard.lesson_command(&item);
     if let LessonCommand::Add { scope, parents, .. } = &mut wish {
         *scope = Scope::Task;
         parents.extend(source);

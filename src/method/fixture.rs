@@ -223,8 +223,8 @@ impl Play {
             session: "test".to_owned(),
             spec: Box::new(spec),
             pool,
-            carried: None,
-            breaks: Vec::new(),
+            replay_seed: None,
+            breakpoints: Vec::new(),
         });
         play
     }
@@ -242,7 +242,7 @@ impl Play {
         for (cause, event) in events {
             let seq = Seq(self.engine.state.head.0 + 1);
             let at = jiff::Timestamp::UNIX_EPOCH;
-            let envelope = Envelope { seq, at, cause, more: false, event };
+            let envelope = Envelope { seq, timestamp: at, cause, batch_continues: false, event };
             self.engine.state.apply(&envelope);
             if let Event::PromptSent { prompt } = &envelope.event {
                 self.prompts.push((self.engine.state.clone(), (**prompt).clone()));
@@ -265,14 +265,14 @@ impl Play {
         let Some(effect) = self.engine.state.calls.values().next().cloned() else { return false };
         let reply = match effect {
             Effect::ResetWorld { call, .. } => world(call, world_of(None)),
-            Effect::StepWorld { call, action, list, .. } => {
+            Effect::StepWorld { call, action, list_only: list, .. } => {
                 if list {
-                    Reply::World { call, turn: Box::default(), admissible: vec!["go to desk 1".to_owned()] }
+                    Reply::World { call, result: Box::default(), admissible: vec!["go to desk 1".to_owned()] }
                 } else {
                     world(call, world_of(Some(&action)))
                 }
             }
-            Effect::Ask { call, prompt } if prompt.asked == ModelRole::Mentor => {
+            Effect::Ask { call, prompt } if prompt.role == ModelRole::Mentor => {
                 let text = (self.mentor)(&prompt);
                 model(call, text)
             }
@@ -326,5 +326,5 @@ fn model(call: CallId, text: String) -> Reply {
 }
 
 fn world(call: CallId, turn: StepResult) -> Reply {
-    Reply::World { call, turn: Box::new(turn), admissible: Vec::new() }
+    Reply::World { call, result: Box::new(turn), admissible: Vec::new() }
 }

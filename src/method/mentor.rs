@@ -11,10 +11,10 @@ pub(super) fn ask(method: &dyn Method, state: &State, question: Question) -> Vec
         "none" => Vec::new(),
         "symbolic" => {
             let prompt = PromptRecord {
-                asked: ModelRole::Mentor,
+                role: ModelRole::Mentor,
                 question: Some(question),
                 episode: state.episode.as_ref().map_or(0, |e| e.number),
-                step: state.episode.as_ref().map_or(0, |e| e.answered()),
+                step: state.episode.as_ref().map_or(0, |e| e.answered_steps()),
                 ..PromptRecord::default()
             };
             let items = crate::symbolic::answer(state, question);
@@ -42,14 +42,14 @@ fn is_asked(mentor: &str) -> bool {
 /// its value comes from, `preset` whether a preset was chosen.
 pub fn followed(mentor: &str, now: SettingOrigin, preset: bool) -> Option<(&'static str, SettingOrigin)> {
     let open = match now {
-        SettingOrigin::Ours | SettingOrigin::Mentor => true,
+        SettingOrigin::BuiltIn | SettingOrigin::Mentor => true,
         // Sessions of version 0.1 call our default the paper's, as a preset of a paper's row is called still.
         SettingOrigin::Paper => !preset,
         _ => false,
     };
     match (open, is_asked(mentor)) {
         (true, true) => Some(("neural", SettingOrigin::Mentor)),
-        (true, false) if now == SettingOrigin::Mentor => Some(("symbolic", SettingOrigin::Ours)),
+        (true, false) if now == SettingOrigin::Mentor => Some(("symbolic", SettingOrigin::BuiltIn)),
         _ => None,
     }
 }
@@ -77,13 +77,14 @@ pub fn unasked(run: &RunSpec) -> Option<String> {
         return None;
     }
     let settings = &run.settings;
-    let (on, is) = (|name: &str| settings.switch(name, true), |name, word| settings.word(name, "") == word);
-    let learns = !run.calibration().is_empty() || !run.exploration().is_empty();
+    let (on, is) = (|name: &str| settings.flag(name, true), |name, word| settings.text(name, "") == word);
+    let learns = !run.calibration_tasks().is_empty() || !run.exploration_tasks().is_empty();
     let silent =
         is("reflect", "never") || !["kind_abstract", "kind_error", "kind_progress"].into_iter().any(on);
     let summaries = settings.number("s_freq", 10);
-    let summarised = run.method == "omnireflect" && summaries > 0 && run.tests().len() as u64 >= summaries;
-    let after_last = settings.switch("reflect_after_last", false);
+    let summarised =
+        run.method == "omnireflect" && summaries > 0 && run.test_tasks().len() as u64 >= summaries;
+    let after_last = settings.flag("reflect_after_last", false);
     let once = run.trials <= 1 && !after_last;
     const ONE_TRIAL: (&str, &str) = (
         "there is one trial, and nothing is written after the last",

@@ -5,7 +5,7 @@
 mod neural;
 
 use super::agenda;
-use crate::domain::{EpisodeRole, Kind};
+use crate::domain::{EpisodeRole, ReflectionKind};
 use crate::engine::{Intent, MentorReply, Method, State};
 use crate::symbolic::{self, Since};
 
@@ -19,7 +19,7 @@ impl Method for OmniReflect {
 
     fn next(&self, state: &State) -> Vec<Intent> {
         let mut wants = match state.open_episode() {
-            Some(open) if open.reset.is_none() => return Vec::new(),
+            Some(open) if open.first_observation.is_none() => return Vec::new(),
             Some(_) if !due(state) => Vec::new(),
             Some(_) if by_mentor(state) => neural::reflections(state, &kinds(state)),
             Some(_) => symbolic::reflect(state, since(state), &kinds(state)),
@@ -34,7 +34,7 @@ impl Method for OmniReflect {
         wants
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
+    fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
         if by_mentor(state) {
             return neural::asked_by_person(state, kind);
         }
@@ -48,29 +48,32 @@ impl Method for OmniReflect {
 
 /// A mentor writes the reflections, not the rules.
 fn by_mentor(state: &State) -> bool {
-    state.run.as_ref().is_some_and(|r| r.settings.word("generation", "symbolic") != "symbolic")
+    state.run.as_ref().is_some_and(|r| r.settings.text("generation", "symbolic") != "symbolic")
 }
 
 /// The kinds that are written, in the order in which they are. Calibration writes what outlives its episode, and who
 /// explores without a goal makes no mistakes on the way to one: there only Abstract reflections are written.
-fn kinds(state: &State) -> Vec<Kind> {
-    let all =
-        [(Kind::Error, "kind_error"), (Kind::Abstract, "kind_abstract"), (Kind::Progress, "kind_progress")];
+fn kinds(state: &State) -> Vec<ReflectionKind> {
+    let all = [
+        (ReflectionKind::Error, "kind_error"),
+        (ReflectionKind::Abstract, "kind_abstract"),
+        (ReflectionKind::Progress, "kind_progress"),
+    ];
     let role = state.episode.as_ref().map(|e| e.role).unwrap_or_default();
-    let fits = |kind: Kind| match role {
+    let fits = |kind: ReflectionKind| match role {
         EpisodeRole::Test => true,
-        EpisodeRole::Calibrate => kind != Kind::Progress,
-        EpisodeRole::Explore => kind == Kind::Abstract,
+        EpisodeRole::Calibrate => kind != ReflectionKind::Progress,
+        EpisodeRole::Explore => kind == ReflectionKind::Abstract,
     };
     all.into_iter()
-        .filter(|(kind, switch)| fits(*kind) && state.switch(switch, true))
+        .filter(|(kind, switch)| fits(*kind) && state.setting_flag(switch, true))
         .map(|(k, _)| k)
         .collect()
 }
 
 /// How rules and mentor are called: by `conditions`, `periodic` or `never`.
 fn calling(state: &State) -> &str {
-    match state.run.as_ref().map_or("conditions", |r| r.settings.word("reflect", "conditions")) {
+    match state.run.as_ref().map_or("conditions", |r| r.settings.text("reflect", "conditions")) {
         "never" => "never",
         // Conditions are the rules' own: a mentor is asked by the clock of Algorithm 1.
         "conditions" if !by_mentor(state) => "conditions",
@@ -81,13 +84,14 @@ fn calling(state: &State) -> &str {
 /// Whether to reflect after the last settled step: the rules choose by condition; by period it is after every `r_freq`-th
 /// turn from turn `offset` on, turns counted from 0 as in Algorithm 1.
 fn due(state: &State) -> bool {
-    let Some(step) = state.last_step().filter(|s| s.noted) else { return false };
-    if state.ending() && !state.switch("reflect_at_end", true) {
+    let Some(step) = state.last_step().filter(|s| s.detectors_ran) else { return false };
+    if state.is_episode_ending() && !state.setting_flag("reflect_at_end", true) {
         return false;
     }
     match calling(state) {
         "periodic" => {
-            let (every, offset) = (state.number("r_freq", 10).max(1), state.number("offset", 0));
+            let (every, offset) =
+                (state.setting_number("r_freq", 10).max(1), state.setting_number("offset", 0));
             let turn = u64::from(step.number.saturating_sub(1));
             turn >= offset && (turn - offset).is_multiple_of(every)
         }
@@ -102,6 +106,6 @@ fn since(state: &State) -> Since {
         return Since::LastStep;
     }
     let step = state.last_step().map_or(0, |s| u64::from(s.number));
-    let before = step.saturating_sub(state.number("r_freq", 10).max(1));
+    let before = step.saturating_sub(state.setting_number("r_freq", 10).max(1));
     Since::After(u32::try_from(before).unwrap_or(u32::MAX))
 }

@@ -6,14 +6,14 @@
 
 use super::{UnknownMethod, agenda, mentor};
 use crate::domain::{
-    Author, EndReason, Kind, LessonId, LessonStatus, LessonText, Purpose, Question, RunSpec, Scope,
+    Author, EndReason, LessonId, LessonStatus, LessonText, Purpose, Question, ReflectionKind, RunSpec, Scope,
 };
 use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
 use crate::prompt;
 use crate::symbolic::PLANNED;
 
 /// All actions of an attempt.
-const PLAN: Question = Question { kind: Kind::Plan, purpose: Purpose::Actions };
+const PLAN: Question = Question { kind: ReflectionKind::Plan, purpose: Purpose::PlanActions };
 
 /// The method `planning`.
 pub struct Planning;
@@ -25,20 +25,20 @@ impl Method for Planning {
 
     fn next(&self, state: &State) -> Vec<Intent> {
         match state.open_episode() {
-            Some(open) if open.reset.is_none() => Vec::new(),
+            Some(open) if open.first_observation.is_none() => Vec::new(),
             Some(open) => self.turn(state, open),
             None => agenda::next_by_trial(state),
         }
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
-        let question = if kind == Kind::Plan { PLAN } else { Question::reflect(kind) };
+    fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
+        let question = if kind == ReflectionKind::Plan { PLAN } else { Question::reflect(kind) };
         mentor::ask(self, state, question)
     }
 
     fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
         if heard.question != PLAN {
-            return crate::engine::keep(state, heard);
+            return crate::engine::keep_all_items(state, heard);
         }
         let mut reflection = heard.reflection();
         let text = heard.items.iter().map(|i| i.text.text.as_str()).collect::<Vec<_>>().join("\n");
@@ -58,7 +58,7 @@ impl Method for Planning {
         wants.extend(state.episode.as_deref().and_then(|open| plan(state, open)).map(|(id, _)| {
             Intent::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Retired })
         }));
-        let mut wish = heard.lesson(&item);
+        let mut wish = heard.lesson_command(&item);
         if let LessonCommand::Add { scope, .. } = &mut wish {
             *scope = Scope::Episode;
         }
@@ -88,11 +88,11 @@ impl Planning {
     /// The plan's next action; a plan where none is in force; the end of the attempt where there is nothing more to take.
     fn turn(&self, state: &State, open: &Episode) -> Vec<Intent> {
         let Some((_, text)) = plan(state, open) else {
-            let mut wants = if state.heard(PLAN) { Vec::new() } else { mentor::ask(self, state, PLAN) };
+            let mut wants = if state.is_answered(PLAN) { Vec::new() } else { mentor::ask(self, state, PLAN) };
             wants.push(Intent::EndEpisode(EndReason::PlanEnd));
             return wants;
         };
-        let taken = open.answered().saturating_sub(written_after(state, open));
+        let taken = open.answered_steps().saturating_sub(written_after(state, open));
         match actions(text).0.into_iter().nth(taken as usize) {
             Some(action) => vec![Intent::Propose(action)],
             None => vec![Intent::EndEpisode(EndReason::PlanEnd)],
@@ -103,7 +103,7 @@ impl Planning {
 /// The plan in force: the newest of this episode.
 fn plan<'a>(state: &'a State, open: &Episode) -> Option<(&'a LessonId, &'a str)> {
     let here = |l: &&crate::domain::Lesson| l.scope == Scope::Episode && l.learnt_at.0 == open.number;
-    let lesson = state.pool.in_force(Kind::Plan).rfind(here)?;
+    let lesson = state.pool.active_of_kind(ReflectionKind::Plan).rfind(here)?;
     Some((&lesson.id, lesson.text().text.as_str()))
 }
 

@@ -1,7 +1,7 @@
 //! ReAct: think and act, one attempt a task unless more trials are asked for, nothing learnt (methods.md 2.1). Lessons of a person still enter its prompts.
 
 use super::agenda;
-use crate::domain::Kind;
+use crate::domain::ReflectionKind;
 use crate::engine::{Intent, Method, State};
 use crate::symbolic::Since;
 
@@ -15,13 +15,13 @@ impl Method for ReAct {
 
     fn next(&self, state: &State) -> Vec<Intent> {
         match state.open_episode() {
-            Some(open) if open.reset.is_none() => Vec::new(),
+            Some(open) if open.first_observation.is_none() => Vec::new(),
             Some(_) => vec![Intent::AskActor],
             None => agenda::next(state),
         }
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
+    fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
         // ReAct never reflects of itself; a person may still ask the symbolic rules what they see.
         crate::symbolic::reflect(state, Since::Begin, &[kind])
     }

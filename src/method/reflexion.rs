@@ -2,8 +2,8 @@
 //! writes a plan for the next one, and the newest plans of a task stand in the prompts of its next trial.
 
 use super::{agenda, mentor};
-use crate::domain::{EpisodeSummary, Kind, Lesson, LessonStatus, Question};
-use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, keep};
+use crate::domain::{EpisodeSummary, Lesson, LessonStatus, Question, ReflectionKind};
+use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, keep_all_items};
 
 /// The method `reflexion`.
 pub struct Reflexion;
@@ -15,11 +15,11 @@ impl Method for Reflexion {
 
     fn next(&self, state: &State) -> Vec<Intent> {
         match state.open_episode() {
-            Some(open) if open.reset.is_none() => Vec::new(),
+            Some(open) if open.first_observation.is_none() => Vec::new(),
             Some(_) => vec![Intent::AskActor],
             None => {
-                let plan = Question::reflect(Kind::Plan);
-                let due = plans(state) && failed(state).is_some() && !state.heard(plan);
+                let plan = Question::reflect(ReflectionKind::Plan);
+                let due = plans(state) && failed(state).is_some() && !state.is_answered(plan);
                 let mut wants = if due { mentor::ask(self, state, plan) } else { Vec::new() };
                 wants.extend(agenda::next_by_trial(state));
                 wants
@@ -27,20 +27,21 @@ impl Method for Reflexion {
         }
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
+    fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
         mentor::ask(self, state, Question::reflect(kind))
     }
 
     fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
-        let mut wants = keep(state, heard);
+        let mut wants = keep_all_items(state, heard);
         // With the last attempt in the prompt there is one plan: the new one replaces those before it (methods.md 2.2).
         if strategy(state) == "both" && !heard.items.is_empty() {
             let task = state.episode.as_ref().map(|e| e.task.key());
             let of_task = |lesson: &Lesson| {
-                let learnt_in = || state.ended(lesson.learnt_at.0).map(|p| p.task.key());
-                lesson.about.as_deref().map(str::to_owned).or_else(learnt_in) == task
+                let learnt_in = || state.ended_episode(lesson.learnt_at.0).map(|p| p.task.key());
+                lesson.task_key.as_deref().map(str::to_owned).or_else(learnt_in) == task
             };
-            let old = state.pool.in_force(Kind::Plan).filter(|l| !l.by_person && of_task(l));
+            let old =
+                state.pool.active_of_kind(ReflectionKind::Plan).filter(|l| !l.edited_by_person && of_task(l));
             wants.extend(old.map(|l| {
                 Intent::Lesson(LessonCommand::Status { id: l.id.clone(), status: LessonStatus::Retired })
             }));
@@ -50,7 +51,7 @@ impl Method for Reflexion {
 }
 
 fn strategy(state: &State) -> &str {
-    state.run.as_ref().map_or("reflexion", |r| r.settings.word("strategy", "reflexion"))
+    state.run.as_ref().map_or("reflexion", |r| r.settings.text("strategy", "reflexion"))
 }
 
 /// The strategy asks for plans.
@@ -63,5 +64,5 @@ fn plans(state: &State) -> bool {
 pub(super) fn failed(state: &State) -> Option<&EpisodeSummary> {
     let ended = state.episode.as_deref()?.outcome.as_deref()?;
     let last = state.run.as_ref().is_some_and(|r| ended.trial >= r.trials);
-    (!ended.won && (!last || state.switch("reflect_after_last", false))).then_some(ended)
+    (!ended.won && (!last || state.setting_flag("reflect_after_last", false))).then_some(ended)
 }

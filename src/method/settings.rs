@@ -141,7 +141,7 @@ pub fn bind(settings: &Settings, limits: &mut Limits, loop_detector: &mut bool) 
     if let Some(seconds) = bound("wall_seconds") {
         limits.wall_seconds = Some(seconds).filter(|n| *n > 0);
     }
-    *loop_detector = settings.switch("loop_detector", *loop_detector);
+    *loop_detector = settings.flag("loop_detector", *loop_detector);
 }
 
 impl Fixed {
@@ -174,7 +174,7 @@ pub fn defaults(method: &str, reading: PaperOrCode) -> (Limits, Settings, bool) 
     for (name, value) in own(method) {
         settings.set(name, value.value(), SettingOrigin::Code);
     }
-    let loops = settings.switch("loop_detector", false);
+    let loops = settings.flag("loop_detector", false);
     (Limits { steps, moves: None, wall_seconds: None }, settings, loops)
 }
 

@@ -3,11 +3,13 @@
 //! scope episode; at the end of an attempt it becomes long-term memory or is forgotten.
 
 use super::{agenda, mentor};
-use crate::domain::{Kind, LessonStatus, Moment, Question, Scope};
+use crate::domain::{LessonStatus, Question, ReflectionKind, Scope, Transition};
 use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
 
-const POSITIVE: Question = Question { kind: Kind::Positive, purpose: crate::domain::Purpose::Reflect };
-const NEGATIVE: Question = Question { kind: Kind::Negative, purpose: crate::domain::Purpose::Reflect };
+const POSITIVE: Question =
+    Question { kind: ReflectionKind::Positive, purpose: crate::domain::Purpose::Reflect };
+const NEGATIVE: Question =
+    Question { kind: ReflectionKind::Negative, purpose: crate::domain::Purpose::Reflect };
 
 /// The method `sweet_sour`.
 pub struct SweetSour;
@@ -19,9 +21,11 @@ impl Method for SweetSour {
 
     fn next(&self, state: &State) -> Vec<Intent> {
         match state.open_episode() {
-            Some(open) if open.reset.is_none() => Vec::new(),
+            Some(open) if open.first_observation.is_none() => Vec::new(),
             Some(open) => {
-                let due = state.switch("positive", true) && subgoal(state, open) && !state.heard(POSITIVE);
+                let due = state.setting_flag("positive", true)
+                    && subgoal(state, open)
+                    && !state.is_answered(POSITIVE);
                 let mut wants = if due { mentor::ask(self, state, POSITIVE) } else { Vec::new() };
                 wants.push(Intent::AskActor);
                 wants
@@ -34,7 +38,7 @@ impl Method for SweetSour {
         }
     }
 
-    fn reflect_now(&self, state: &State, kind: Kind) -> Vec<Intent> {
+    fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
         mentor::ask(self, state, Question::reflect(kind))
     }
 
@@ -42,14 +46,14 @@ impl Method for SweetSour {
         let mut reflection = heard.reflection();
         let moment = state.episode.as_deref().and_then(last_moment);
         for item in &mut reflection.items {
-            item.moment.clone_from(&moment);
+            item.transition.clone_from(&moment);
         }
         // What is learnt within an attempt is short-term memory first.
-        let short = heard.question == POSITIVE && state.switch("managed", true);
+        let short = heard.question == POSITIVE && state.setting_flag("managed", true);
         let reach = if short { Scope::Episode } else { long_term(state) };
         let mut wants = vec![Intent::Reflect(Box::new(reflection.clone()))];
         for item in &reflection.items {
-            let mut wish = heard.lesson(item);
+            let mut wish = heard.lesson_command(item);
             if let LessonCommand::Add { scope, .. } = &mut wish {
                 *scope = reach;
             }
@@ -65,16 +69,17 @@ impl SweetSour {
         let Some(ended) = state.episode.as_deref().and_then(|e| e.outcome.as_deref()) else {
             return Vec::new();
         };
-        let always = state.run.as_ref().is_some_and(|r| r.settings.word("transfer", "success") == "always");
+        let always = state.run.as_ref().is_some_and(|r| r.settings.text("transfer", "success") == "always");
         let mut wants: Vec<Intent> = carried(state).map(Intent::SetMemory).into_iter().collect();
         if ended.won || always {
-            let short = state.pool.of(Kind::Positive).filter(|l| l.scope == Scope::Episode);
+            let short =
+                state.pool.visible_of_kind(ReflectionKind::Positive).filter(|l| l.scope == Scope::Episode);
             let kept = short.filter(|l| l.status != LessonStatus::Off);
             wants.extend(kept.map(|l| {
                 Intent::Lesson(LessonCommand::Rescope { id: l.id.clone(), scope: long_term(state) })
             }));
         }
-        if !ended.won && state.switch("negative", true) && !state.heard(NEGATIVE) {
+        if !ended.won && state.setting_flag("negative", true) && !state.is_answered(NEGATIVE) {
             wants.extend(mentor::ask(self, state, NEGATIVE));
         }
         wants
@@ -85,36 +90,36 @@ impl SweetSour {
 fn carried(state: &State) -> Option<serde_json::Value> {
     let episode = state.episode.as_deref()?;
     let counted = state.memory.get("episode").and_then(serde_json::Value::as_u64);
-    if counted == Some(u64::from(episode.number)) || !state.switch("reward_carries", true) {
+    if counted == Some(u64::from(episode.number)) || !state.setting_flag("reward_carries", true) {
         return None;
     }
     let before = state.memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-    Some(serde_json::json!({ "episode": episode.number, "reward": before + episode.reward() }))
+    Some(serde_json::json!({ "episode": episode.number, "reward": before + episode.total_reward() }))
 }
 
 /// The last turn reached a sub-goal: the progress rate, or the reward, is higher than before it.
 fn subgoal(state: &State, episode: &Episode) -> bool {
-    let Some(step) = episode.last().filter(|s| s.noted) else { return false };
-    let by_reward = state.run.as_ref().is_some_and(|r| r.settings.word("subgoal", "progress") == "reward");
-    let measure = |seen: &crate::domain::Seen| if by_reward { seen.reward } else { seen.progress };
+    let Some(step) = episode.last_step().filter(|s| s.detectors_ran) else { return false };
+    let by_reward = state.run.as_ref().is_some_and(|r| r.settings.text("subgoal", "progress") == "reward");
+    let measure = |seen: &crate::domain::Observation| if by_reward { seen.reward } else { seen.progress };
     let before = match step.number.checked_sub(1) {
-        None | Some(0) => episode.reset.as_ref(),
+        None | Some(0) => episode.first_observation.as_ref(),
         Some(n) => episode.step(n).and_then(|s| s.answer.as_ref()),
     };
     step.answer.as_ref().is_some_and(|now| measure(now) > before.map_or(0.0, measure))
 }
 
 /// The turn a memory is about: what the agent saw, what it did, and the reward.
-fn last_moment(episode: &Episode) -> Option<Moment> {
-    let step = episode.step(episode.answered())?;
+fn last_moment(episode: &Episode) -> Option<Transition> {
+    let step = episode.step(episode.answered_steps())?;
     let before = step
         .number
         .checked_sub(1)
         .and_then(|n| episode.step(n))
         .and_then(|s| s.answer.as_ref())
-        .or(episode.reset.as_ref())?;
-    Some(Moment {
-        observation: before.seen.clone().unwrap_or_else(|| before.raw.clone()),
+        .or(episode.first_observation.as_ref())?;
+    Some(Transition {
+        observation: before.agent_view.clone().unwrap_or_else(|| before.raw.clone()),
         action: step.action().unwrap_or_default().to_owned(),
         reward: step.answer.as_ref().map_or(0.0, |a| a.reward),
     })
@@ -122,7 +127,7 @@ fn last_moment(episode: &Episode) -> Option<Moment> {
 
 /// How far long-term memory reaches.
 fn long_term(state: &State) -> Scope {
-    match state.run.as_ref().map_or("task", |r| r.settings.word("memory_scope", "task")) {
+    match state.run.as_ref().map_or("task", |r| r.settings.text("memory_scope", "task")) {
         "environment" => Scope::Environment,
         "type" => Scope::TaskType,
         _ => Scope::Task,

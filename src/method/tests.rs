@@ -28,14 +28,15 @@ fn react_plays_each_task_once_and_ends_the_run() {
     let mut house = House::kitchen("put a hot apple in garbagecan");
     play.script(&mut house, &["look"; 20]);
     let state = play.state();
-    let played: Vec<_> = state.past.iter().map(|p| (p.task.id.as_str(), p.trial, p.reason)).collect();
+    let played: Vec<_> =
+        state.ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial, p.reason)).collect();
     let limit = EndReason::StepLimit;
     assert_eq!(
         played,
         [("a", 1, limit), ("b", 1, limit), ("a", 2, limit)],
         "a task that is listed twice is played twice"
     );
-    assert!(state.over);
+    assert!(state.run_over);
     assert!(state.pool.is_empty(), "ReAct learns nothing");
 }
 
@@ -66,7 +67,7 @@ fn defaults_carry_their_origin_and_every_setting_is_listed_once() {
     let (_, settings, loops) = defaults("omnireflect", PaperOrCode::Paper);
     assert!(!loops);
     assert_eq!(settings.0["reflect"].origin, SettingOrigin::Paper);
-    assert_eq!(settings.0["progress"].origin, SettingOrigin::Ours);
+    assert_eq!(settings.0["progress"].origin, SettingOrigin::BuiltIn);
     assert!(!defaults("react", PaperOrCode::Paper).1.0.contains_key("reflect"));
     let mut names: Vec<_> = SETTINGS.iter().map(|s| s.name).collect();
     names.sort_unstable();
@@ -100,9 +101,9 @@ fn trials_are_honoured_until_one_is_won() {
             let mut play = Play::new(run);
             play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 20]);
             let state = play.state();
-            let played: Vec<_> = state.past.iter().map(|p| (p.task.id.as_str(), p.trial)).collect();
+            let played: Vec<_> = state.ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial)).collect();
             assert_eq!(played, *expected, "{method} {trials}");
-            assert!(state.over);
+            assert!(state.run_over);
         }
     }
     // A trial that is won is the last of its task.
@@ -124,10 +125,10 @@ fn trials_are_honoured_until_one_is_won() {
             calls: 1,
             tokens: 1,
             assisted: false,
-            span: (1, 2),
-            hindsight: crate::domain::Hindsight::default(),
+            seq_range: (1, 2),
+            stats: crate::domain::EpisodeStats::default(),
         };
-        state.past.push_back_mut(Arc::new(summary));
+        state.ended_episodes.push_back_mut(Arc::new(summary));
     }
     state.episode = None;
     let Some(Intent::StartEpisode { task, trial: 1, .. }) = ReAct.next(&state).pop() else { panic!() };

@@ -30,7 +30,7 @@ impl Task {
     }
 
     /// The same, with a condition for each of [`Model::goal_parts`], so that a state can say which of them hold
-    /// ([`State::holds_part`]).
+    /// ([`SignalState::holds_part`]).
     ///
     /// # Errors
     /// As [`Task::ground`].

@@ -9,7 +9,7 @@ use super::cache::PromptCache;
 use super::draft::draft;
 use super::render::expand;
 use crate::domain::{Prompt, PromptRecord};
-use crate::engine::{Ask, Draft, State};
+use crate::engine::{PromptDraft, PromptRequest, State};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Steps and lessons that are kept at most, each; more of them are written anew.
@@ -30,7 +30,7 @@ impl PromptBuilder {
 
     /// Drafts the prompt of a question. The order is the template's; lessons and the task are never cut, the oldest steps
     /// are left out first. The work is bounded by the budget, not by the length of the episode.
-    pub fn draft(&self, state: &State, ask: &Ask) -> Draft {
+    pub fn draft(&self, state: &State, ask: &PromptRequest) -> PromptDraft {
         // Whoever panicked here has left whole entries: each is put down in one piece.
         draft(state, ask, &self.templates, &mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,7 +1,9 @@
 //! What prompts said before, kept beside what it was written from.
 
 use super::forms;
-use crate::domain::{Label, Lesson, LessonText, LessonVersion, Moment, Prompt, PromptRecord, Step};
+use crate::domain::{
+    Lesson, LessonText, LessonVersion, Prompt, PromptRecord, SegmentLabel, Step, Transition,
+};
 use std::sync::Arc;
 
 /// What was written, beside what it was written from.
@@ -18,7 +20,7 @@ pub(super) struct PromptCache {
 /// The lines of a step, and what they cost.
 #[derive(Debug)]
 pub(super) struct Lines {
-    pub(super) lines: Vec<(Label, Arc<str>)>,
+    pub(super) lines: Vec<(SegmentLabel, Arc<str>)>,
     pub(super) tokens: u32,
 }
 
@@ -50,7 +52,7 @@ impl PromptCache {
 
     /// The line of a lesson in the wording in force. The turn it is about never changes, so its wordings tell it apart.
     pub(super) fn lesson(&mut self, lesson: &Lesson) -> &Line {
-        let moment = lesson.moment.as_deref();
+        let moment = lesson.transition.as_deref();
         self.lessons.of(lesson.number, &lesson.versions, |versions| {
             versions.last().map_or_else(Line::empty, |v| Line::of(&v.text, moment))
         })
@@ -58,7 +60,7 @@ impl PromptCache {
 }
 
 impl Line {
-    pub(super) fn of(lesson: &LessonText, moment: Option<&Moment>) -> Self {
+    pub(super) fn of(lesson: &LessonText, moment: Option<&Transition>) -> Self {
         let line = forms::memory_line(lesson, moment);
         Self { tokens: forms::estimate_tokens(&line), text: line.into() }
     }

@@ -5,9 +5,10 @@ use super::render::{body_hash, dropped_steps, expand};
 use super::templates::{Choice, Content, Fact, Part, StoredText, Wording};
 use super::{Templates, forms};
 use crate::domain::{
-    Dropped, Kind, Label, Lesson, ModelRole, Origin, PromptRecord, Scope, SegmentRecord, Speaker,
+    DroppedSegment, Lesson, MessageRole, ModelRole, PromptRecord, ReflectionKind, Scope, SegmentLabel,
+    SegmentOrigin, SegmentRecord,
 };
-use crate::engine::{Ask, Draft, Episode, State};
+use crate::engine::{Episode, PromptDraft, PromptRequest, State};
 
 /// Tokens a prompt may have by default (setting `context_tokens`).
 pub(crate) const CONTEXT_TOKENS: u64 = 8192;
@@ -15,19 +16,24 @@ pub(crate) const CONTEXT_TOKENS: u64 = 8192;
 pub(crate) const EXAMPLES: u64 = 2;
 
 /// Drafts the prompt of a question with what is kept at a desk, and leaves the prompt there for its sender.
-pub(super) fn draft(state: &State, ask: &Ask, templates: &Templates, kept: &mut PromptCache) -> Draft {
+pub(super) fn draft(
+    state: &State,
+    ask: &PromptRequest,
+    templates: &Templates,
+    kept: &mut PromptCache,
+) -> PromptDraft {
     let (Some(run), Some(episode)) = (state.run.as_deref(), state.episode.as_deref()) else {
-        return Draft::default();
+        return PromptDraft::default();
     };
     let mut assembly =
         Assembly { state, episode, kept, record: PromptRecord::default(), texts: Vec::new(), steps_at: None };
-    assembly.record.asked = ask.asked;
+    assembly.record.role = ask.role;
     assembly.record.episode = episode.number;
     assembly.record.step = ask.step;
     assembly.record.retry = ask.retry;
     assembly.record.question = ask.question;
     // Whatever method is tested: OmniReflect calibrates.
-    let method = if episode.role.calibrates() { "omnireflect" } else { run.method.as_str() };
+    let method = if episode.role.is_calibration() { "omnireflect" } else { run.method.as_str() };
     let layout = match ask.question {
         None => Some(templates.layout(method)),
         Some(question) => templates.question(method, question),
@@ -35,7 +41,7 @@ pub(super) fn draft(state: &State, ask: &Ask, templates: &Templates, kept: &mut 
     for part in layout.map_or(&[][..], |l| &l.parts) {
         assembly.add(part, ask, templates);
     }
-    assembly.fit(state.number("context_tokens", CONTEXT_TOKENS));
+    assembly.fit(state.setting_number("context_tokens", CONTEXT_TOKENS));
     assembly.finish()
 }
 
@@ -46,11 +52,11 @@ struct Assembly<'a> {
     record: PromptRecord,
     texts: Vec<StoredText>,
     /// Where the steps stand among the segments, and who speaks them.
-    steps_at: Option<(usize, Speaker)>,
+    steps_at: Option<(usize, MessageRole)>,
 }
 
 impl Assembly<'_> {
-    fn add(&mut self, part: &Part, ask: &Ask, templates: &Templates) {
+    fn add(&mut self, part: &Part, ask: &PromptRequest, templates: &Templates) {
         if part.when.as_ref().is_some_and(|w| !w.holds(self.state)) {
             return;
         }
@@ -70,7 +76,7 @@ impl Assembly<'_> {
             Content::Lessons(choice) => self.lessons(part, choice),
             Content::Attempt(heading) => self.attempt(part, heading.as_ref()),
             Content::Examples(heading) => {
-                let count = self.state.number("examples", EXAMPLES).min(2) as usize;
+                let count = self.state.setting_number("examples", EXAMPLES).min(2) as usize;
                 let world = templates.world(&self.episode.task.env);
                 let chosen = world.examples_for(&self.episode.task, count, wording(self.episode));
                 if let (Some(heading), false) = (heading, chosen.is_empty()) {
@@ -85,7 +91,7 @@ impl Assembly<'_> {
                     self.text(part, heading);
                 }
                 let tokens = forms::estimate_tokens(&forms::task_text(self.episode));
-                self.push(part, Origin::Task, tokens);
+                self.push(part, SegmentOrigin::Task, tokens);
             }
             Content::Steps => self.steps_at = Some((self.record.segments.len(), part.speaker)),
             Content::Rejections(heading) => {
@@ -97,7 +103,7 @@ impl Assembly<'_> {
                 }
                 for (was, why) in &step.rejections {
                     let tokens = forms::estimate_tokens(&forms::rejection_line(was, why));
-                    self.push(part, Origin::Step(step.number), tokens);
+                    self.push(part, SegmentOrigin::Step(step.number), tokens);
                 }
             }
         }
@@ -105,21 +111,22 @@ impl Assembly<'_> {
 
     fn lessons(&mut self, part: &Part, choice: &Choice) {
         let state = self.state;
-        let by_scope = state.switch("lessons_by_scope", false);
+        let by_scope = state.setting_flag("lessons_by_scope", false);
         let kinds = if choice.kinds.is_empty() { kinds(part.label) } else { &choice.kinds };
         let newest = choice.last.as_deref().map_or(usize::MAX, |setting| {
-            usize::try_from(state.number(setting, u64::MAX)).unwrap_or(usize::MAX)
+            usize::try_from(state.setting_number(setting, u64::MAX)).unwrap_or(usize::MAX)
         });
         let enters = |l: &&Lesson| {
             // A lesson about one task says nothing of another, nor does a memory of a type of tasks.
-            let bound = l.scope == Scope::Task || (part.label == Label::Memory && l.scope == Scope::TaskType);
+            let bound =
+                l.scope == Scope::Task || (part.label == SegmentLabel::Memory && l.scope == Scope::TaskType);
             (!(by_scope || bound) || self.reaches(l))
                 && choice.scope.is_none_or(|scope| l.scope == scope)
                 && (!choice.here || l.learnt_at.0 == self.episode.number)
         };
         let mut shown: Vec<&Lesson> = Vec::new();
         for kind in kinds {
-            let of_kind: Vec<&Lesson> = state.pool.in_force(*kind).filter(enters).collect();
+            let of_kind: Vec<&Lesson> = state.pool.active_of_kind(*kind).filter(enters).collect();
             let from = if choice.together { 0 } else { of_kind.len().saturating_sub(newest) };
             shown.extend(&of_kind[from..]);
         }
@@ -138,7 +145,7 @@ impl Assembly<'_> {
             if choice.numbered {
                 self.text(part, &StoredText::new(&format!("Lesson {} ", place + 1)));
             }
-            let origin = Origin::Lesson { id: lesson.id.clone(), version: lesson.version() };
+            let origin = SegmentOrigin::Lesson { id: lesson.id.clone(), version: lesson.version() };
             let tokens = self.kept.lesson(lesson).tokens;
             self.push(part, origin, tokens);
         }
@@ -151,8 +158,8 @@ impl Assembly<'_> {
             self.text(part, heading);
         }
         let (number, to) = (attempt.number, attempt.steps.len() as u32);
-        let budget = self.state.number("context_tokens", CONTEXT_TOKENS);
-        let mut room = self.state.as_estimated(self.record.asked, budget) / 2;
+        let budget = self.state.setting_number("context_tokens", CONTEXT_TOKENS);
+        let mut room = self.state.to_estimated_tokens(self.record.role, budget) / 2;
         let mut from = to + 1;
         while from > 1 {
             let cost = u64::from(cost(attempt, from - 1));
@@ -163,14 +170,14 @@ impl Assembly<'_> {
             from -= 1;
         }
         if from > 1 {
-            self.record.dropped.push(Dropped {
-                origin: Origin::Attempt { episode: number, from: 1, to: from - 1 },
+            self.record.dropped.push(DroppedSegment {
+                origin: SegmentOrigin::Attempt { episode: number, from: 1, to: from - 1 },
                 reason: "an earlier attempt may fill half of the budget".to_owned(),
                 tokens: (1..from).map(|n| cost(attempt, n)).sum(),
             });
         }
         let tokens = forms::estimate_tokens(&forms::attempt_text(attempt, from, to));
-        self.push(part, Origin::Attempt { episode: number, from, to }, tokens);
+        self.push(part, SegmentOrigin::Attempt { episode: number, from, to }, tokens);
     }
 
     fn fact(&self, fact: Fact) -> Option<String> {
@@ -183,21 +190,22 @@ impl Assembly<'_> {
                 let carried = memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
                 // After its end the episode is in what is carried over already.
                 let counted = memory.get("episode").and_then(serde_json::Value::as_u64);
-                let own = if counted == Some(u64::from(episode.number)) { 0.0 } else { episode.reward() };
+                let own =
+                    if counted == Some(u64::from(episode.number)) { 0.0 } else { episode.total_reward() };
                 Some((carried + own).to_string())
             }
-            Fact::Reward => episode.last().and_then(|s| s.answer.as_ref()).map(|a| a.reward.to_string()),
+            Fact::Reward => episode.last_step().and_then(|s| s.answer.as_ref()).map(|a| a.reward.to_string()),
         }
     }
 
     /// Whether a lesson is meant for this task, where lessons are chosen by scope. What was loaded reaches everywhere.
     fn reaches(&self, lesson: &Lesson) -> bool {
         let here = &self.episode.task;
-        if let Some(about) = lesson.about.as_deref() {
+        if let Some(about) = lesson.task_key.as_deref() {
             return *about == *here.key();
         }
         let (learnt_in, _) = lesson.learnt_at;
-        let task = match self.state.ended(learnt_in) {
+        let task = match self.state.ended_episode(learnt_in) {
             Some(past) => &past.task,
             None => return true,
         };
@@ -216,19 +224,24 @@ impl Assembly<'_> {
         if !self.texts.iter().any(|t| t.hash == text.hash) {
             self.texts.push(text.clone());
         }
-        self.push(part, Origin::Text(text.hash.clone()), text.tokens);
+        self.push(part, SegmentOrigin::Text(text.hash.clone()), text.tokens);
     }
 
-    fn push(&mut self, part: &Part, origin: Origin, tokens: u32) {
+    fn push(&mut self, part: &Part, origin: SegmentOrigin, tokens: u32) {
         self.record.tokens += tokens;
-        self.record.segments.push(SegmentRecord { label: part.label, origin, speaker: part.speaker, tokens });
+        self.record.segments.push(SegmentRecord {
+            label: part.label,
+            origin,
+            message_role: part.speaker,
+            tokens,
+        });
     }
 
     /// Walks back from the newest settled step until the budget is full.
     fn fit(&mut self, budget: u64) {
         let Some((place, speaker)) = self.steps_at else { return };
-        let newest = self.episode.answered();
-        let room = self.state.as_estimated(self.record.asked, budget);
+        let newest = self.episode.answered_steps();
+        let room = self.state.to_estimated_tokens(self.record.role, budget);
         let mut room = u32::try_from(room).unwrap_or(u32::MAX).saturating_sub(self.record.tokens);
         let (mut from, mut tokens) = (newest + 1, 0);
         while from > 1 {
@@ -243,15 +256,15 @@ impl Assembly<'_> {
         }
         if from > 1 {
             let left_out = self.dropped_tokens(from - 1);
-            self.record.dropped.push(Dropped {
-                origin: Origin::Steps { from: 1, to: from - 1 },
+            self.record.dropped.push(DroppedSegment {
+                origin: SegmentOrigin::Steps { from: 1, to: from - 1 },
                 reason: format!("older than what fits into {budget} tokens"),
                 tokens: left_out,
             });
         }
         if from <= newest {
-            let origin = Origin::Steps { from, to: newest };
-            let steps = SegmentRecord { label: Label::Action, origin, speaker, tokens };
+            let origin = SegmentOrigin::Steps { from, to: newest };
+            let steps = SegmentRecord { label: SegmentLabel::Action, origin, message_role: speaker, tokens };
             self.record.tokens += tokens;
             self.record.segments.insert(place, steps);
         }
@@ -266,10 +279,10 @@ impl Assembly<'_> {
 
     /// What the steps up to `to` would have cost: counted on from the last prompt, so that a long past is not read again.
     fn dropped_tokens(&mut self, to: u32) -> u32 {
-        let newest = self.episode.answered();
-        let last = self.state.prompts.0.as_deref().filter(|p| p.episode == self.episode.number);
+        let newest = self.episode.answered_steps();
+        let last = self.state.actor_prompts.0.as_deref().filter(|p| p.episode == self.episode.number);
         let before =
-            last.and_then(|p| dropped_steps(&p.dropped)).filter(|_| self.record.asked == ModelRole::Actor);
+            last.and_then(|p| dropped_steps(&p.dropped)).filter(|_| self.record.role == ModelRole::Actor);
         match before {
             Some((1, was, tokens)) if was <= to => {
                 tokens.saturating_add((was + 1..=to).map(|n| self.cost(n, newest)).sum::<u32>())
@@ -282,19 +295,19 @@ impl Assembly<'_> {
         }
     }
 
-    fn finish(mut self) -> Draft {
+    fn finish(mut self) -> PromptDraft {
         let texts = &self.texts;
         let stored = |hash: &str| texts.iter().find(|t| *t.hash == *hash).map(|t| t.text.clone());
         let prompt = expand(self.state, &self.record, self.kept, stored);
         self.record.sha256 = body_hash(&prompt);
-        let counted = self.state.as_counted(self.record.asked, u64::from(self.record.tokens));
+        let counted = self.state.to_counted_tokens(self.record.role, u64::from(self.record.tokens));
         let counted = u32::try_from(counted).unwrap_or(u32::MAX);
-        self.record.counted = if counted == self.record.tokens { 0 } else { counted };
+        self.record.counted_tokens = if counted == self.record.tokens { 0 } else { counted };
         self.kept.drafted = Some((self.record.clone(), prompt));
         let known = &self.state.texts;
         let texts = texts.iter().filter(|t| !known.contains_key(&*t.hash));
         let texts = texts.map(|t| (t.hash.to_string(), t.text.to_string())).collect();
-        Draft { texts, record: self.record }
+        PromptDraft { texts, record: self.record }
     }
 }
 
@@ -312,11 +325,18 @@ fn wording(episode: &Episode) -> Wording {
 }
 
 /// The kinds of lessons that stand under a label.
-fn kinds(label: Label) -> &'static [Kind] {
+fn kinds(label: SegmentLabel) -> &'static [ReflectionKind] {
     match label {
-        Label::Abstract => &[Kind::Abstract],
-        Label::Error => &[Kind::Error],
-        Label::Progress => &[Kind::Progress],
-        _ => &[Kind::Plan, Kind::Experience, Kind::Lesson, Kind::Positive, Kind::Negative, Kind::Advice],
+        SegmentLabel::Abstract => &[ReflectionKind::Abstract],
+        SegmentLabel::Error => &[ReflectionKind::Error],
+        SegmentLabel::Progress => &[ReflectionKind::Progress],
+        _ => &[
+            ReflectionKind::Plan,
+            ReflectionKind::Experience,
+            ReflectionKind::Lesson,
+            ReflectionKind::Positive,
+            ReflectionKind::Negative,
+            ReflectionKind::Advice,
+        ],
     }
 }

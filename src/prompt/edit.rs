@@ -3,8 +3,8 @@
 use super::cache::PromptCache;
 use super::render::{body_hash, expand};
 use super::{forms, render, text_hash};
-use crate::domain::{Origin, PromptRecord, Segment, SegmentRecord};
-use crate::engine::{Draft, State};
+use crate::domain::{PromptRecord, Segment, SegmentOrigin, SegmentRecord};
+use crate::engine::{PromptDraft, State};
 use std::sync::Arc;
 
 /// The record with other words in the segment at this place among those that [`render()`] gives, and the texts that are new to
@@ -12,7 +12,7 @@ use std::sync::Arc;
 ///
 /// The changed segment becomes a text of its own. A step, and the rejections of a step, have one origin for all their lines,
 /// so that all of these become texts where one is changed.
-pub fn edited(state: &State, record: &PromptRecord, at: usize, words: &str) -> Option<Draft> {
+pub fn edited(state: &State, record: &PromptRecord, at: usize, words: &str) -> Option<PromptDraft> {
     let rendered = render(state, record).segments;
     let spans = spans(state, record);
     let (part, first) = spans
@@ -26,8 +26,8 @@ pub fn edited(state: &State, record: &PromptRecord, at: usize, words: &str) -> O
         let hash = text_hash(&text);
         let record = SegmentRecord {
             label: segment.label,
-            origin: Origin::Text(hash.as_str().into()),
-            speaker: segment.speaker,
+            origin: SegmentOrigin::Text(hash.as_str().into()),
+            message_role: segment.message_role,
             tokens: forms::estimate_tokens(&text),
         };
         texts.push((hash, text));
@@ -36,14 +36,14 @@ pub fn edited(state: &State, record: &PromptRecord, at: usize, words: &str) -> O
     let mut segments: Vec<SegmentRecord> = Vec::with_capacity(record.segments.len() + 4);
     for (place, (was, (from, _))) in record.segments.iter().zip(&spans).enumerate() {
         match (&was.origin, rendered.get(at).map(|s| &s.origin)) {
-            (Origin::Steps { from, to }, Some(Origin::Step(step))) if place == part => {
+            (SegmentOrigin::Steps { from, to }, Some(SegmentOrigin::Step(step))) if place == part => {
                 let tokens = |keep: &dyn Fn(u32) -> bool| {
                     let lines = rendered.iter().skip(first).take(spans[part].1);
-                    let kept = lines.filter(|s| matches!(s.origin, Origin::Step(n) if keep(n)));
+                    let kept = lines.filter(|s| matches!(s.origin, SegmentOrigin::Step(n) if keep(n)));
                     kept.map(|s| forms::estimate_tokens(&s.text)).sum()
                 };
                 let range = |from: u32, to: u32, tokens: u32| SegmentRecord {
-                    origin: Origin::Steps { from, to },
+                    origin: SegmentOrigin::Steps { from, to },
                     tokens,
                     ..was.clone()
                 };
@@ -51,14 +51,15 @@ pub fn edited(state: &State, record: &PromptRecord, at: usize, words: &str) -> O
                     segments.push(range(*from, step - 1, tokens(&|n| n < *step)));
                 }
                 let lines = rendered.iter().enumerate().skip(first).take(spans[part].1);
-                segments
-                    .extend(lines.filter(|(_, s)| s.origin == Origin::Step(*step)).map(|(n, s)| own(n, s)));
+                segments.extend(
+                    lines.filter(|(_, s)| s.origin == SegmentOrigin::Step(*step)).map(|(n, s)| own(n, s)),
+                );
                 if step < to {
                     segments.push(range(step + 1, *to, tokens(&|n| n > *step)));
                 }
             }
             // The words of a rejection are found by its place among them: all of them become texts.
-            (Origin::Step(_), _) if matches!(record.segments[part].origin, Origin::Step(_)) => {
+            (SegmentOrigin::Step(_), _) if matches!(record.segments[part].origin, SegmentOrigin::Step(_)) => {
                 segments.extend(rendered.get(*from).map(|s| own(*from, s)));
             }
             _ if place == part => segments.extend(rendered.get(at).map(|s| own(at, s))),
@@ -68,8 +69,8 @@ pub fn edited(state: &State, record: &PromptRecord, at: usize, words: &str) -> O
     let mut record = PromptRecord { segments, edited: true, ..record.clone() };
     let was = u64::from(record.tokens.max(1));
     record.tokens = record.segments.iter().map(|s| s.tokens).sum();
-    let counted = u64::from(record.counted).saturating_mul(u64::from(record.tokens)) / was;
-    record.counted = u32::try_from(counted).unwrap_or(u32::MAX);
+    let counted = u64::from(record.counted_tokens).saturating_mul(u64::from(record.tokens)) / was;
+    record.counted_tokens = u32::try_from(counted).unwrap_or(u32::MAX);
     let prompt = expand(state, &record, &mut PromptCache::up_to(1), |hash| {
         let new = texts.iter().find(|(name, _)| name == hash).map(|(_, text)| text.clone());
         new.or_else(|| state.texts.get(hash).cloned())
@@ -78,7 +79,7 @@ pub fn edited(state: &State, record: &PromptRecord, at: usize, words: &str) -> O
     texts.sort_by(|a, b| a.0.cmp(&b.0));
     texts.dedup_by(|a, b| a.0 == b.0);
     let new = texts.into_iter().filter(|(hash, _)| !state.texts.contains_key(hash));
-    Some(Draft { record, texts: new.map(|(hash, text)| (hash, text.to_string())).collect() })
+    Some(PromptDraft { record, texts: new.map(|(hash, text)| (hash, text.to_string())).collect() })
 }
 
 /// For each part of a record the first of the segments it is rendered to, and their number.
@@ -88,7 +89,7 @@ fn spans(state: &State, record: &PromptRecord) -> Vec<(usize, usize)> {
         let alone =
             PromptRecord { segments: vec![part.clone()], episode: record.episode, ..PromptRecord::default() };
         match part.origin {
-            Origin::Steps { .. } => render(state, &alone).segments.len(),
+            SegmentOrigin::Steps { .. } => render(state, &alone).segments.len(),
             _ => 1,
         }
     };

@@ -1,7 +1,7 @@
 //! The fixed forms of lines in a prompt. They are part of the journal's format: a body is rebuilt from them and checked
 //! against its hash, so a form that was released is never changed.
 
-use crate::domain::{By, Label, LessonText, Moment, ShownAs, Step, ThoughtDisposition};
+use crate::domain::{DecidedBy, LessonText, SegmentLabel, ShownAs, Step, ThoughtDisposition, Transition};
 use crate::engine::Episode;
 
 /// Estimated tokens of a text: a quarter of its characters, rounded up. A stand-in for the tokenizer nobody has here.
@@ -27,7 +27,7 @@ pub fn lesson_line(lesson: &LessonText) -> String {
 }
 
 /// A lesson as one line, with the turn it is about where it has one: `- SENTENCE (saw: OBSERVATION; did: ACTION; reward: N)`.
-pub fn memory_line(lesson: &LessonText, moment: Option<&Moment>) -> String {
+pub fn memory_line(lesson: &LessonText, moment: Option<&Transition>) -> String {
     let mut line = lesson_line(lesson);
     let Some(moment) = moment else { return line };
     line.pop();
@@ -43,7 +43,7 @@ pub fn memory_line(lesson: &LessonText, moment: Option<&Moment>) -> String {
 
 /// The task as the first observation tells it; the goal is added where the observation does not name it.
 pub fn task_text(episode: &Episode) -> String {
-    let first = episode.reset.as_ref().map_or("", |r| r.seen.as_deref().unwrap_or(&r.raw));
+    let first = episode.first_observation.as_ref().map_or("", |r| r.agent_view.as_deref().unwrap_or(&r.raw));
     let mut text = first.trim_end().to_owned();
     text.push('\n');
     let goal = &episode.task.goal;
@@ -74,14 +74,14 @@ pub fn shown(step: &Step, newest: u32) -> bool {
 }
 
 /// The lines of one settled step: thought, action (or a person's edit), observation; each with its label.
-pub fn step_lines(step: &Step) -> Vec<(Label, String)> {
+pub fn step_lines(step: &Step) -> Vec<(SegmentLabel, String)> {
     let mut lines = Vec::with_capacity(3);
     let action = step.action();
     let repeats_thought = |a: &str| {
         // A reply that only thinks is executed as `think: THOUGHT`; it must not stand there twice.
-        step.executed.as_ref().is_some_and(|e| e.by == By::Actor) && thought_of(a).is_some()
+        step.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Actor) && thought_of(a).is_some()
     };
-    let thought = match step.executed.as_ref().map(|e| &e.fate) {
+    let thought = match step.executed.as_ref().map(|e| &e.thought_disposition) {
         Some(ThoughtDisposition::Dropped) => None,
         Some(ThoughtDisposition::Rewritten(words)) => Some(words.as_str()),
         Some(ThoughtDisposition::Kept) | None => step.thought.as_deref(),
@@ -89,21 +89,23 @@ pub fn step_lines(step: &Step) -> Vec<(Label, String)> {
     if let Some(thought) = thought
         && !action.is_some_and(repeats_thought)
     {
-        lines.push((Label::Thought, said("> think: ", thought)));
+        lines.push((SegmentLabel::Thought, said("> think: ", thought)));
     }
     if let Some(action) = action {
-        let edited =
-            step.executed.as_ref().is_some_and(|e| e.by == By::Person && e.shown_as == ShownAs::HumanEdit);
+        let edited = step
+            .executed
+            .as_ref()
+            .is_some_and(|e| e.decided_by == DecidedBy::Person && e.shown_as == ShownAs::HumanEdit);
         lines.push(match thought_of(action) {
-            _ if edited => (Label::HumanEdit, said("[human edit]: ", action)),
-            Some(_) => (Label::Thought, said("> ", action)),
-            None => (Label::Action, said("> ", action)),
+            _ if edited => (SegmentLabel::HumanEdit, said("[human edit]: ", action)),
+            Some(_) => (SegmentLabel::Thought, said("> ", action)),
+            None => (SegmentLabel::Action, said("> ", action)),
         });
     }
     if let Some(seen) = step.observation() {
         let mut text = seen.trim_end().to_owned();
         text.push('\n');
-        lines.push((Label::Observation, text));
+        lines.push((SegmentLabel::Observation, text));
     }
     lines
 }

@@ -3,7 +3,7 @@
 
 use super::forms::thought_of;
 use crate::domain::{EpisodeRole, Step, StepResult};
-use crate::engine::{Outgoing, State};
+use crate::engine::{OutgoingAction, State};
 
 /// Which view a run has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,14 +39,14 @@ const GOALS: &[&str] = &["Your task is to:", "The goal is", "Your goal is"];
 /// Before all of these, under the setting `action_rule = fcrf` FCRF's public code mends an action (methods.md 2.4): every `>` is
 /// deleted, and every word `in` or `on` that stands alone becomes `in/on` (`fcrf.mend`). The code does so in thoughts too, which
 /// only garbles them; here a thought stays as it was said.
-pub fn outgoing(state: &State, action: &str) -> Outgoing {
-    let mends = state.run.as_ref().is_some_and(|r| r.settings.word("action_rule", "none") == "fcrf");
+pub fn outgoing(state: &State, action: &str) -> OutgoingAction {
+    let mends = state.run.as_ref().is_some_and(|r| r.settings.text("action_rule", "none") == "fcrf");
     let mends = mends && thought_of(action).is_none();
     let mended = mends.then(|| mended(action)).filter(|mended| mended != action);
     let Some(mended) = mended else { return sent(state, action) };
     let out = sent(state, &mended);
     let rules = std::iter::once("fcrf.mend").chain(out.rule.as_deref()).collect::<Vec<_>>().join("+");
-    Outgoing { sent: Some(out.sent.unwrap_or(mended)), rule: Some(rules), list: out.list }
+    OutgoingAction { sent: Some(out.sent.unwrap_or(mended)), rule: Some(rules), list_only: out.list_only }
 }
 
 /// FCRF's mending of an action. A word stands alone between blanks, so that `in/on` stays what it is.
@@ -56,21 +56,21 @@ fn mended(action: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn sent(state: &State, action: &str) -> Outgoing {
-    let plain = Outgoing { sent: None, rule: None, list: false };
+fn sent(state: &State, action: &str) -> OutgoingAction {
+    let plain = OutgoingAction { sent: None, rule: None, list_only: false };
     if speaks_for_itself(state) {
-        let sent = state.switch("pickup_alias", false).then(|| picked_up(action)).flatten();
+        let sent = state.setting_flag("pickup_alias", false).then(|| picked_up(action)).flatten();
         return match sent {
             None => plain,
-            sent => Outgoing { sent, rule: Some("babyai.pickup".to_owned()), list: false },
+            sent => OutgoingAction { sent, rule: Some("babyai.pickup".to_owned()), list_only: false },
         };
     }
     // This world takes any text for an action in which it finds the words of one.
     if thought_of(action).is_some() && in_world(state, "pddl") {
-        return Outgoing {
+        return OutgoingAction {
             sent: Some(THOUGHT.to_owned()),
             rule: Some("pddl.thought".to_owned()),
-            list: false,
+            list_only: false,
         };
     }
     if view(state) != View::Agentboard || thought_of(action).is_some() {
@@ -95,12 +95,12 @@ fn sent(state: &State, action: &str) -> Outgoing {
     }
     if sent == CHECK {
         rules.push("agentboard.check");
-        return Outgoing { sent: Some(sent), rule: Some(rules.join("+")), list: true };
+        return OutgoingAction { sent: Some(sent), rule: Some(rules.join("+")), list_only: true };
     }
     if rules.is_empty() {
         return plain;
     }
-    Outgoing { sent: Some(sent), rule: Some(rules.join("+")), list: false }
+    OutgoingAction { sent: Some(sent), rule: Some(rules.join("+")), list_only: false }
 }
 
 /// How prompts show an answer, where that differs from the world's text. While the episode is being reset the answer is
@@ -108,7 +108,7 @@ fn sent(state: &State, action: &str) -> Outgoing {
 pub fn incoming(state: &State, action: &str, turn: &StepResult, admissible: &[String]) -> Option<String> {
     let seen = viewed(state, action, turn, admissible);
     match state.open_episode() {
-        Some(open) if open.reset.is_none() && open.role == EpisodeRole::Explore => {
+        Some(open) if open.first_observation.is_none() && open.role == EpisodeRole::Explore => {
             Some(without_goal(seen.as_deref().unwrap_or(&turn.observation)))
         }
         _ => seen,
@@ -124,7 +124,7 @@ fn without_goal(observation: &str) -> String {
 fn viewed(state: &State, action: &str, turn: &StepResult, admissible: &[String]) -> Option<String> {
     let view = view(state);
     let raw = turn.observation.as_str();
-    let resets = state.open_episode().is_some_and(|e| e.reset.is_none());
+    let resets = state.open_episode().is_some_and(|e| e.first_observation.is_none());
     if resets {
         return match view {
             _ if speaks_for_itself(state) => None,
@@ -224,6 +224,6 @@ fn last_view(state: &State) -> Option<String> {
         let moved = action.starts_with("go to") || action.starts_with("open") || action.starts_with("look");
         moved && step.answer.as_ref().is_some_and(|a| a.valid)
     };
-    let settled = (1..=episode.answered()).rev().filter_map(|n| episode.step(n));
+    let settled = (1..=episode.answered_steps()).rev().filter_map(|n| episode.step(n));
     settled.into_iter().find(|s| shows(s)).and_then(|s| s.observation()).map(str::to_owned)
 }

@@ -1,23 +1,26 @@
 //! What a mentor's reply means: a list for the kinds that are lists and for summaries, else one text.
 
 use super::read;
-use crate::domain::{Item, Kind, LessonText, Purpose, Question, Truncation};
-use crate::engine::MentorReading;
+use crate::domain::{LessonText, Purpose, Question, ReflectionItem, ReflectionKind, Truncation};
+use crate::engine::ParsedMentorReply;
 
 /// Reads a mentor's reply to a question (`docs/REPLIES.md`). Every text has a reading; what could not be used is said. Of a
 /// reply that was cut off (`truncated`) only what is complete counts, and of a summary nothing: it would replace a list.
-pub fn read_mentor(question: Question, text: &str, truncated: Option<Truncation>) -> MentorReading {
+pub fn read_mentor(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
     let listed = question.purpose == Purpose::Summarise
-        || matches!(question.kind, Kind::Abstract | Kind::Error | Kind::Progress);
+        || matches!(
+            question.kind,
+            ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress
+        );
     if listed { list(question, text, truncated) } else { prose(question, text, truncated) }
 }
 
-fn list(question: Question, text: &str, truncated: Option<Truncation>) -> MentorReading {
+fn list(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
     let read = match truncated {
         None => read::items(text),
         Some(by) => read::whole_items(text, by.name()),
     };
-    let mut items: Vec<Item> = read.items.into_iter().map(read::ReadItem::into_item).collect();
+    let mut items: Vec<ReflectionItem> = read.items.into_iter().map(read::ReadItem::into_item).collect();
     let mut complaints: Vec<String> = read.complaints.into_iter().map(|c| c.words).collect();
     let mut dropped = read.dropped;
     if let Some(by) = truncated {
@@ -33,12 +36,12 @@ fn list(question: Question, text: &str, truncated: Option<Truncation>) -> Mentor
             complaints.insert(0, format!("the reply was cut off by {by}; {kept} complete {items} kept"));
         }
     }
-    MentorReading { items, complaints, dropped }
+    ParsedMentorReply { items, complaints, dropped }
 }
 
-fn prose(question: Question, text: &str, truncated: Option<Truncation>) -> MentorReading {
+fn prose(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
     // A line of a plan of actions is an action; elsewhere a sentence stands by itself.
-    let sentences = question.purpose != Purpose::Actions;
+    let sentences = question.purpose != Purpose::PlanActions;
     let (whole, rest) = truncated.map_or((text, ""), |_| read::whole_text(text, sentences));
     let mut plan = read::plan(whole);
     // `Lesson 2: ...` is no label when a lesson is to be named by its number: the number is part of the answer.
@@ -48,7 +51,7 @@ fn prose(question: Question, text: &str, truncated: Option<Truncation>) -> Mento
         plan.text = format!("{number}: {}", plan.text);
     }
     let said = (!plan.text.trim().is_empty())
-        .then(|| Item { text: LessonText::plain(plan.text), ..Item::default() });
+        .then(|| ReflectionItem { text: LessonText::plain(plan.text), ..ReflectionItem::default() });
     let mut complaints: Vec<String> = plan.complaints.into_iter().map(|c| c.words).collect();
     let mut dropped = Vec::new();
     if let Some(by) = truncated {
@@ -67,5 +70,5 @@ fn prose(question: Question, text: &str, truncated: Option<Truncation>) -> Mento
             dropped.push(LessonText::plain(rest));
         }
     }
-    MentorReading { items: said.into_iter().collect(), complaints, dropped }
+    ParsedMentorReply { items: said.into_iter().collect(), complaints, dropped }
 }

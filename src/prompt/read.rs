@@ -24,7 +24,7 @@ pub use cut::{whole_items, whole_text};
 pub use list::items;
 pub use plan::plan;
 
-use crate::domain::{Item, LessonText};
+use crate::domain::{LessonText, ReflectionItem};
 use std::ops::Range;
 
 /// The complaint about a bracket that the reply does not close begins so.
@@ -81,8 +81,8 @@ pub struct Plan {
 
 impl ReadItem {
     /// The item of a reflection: its words alone.
-    pub fn into_item(self) -> Item {
-        Item { text: self.text, ..Item::default() }
+    pub fn into_item(self) -> ReflectionItem {
+        ReflectionItem { text: self.text, ..ReflectionItem::default() }
     }
 }
 

@@ -3,7 +3,9 @@
 
 use super::cache::{Line, PromptCache};
 use super::forms;
-use crate::domain::{Dropped, Label, Origin, Prompt, PromptRecord, Segment, Speaker, hex};
+use crate::domain::{
+    DroppedSegment, MessageRole, Prompt, PromptRecord, Segment, SegmentLabel, SegmentOrigin, hex,
+};
 use crate::engine::State;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -40,14 +42,14 @@ pub(super) fn expand(
     let (mut rejections, mut next_lesson) = (0, 0);
     let episode = state.episode.as_deref().filter(|e| e.number == record.episode);
     for part in &record.segments {
-        let mut push = |label: Label, origin: Origin, speaker: Speaker, text: Arc<str>| {
-            segments.push(Segment { label, origin, speaker, text });
+        let mut push = |label: SegmentLabel, origin: SegmentOrigin, speaker: MessageRole, text: Arc<str>| {
+            segments.push(Segment { label, origin, message_role: speaker, text });
         };
         match &part.origin {
-            Origin::Text(hash) => {
-                push(part.label, part.origin.clone(), part.speaker, stored(hash).unwrap_or_default());
+            SegmentOrigin::Text(hash) => {
+                push(part.label, part.origin.clone(), part.message_role, stored(hash).unwrap_or_default());
             }
-            Origin::Lesson { id, version } => {
+            SegmentOrigin::Lesson { id, version } => {
                 let found = state.pool.find_from(next_lesson, id);
                 let line = found.and_then(|(place, lesson)| {
                     next_lesson = place + 1;
@@ -55,33 +57,40 @@ pub(super) fn expand(
                         return Some(kept.lesson(lesson).text.clone());
                     }
                     let before = lesson.versions.get(version.checked_sub(1)? as usize)?;
-                    Some(Line::of(&before.text, lesson.moment.as_deref()).text)
+                    Some(Line::of(&before.text, lesson.transition.as_deref()).text)
                 });
-                push(part.label, part.origin.clone(), part.speaker, line.unwrap_or_default());
+                push(part.label, part.origin.clone(), part.message_role, line.unwrap_or_default());
             }
-            Origin::Task => {
+            SegmentOrigin::Task => {
                 let text = episode.map(forms::task_text).unwrap_or_default();
-                push(part.label, Origin::Task, part.speaker, text.into());
+                push(part.label, SegmentOrigin::Task, part.message_role, text.into());
             }
-            Origin::Step(number) => {
+            SegmentOrigin::Step(number) => {
                 // The i-th rejection segment of a record is the i-th rejection of its step: later ones come after it.
                 let said = episode.and_then(|e| e.step(*number)).and_then(|s| s.rejections.get(rejections));
                 rejections += 1;
                 let line = said.map(|(was, why)| forms::rejection_line(was, why)).unwrap_or_default();
-                push(part.label, Origin::Step(*number), part.speaker, line.into());
+                push(part.label, SegmentOrigin::Step(*number), part.message_role, line.into());
             }
-            Origin::Attempt { episode, from, to } => {
-                let text =
-                    state.held(*episode).map(|e| forms::attempt_text(e, *from, *to)).unwrap_or_default();
-                push(part.label, part.origin.clone(), part.speaker, text.into());
+            SegmentOrigin::Attempt { episode, from, to } => {
+                let text = state
+                    .episode_by_number(*episode)
+                    .map(|e| forms::attempt_text(e, *from, *to))
+                    .unwrap_or_default();
+                push(part.label, part.origin.clone(), part.message_role, text.into());
             }
-            Origin::Steps { from, to } => {
+            SegmentOrigin::Steps { from, to } => {
                 // A record names no more steps than there are, but a file may say anything.
                 let last = episode.map_or(0, |e| e.steps.len() as u32).min(*to);
                 let steps = (*from..=last).filter_map(|n| episode?.shared_step(n));
                 for step in steps.filter(|s| forms::shown(s, *to)) {
                     for (label, line) in &kept.step(record.episode, step).lines {
-                        push(*label, Origin::Step(step.number), voice(part.speaker, *label), line.clone());
+                        push(
+                            *label,
+                            SegmentOrigin::Step(step.number),
+                            voice(part.message_role, *label),
+                            line.clone(),
+                        );
                     }
                 }
             }
@@ -93,24 +102,24 @@ pub(super) fn expand(
 /// How many segments the steps of a record come to, about. A file may say anything, so that it is not believed without end.
 fn window(record: &PromptRecord) -> usize {
     let steps = record.segments.iter().map(|s| match s.origin {
-        Origin::Steps { from, to } => to.saturating_sub(from) as usize + 1,
+        SegmentOrigin::Steps { from, to } => to.saturating_sub(from) as usize + 1,
         _ => 0,
     });
     steps.sum::<usize>().min(2048) * 2
 }
 
 /// Who speaks a line of the steps. A template that gives the steps to the assistant gives it its own lines only.
-fn voice(steps: Speaker, label: Label) -> Speaker {
+fn voice(steps: MessageRole, label: SegmentLabel) -> MessageRole {
     match (steps, label) {
-        (Speaker::Assistant, Label::Observation | Label::HumanEdit) => Speaker::User,
+        (MessageRole::Assistant, SegmentLabel::Observation | SegmentLabel::HumanEdit) => MessageRole::User,
         _ => steps,
     }
 }
 
 /// What was left out of a record, for the reader of a prompt: (first step, last step, estimated tokens).
-pub(super) fn dropped_steps(dropped: &[Dropped]) -> Option<(u32, u32, u32)> {
+pub(super) fn dropped_steps(dropped: &[DroppedSegment]) -> Option<(u32, u32, u32)> {
     dropped.iter().find_map(|d| match d.origin {
-        Origin::Steps { from, to } => Some((from, to, d.tokens)),
+        SegmentOrigin::Steps { from, to } => Some((from, to, d.tokens)),
         _ => None,
     })
 }

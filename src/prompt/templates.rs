@@ -7,7 +7,7 @@ mod parse;
 mod world;
 
 use super::{forms, text_hash};
-use crate::domain::{EpisodeRole, Kind, Label, Question, Scope, Speaker};
+use crate::domain::{EpisodeRole, MessageRole, Question, ReflectionKind, Scope, SegmentLabel};
 use crate::engine::State;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -95,8 +95,8 @@ pub(super) struct Layout {
 /// One entry of a layout.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    pub(super) label: Label,
-    pub(super) speaker: Speaker,
+    pub(super) label: SegmentLabel,
+    pub(super) speaker: MessageRole,
     pub(super) content: Content,
     pub(super) when: Option<When>,
 }
@@ -129,7 +129,7 @@ pub(super) enum Content {
 pub(super) struct Choice {
     pub(super) heading: Option<StoredText>,
     /// Kinds; none: those of the label.
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<ReflectionKind>,
     /// The setting that says how many of the newest are shown; none: all.
     pub(super) last: Option<String>,
     /// Only those of this reach.
@@ -196,7 +196,7 @@ impl Templates {
     /// These templates with other exemplars for neuro-symbolic generation: for a kind of reflection the lines that stand in
     /// the mentor's prompt, in every world.
     #[must_use]
-    pub fn with_exemplars(mut self, lines: Vec<(Kind, String)>) -> Self {
+    pub fn with_exemplars(mut self, lines: Vec<(ReflectionKind, String)>) -> Self {
         let mut hash = Sha256::new();
         hash.update(self.hash.as_bytes());
         for (kind, lines) in lines {
@@ -262,7 +262,7 @@ const EXEMPLARS: &str =
     "\nReflections of this kind that rules wrote about other tasks; write in their manner:\n";
 
 /// The name of a world's exemplars for a kind of reflection.
-fn exemplars_name(kind: Kind) -> String {
+fn exemplars_name(kind: ReflectionKind) -> String {
     format!("exemplars_{}", kind.name().to_lowercase())
 }
 

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::domain::{
-    Kind, Label, LessonText, Origin, PromptRecord, Scope, ShownAs, Speaker, StepResult, ThoughtDisposition,
+    LessonText, MessageRole, PromptRecord, ReflectionKind, Scope, SegmentLabel, SegmentOrigin, ShownAs,
+    StepResult, ThoughtDisposition,
 };
-use crate::engine::{Command, LessonCommand, Outgoing, State};
+use crate::engine::{Command, LessonCommand, OutgoingAction, State};
 use crate::method::fixture::{House, Play, spec};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -20,13 +21,13 @@ fn body(state: &State, record: &PromptRecord) -> String {
     render(state, record).body()
 }
 
-fn labels(state: &State, record: &PromptRecord) -> Vec<Label> {
-    let mut labels: Vec<Label> = render(state, record).segments.iter().map(|s| s.label).collect();
+fn labels(state: &State, record: &PromptRecord) -> Vec<SegmentLabel> {
+    let mut labels: Vec<SegmentLabel> = render(state, record).segments.iter().map(|s| s.label).collect();
     labels.dedup();
     labels
 }
 
-fn lesson(kind: Kind, text: LessonText) -> Command {
+fn lesson(kind: ReflectionKind, text: LessonText) -> Command {
     Command::Lesson(LessonCommand::add(kind, Scope::Environment, text, String::new()))
 }
 
@@ -54,10 +55,16 @@ fn a_react_prompt_is_instruction_examples_task_steps_cue() {
     );
     let (state, record) = play.prompts.last().unwrap();
     let prompt = body(state, record);
-    let order =
-        [Label::Instruction, Label::Example, Label::Task, Label::Thought, Label::Observation, Label::Action];
+    let order = [
+        SegmentLabel::Instruction,
+        SegmentLabel::Example,
+        SegmentLabel::Task,
+        SegmentLabel::Thought,
+        SegmentLabel::Observation,
+        SegmentLabel::Action,
+    ];
     assert_eq!(labels(state, record)[..6], order);
-    assert_eq!(labels(state, record).last(), Some(&Label::Cue));
+    assert_eq!(labels(state, record).last(), Some(&SegmentLabel::Cue));
     let end = "Your task is to: put a hot apple in garbagecan.\n\
                > think: apples are on countertops\nOK.\n\
                > go to countertop 2\nYou arrive at countertop 2. On the countertop 2, you see a mug 1, and a apple 1.\n\
@@ -72,10 +79,20 @@ fn a_react_prompt_is_instruction_examples_task_steps_cue() {
 fn an_omnireflect_prompt_has_guidance_and_sections_only_where_lessons_are() {
     let mut play = Play::new(spec("omnireflect", &[TASK]));
     let mut house = House::kitchen("put a hot apple in garbagecan");
-    play.command(lesson(Kind::Error, LessonText::error("It was cold.", "Heat food in a microwave only.")));
+    play.command(lesson(
+        ReflectionKind::Error,
+        LessonText::error("It was cold.", "Heat food in a microwave only."),
+    ));
     play.script(&mut house, &[]);
     let (state, record) = play.prompts.last().unwrap();
-    let order = [Label::Instruction, Label::Guidance, Label::Error, Label::Example, Label::Task, Label::Cue];
+    let order = [
+        SegmentLabel::Instruction,
+        SegmentLabel::Guidance,
+        SegmentLabel::Error,
+        SegmentLabel::Example,
+        SegmentLabel::Task,
+        SegmentLabel::Cue,
+    ];
     assert_eq!(labels(state, record), order);
     assert!(
         body(state, record).contains("\n- Mistake: It was cold. Solution: Heat food in a microwave only.\n")
@@ -88,11 +105,11 @@ fn a_lesson_of_a_person_enters_the_very_next_prompt_of_react() {
     let mut house = House::kitchen("put a hot apple in garbagecan");
     play.script(&mut house, &["go to countertop 2"]);
     let before = play.prompts.len();
-    play.command(lesson(Kind::Abstract, LessonText::plain("Apples lie on\n countertops.")));
+    play.command(lesson(ReflectionKind::Abstract, LessonText::plain("Apples lie on\n countertops.")));
     play.script(&mut house, &["look", "look"]);
     let (state, record) = &play.prompts[before];
     assert!(body(state, record).contains("- Apples lie on countertops.\n"), "one lesson, one line");
-    assert!(record.segments.iter().any(|s| matches!(s.origin, Origin::Lesson { version: 1, .. })));
+    assert!(record.segments.iter().any(|s| matches!(s.origin, SegmentOrigin::Lesson { version: 1, .. })));
 }
 
 #[test]
@@ -115,7 +132,11 @@ fn an_override_is_shown_as_asked() {
         let mut house = House::kitchen("put a hot apple in garbagecan");
         play.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm));
         play.script(&mut house, &["Thought: hot stove\nAction: go to stoveburner 1"]);
-        play.command(Command::Override { action: "go to microwave 1".to_owned(), shown_as, fate });
+        play.command(Command::Override {
+            action: "go to microwave 1".to_owned(),
+            shown_as,
+            thought_disposition: fate,
+        });
         play.script(&mut house, &["look"]);
         let (state, record) = play.prompts.last().unwrap();
         let prompt = body(state, record);
@@ -150,7 +171,7 @@ fn the_oldest_steps_go_first_and_the_lessons_stay() {
     run.limits.steps = 200;
     let mut play = Play::new(run);
     let mut house = House::kitchen("put a hot apple in garbagecan");
-    play.command(lesson(Kind::Abstract, LessonText::plain("Keep me.")));
+    play.command(lesson(ReflectionKind::Abstract, LessonText::plain("Keep me.")));
     let replies: Vec<String> = (0..80).map(|n| format!("go to countertop {}", 1 + n % 2)).collect();
     let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
     play.script(&mut house, &replies);
@@ -158,8 +179,8 @@ fn the_oldest_steps_go_first_and_the_lessons_stay() {
     assert!(record.tokens <= 700);
     assert!(body(state, record).contains("- Keep me.\n"));
     let [dropped] = &record.dropped[..] else { panic!("one range is dropped") };
-    let Origin::Steps { from: 1, to } = dropped.origin else { panic!("steps are dropped") };
-    assert!(record.segments.iter().any(|s| s.origin == Origin::Steps { from: to + 1, to: 80 }));
+    let SegmentOrigin::Steps { from: 1, to } = dropped.origin else { panic!("steps are dropped") };
+    assert!(record.segments.iter().any(|s| s.origin == SegmentOrigin::Steps { from: to + 1, to: 80 }));
     let honest: u32 = (1..=to)
         .flat_map(|n| forms::step_lines(state.episode.as_ref().unwrap().step(n).unwrap()))
         .map(|(_, line)| forms::estimate_tokens(&line))
@@ -180,7 +201,7 @@ fn examples_speak_the_words_of_the_house_once_it_has_shown_them() {
         prompt
             .segments
             .iter()
-            .filter(|s| s.label == Label::Example)
+            .filter(|s| s.label == SegmentLabel::Example)
             .map(|s| s.text.to_string())
             .collect::<String>()
     };
@@ -194,13 +215,17 @@ fn examples_speak_the_words_of_the_house_once_it_has_shown_them() {
 #[test]
 fn a_desk_is_not_taken_in_by_steps_and_lessons_of_the_same_number() {
     let desk = PromptBuilder::new(Arc::new(Templates::builtin()));
-    let ask =
-        crate::engine::Ask { asked: crate::domain::ModelRole::Actor, question: None, step: 3, retry: 0 };
+    let ask = crate::engine::PromptRequest {
+        role: crate::domain::ModelRole::Actor,
+        question: None,
+        step: 3,
+        retry: 0,
+    };
     let mut bodies = Vec::new();
     for (words, places) in [("Be quick.", ["1", "2"]), ("Be slow.", ["2", "1"]), ("Be slow.", ["2", "2"])] {
         let mut play = Play::new(spec("react", &[TASK]));
         let mut house = House::kitchen("put a hot apple in garbagecan");
-        play.command(lesson(Kind::Abstract, LessonText::plain(words)));
+        play.command(lesson(ReflectionKind::Abstract, LessonText::plain(words)));
         play.script(
             &mut house,
             &places.map(|n| format!("go to countertop {n}")).each_ref().map(String::as_str),

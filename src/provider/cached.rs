@@ -78,7 +78,7 @@ impl Cached {
             part(b"accept truncated");
         }
         for segment in &request.prompt.segments {
-            part(format!("{:?}", segment.speaker).as_bytes());
+            part(format!("{:?}", segment.message_role).as_bytes());
             part(segment.text.as_bytes());
         }
         let name = hex(&hash.finalize());

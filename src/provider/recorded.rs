@@ -56,7 +56,7 @@ impl Recorded {
             let envelope = envelope?;
             match &envelope.event {
                 Event::PromptSent { prompt } => {
-                    let key = (prompt.asked, digest_of(&prompt.sha256));
+                    let key = (prompt.role, digest_of(&prompt.sha256));
                     let (seed, sent) = (prompt.seed, envelope.seq);
                     open.insert(prompt.call, Open { key, seed, sent, answered: None });
                 }
@@ -204,15 +204,15 @@ impl Provider for Recorded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Label, Origin, Segment, Speaker};
+    use crate::domain::{MessageRole, Segment, SegmentLabel, SegmentOrigin};
     use crate::engine::{Cause, Envelope};
     use crate::journal::fold;
 
     fn prompt(words: &[&str]) -> Prompt {
         let segment = |text: &&str| Segment {
-            label: Label::Observation,
-            origin: Origin::Task,
-            speaker: Speaker::User,
+            label: SegmentLabel::Observation,
+            origin: SegmentOrigin::Task,
+            message_role: MessageRole::User,
             text: Arc::from(*text),
         };
         Prompt { segments: words.iter().map(segment).collect() }
@@ -224,7 +224,13 @@ mod tests {
         let mut events = Vec::new();
         let mut write = |event| {
             let (seq, at) = (Seq(events.len() as u64 + 1), jiff::Timestamp::UNIX_EPOCH);
-            events.push(Arc::new(Envelope { seq, at, cause: Cause::Policy, more: false, event }));
+            events.push(Arc::new(Envelope {
+                seq,
+                timestamp: at,
+                cause: Cause::Policy,
+                batch_continues: false,
+                event,
+            }));
         };
         for (n, (words, seed, reply)) in exchanges.iter().enumerate() {
             let call = CallId(n as u64);
@@ -236,19 +242,26 @@ mod tests {
             for (n, text) in reply.split('|').enumerate() {
                 if n > 0 {
                     let failure = crate::engine::Failure {
-                        what: "the model answered nothing".to_owned(),
-                        place: "actor".to_owned(),
-                        next: String::new(),
+                        message: "the model answered nothing".to_owned(),
+                        source: "actor".to_owned(),
+                        hint: String::new(),
                         kind: Some(crate::domain::FailureKind::Unusable),
-                        came: String::new(),
+                        partial_text: String::new(),
                         usage: None,
                     };
                     write(Event::CallFailed { call, failure });
-                    write(Event::Retried { call: Some(call), from: None });
+                    write(Event::Retried { call: Some(call), reply_source: None });
                 }
                 let usage = Usage { prompt_tokens: 90, reply_tokens: 3, cost_nano: 7, ..Usage::default() };
                 let (text, reasoning) = (text.to_owned(), String::new());
-                write(Event::ReplyReceived { truncated: None, call, text, reasoning, usage, from: None });
+                write(Event::ReplyReceived {
+                    truncated: None,
+                    call,
+                    text,
+                    reasoning,
+                    usage,
+                    reply_source: None,
+                });
             }
         }
         let render = |state: &State, _: &PromptRecord| {

@@ -37,7 +37,7 @@ const CLOSE: &str = "</script>";
 pub fn carry(files: &BTreeMap<String, String>, branch: Option<&str>) -> String {
     let carried = Carried { v: 1, branch: branch.map(str::to_owned), files: files.clone() };
     let json = serde_json::to_string(&carried).unwrap_or_default();
-    let json = crate::text::json(&json).replace('<', "\\u003c");
+    let json = crate::text::escape_json(&json).replace('<', "\\u003c");
     format!("{OPEN}{json}{CLOSE}")
 }
 

@@ -7,7 +7,8 @@ use super::record::{made_from, times, word};
 use super::transcript::{PROMPT_EDITED, author, broken_off, source_words};
 use super::{At, EpisodeRecord, Record, carry};
 use crate::domain::{
-    By, Kind, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ShownAs, Step, ThoughtDisposition,
+    DecidedBy, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ReflectionKind, ShownAs, Step,
+    ThoughtDisposition,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -133,13 +134,13 @@ fn episode(out: &mut String, record: &Record, told: &EpisodeRecord, at: At) {
         out.push_str("<p class=\"soft\">A person had a hand in this episode; it is in no rate.</p>\n");
     }
     let mut progress = 0.0;
-    if let Some(reset) = &e.reset {
+    if let Some(reset) = &e.first_observation {
         progress = reset.progress;
         open_step(out, At { episode: e.number, step: 0 }, at);
         let _ = writeln!(
             out,
             "<div class=\"obs\">{}</div></div></section>",
-            escape(reset.seen.as_deref().unwrap_or(&reset.raw))
+            escape(reset.agent_view.as_deref().unwrap_or(&reset.raw))
         );
     }
     for step in told.steps() {
@@ -152,7 +153,7 @@ fn episode(out: &mut String, record: &Record, told: &EpisodeRecord, at: At) {
             out,
             "<p class=\"bad\">A call failed ({}): {}</p>",
             escape(&failed.place()),
-            escape(&failed.failure.what)
+            escape(&failed.failure.message)
         );
     }
     for remark in record.remarks(e.number) {
@@ -175,14 +176,14 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
     for (was, why) in &step.rejections {
         let _ = writeln!(out, "<p class=\"soft\">rejected <code>{}</code>: {}</p>", escape(was), escape(why));
     }
-    for came in &step.broken_off {
+    for came in &step.partial_replies {
         let _ = writeln!(out, "<p class=\"soft\">{}</p>", broken_off(came, escape));
     }
     if step.prompt_edited {
         let _ = writeln!(out, "<p class=\"soft\">{PROMPT_EDITED}</p>");
     }
     if let Some(thought) = &step.thought {
-        let (note, rewritten) = match step.executed.as_ref().map(|e| &e.fate) {
+        let (note, rewritten) = match step.executed.as_ref().map(|e| &e.thought_disposition) {
             _ if step.thought_edited => (" <span class=\"soft\">(edited by a person)</span>", None),
             Some(ThoughtDisposition::Dropped) => {
                 (" <span class=\"soft\">(dropped from later prompts)</span>", None)
@@ -200,25 +201,25 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
             let _ = writeln!(out, "<div class=\"think\">{}</div>", escape(words));
         }
     }
-    if step.unusable > 0 {
-        let again = times(step.unusable);
+    if step.unusable_replies > 0 {
+        let again = times(step.unusable_replies);
         let _ = writeln!(out, "<p class=\"soft\">asked again, as a reply could not be used: {again}</p>");
     }
     for warning in &step.warnings {
         let _ = writeln!(out, "<p class=\"soft\">warning: {}</p>", escape(warning));
     }
-    if let Some(from) = &step.from {
+    if let Some(from) = &step.reply_source {
         let _ = writeln!(out, "<p class=\"soft\">{}</p>", escape(&source_words(from)));
     }
     for complaint in &step.complaints {
         let _ = writeln!(out, "<p class=\"soft\">about the reply: {}</p>", escape(complaint));
     }
     if let Some(done) = &step.executed {
-        if !(done.action.starts_with("think:") && done.by == By::Actor) {
+        if !(done.action.starts_with("think:") && done.decided_by == DecidedBy::Actor) {
             let _ = writeln!(out, "<div class=\"act\">{}</div>", escape(&done.action));
         }
-        if done.by == By::Person {
-            let was = step.wanted().map(|w| format!(" in place of <code>{}</code>", escape(&w)));
+        if done.decided_by == DecidedBy::Person {
+            let was = step.proposal_text().map(|w| format!(" in place of <code>{}</code>", escape(&w)));
             let _ = writeln!(
                 out,
                 "<p class=\"soft\">put in by a person{}, shown as {}</p>",
@@ -249,7 +250,7 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         let _ = writeln!(
             out,
             "<div class=\"obs\">{}</div>",
-            escape(answer.seen.as_deref().unwrap_or(&answer.raw))
+            escape(answer.agent_view.as_deref().unwrap_or(&answer.raw))
         );
         if (answer.progress - *progress).abs() > f64::EPSILON {
             let class = if answer.progress > *progress { "good" } else { "bad" };
@@ -288,7 +289,7 @@ fn reflection(out: &mut String, reflection: &Reflection) {
     if reflection.prompt_edited {
         let _ = write!(out, "<p class=\"soft\">{PROMPT_EDITED}</p>");
     }
-    if let Some(from) = &reflection.from {
+    if let Some(from) = &reflection.reply_source {
         let _ = write!(out, "<p class=\"soft\">{}</p>", escape(&source_words(from)));
     }
     for complaint in &reflection.complaints {
@@ -312,10 +313,10 @@ fn lessons(out: &mut String, record: &Record) {
     let _ = writeln!(
         out,
         "<details open><summary><b>Lessons</b> ({} in force of {})</summary>",
-        all.iter().filter(|l| l.in_force()).count(),
+        all.iter().filter(|l| l.is_active()).count(),
         all.len()
     );
-    for kind in Kind::ALL {
+    for kind in ReflectionKind::ALL {
         let mut of_kind = all.iter().filter(|l| l.kind == kind).peekable();
         if of_kind.peek().is_none() {
             continue;
@@ -383,5 +384,5 @@ fn settings(out: &mut String, record: &Record) {
 
 /// Text as text.
 fn escape(text: &str) -> String {
-    crate::text::html(text.trim_end())
+    crate::text::escape_html(text.trim_end())
 }

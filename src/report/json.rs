@@ -3,7 +3,8 @@
 use super::Record;
 use super::record::{EpisodeRecord, FailedCall};
 use crate::domain::{
-    EpisodeSummary, Executed, Lesson, Note, PartialReply, Reflection, RunSpec, Seen, Seq, Step, Usage,
+    EpisodeSummary, ExecutedAction, Lesson, Note, Observation, PartialReply, Reflection, RunSpec, Seq, Step,
+    Usage,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -23,7 +24,7 @@ struct Document<'a> {
     settings_changed: Vec<Changed<'a>>,
     episodes: Vec<EpisodeJson<'a>>,
     lessons: Vec<&'a Lesson>,
-    spent: &'a crate::engine::Spent,
+    spent: &'a crate::engine::UsageTotals,
     tally: super::Tally,
 }
 
@@ -42,7 +43,7 @@ struct EpisodeJson<'a> {
     role: crate::domain::EpisodeRole,
     began: Option<String>,
     ended: Option<String>,
-    start: Option<&'a Seen>,
+    start: Option<&'a Observation>,
     steps: Vec<StepJson<'a>>,
     reflections: Vec<&'a Reflection>,
     failures: Vec<FailureJson<'a>>,
@@ -73,8 +74,8 @@ struct StepJson<'a> {
     prompt_edited: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped_by: Option<u32>,
-    executed: Option<&'a Executed>,
-    answer: Option<&'a Seen>,
+    executed: Option<&'a ExecutedAction>,
+    answer: Option<&'a Observation>,
     notes: &'a [Note],
     rejections: Vec<RejectionJson<'a>>,
     complaints: &'a [String],
@@ -112,12 +113,12 @@ pub fn json(record: &Record) -> String {
             .collect(),
         episodes: record.episodes.iter().map(|e| episode(record, e)).collect(),
         lessons: record.lessons(),
-        spent: &record.end.spent,
+        spent: &record.end.usage,
         tally: super::Tally::of([&*record.end]),
     };
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');
-    crate::text::json(&text).into_owned()
+    crate::text::escape_json(&text).into_owned()
 }
 
 fn episode<'a>(record: &'a Record, told: &'a EpisodeRecord) -> EpisodeJson<'a> {
@@ -129,7 +130,7 @@ fn episode<'a>(record: &'a Record, told: &'a EpisodeRecord) -> EpisodeJson<'a> {
         role: e.role,
         began: told.began.map(|t| t.to_string()),
         ended: told.ended.map(|t| t.to_string()),
-        start: e.reset.as_ref(),
+        start: e.first_observation.as_ref(),
         steps: told.steps().map(step).collect(),
         reflections: record
             .end
@@ -155,8 +156,12 @@ fn step(s: &Step) -> StepJson<'_> {
         thought: s.thought.as_deref(),
         thought_edited: s.thought_edited,
         // What a person put something in the place of, a mere thought too.
-        proposed: if s.by_person() { s.wanted() } else { s.proposed.as_deref().map(Cow::Borrowed) },
-        broken_off: &s.broken_off,
+        proposed: if s.is_person_action() {
+            s.proposal_text()
+        } else {
+            s.proposed.as_deref().map(Cow::Borrowed)
+        },
+        broken_off: &s.partial_replies,
         prompt_edited: s.prompt_edited,
         dropped_by: s.dropped_by,
         executed: s.executed.as_ref(),
@@ -168,12 +173,12 @@ fn step(s: &Step) -> StepJson<'_> {
             .map(|(proposed, reason)| RejectionJson { proposed, reason })
             .collect(),
         complaints: &s.complaints,
-        unusable: s.unusable,
+        unusable: s.unusable_replies,
         warnings: &s.warnings,
         remarks: &s.remarks,
-        lessons_in_prompt: s.lessons,
+        lessons_in_prompt: s.lesson_count,
         usage: &s.usage,
-        from: s.from.as_deref(),
+        from: s.reply_source.as_deref(),
         events: (s.first_seq, s.last_seq),
     }
 }

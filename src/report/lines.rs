@@ -3,8 +3,8 @@
 
 use super::Tally;
 use crate::domain::{
-    Author, By, CallId, Counted, EndReason, EpisodeRole, EpisodeSummary, FailureKind, Item, Kind, LessonText,
-    Purpose, RunSpec, Seq, StepResult, Task, Truncation,
+    Author, CallId, DecidedBy, EndReason, EpisodeRole, EpisodeSummary, FailureKind, LessonText, Purpose,
+    ReflectionItem, ReflectionKind, RunSpec, Seq, StepResult, Task, TokenCounts, Truncation,
 };
 use crate::engine::{Envelope, Event, State};
 use serde::Serialize;
@@ -132,7 +132,7 @@ enum Line<'a> {
         world: &'a Value,
         thought: Option<&'a str>,
         proposed: Option<Cow<'a, str>>,
-        by: By,
+        by: DecidedBy,
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<&'a str>,
         #[serde(skip_serializing_if = "<[String]>::is_empty")]
@@ -143,9 +143,9 @@ enum Line<'a> {
     Reflection {
         episode: u32,
         step: u32,
-        kind: Kind,
+        kind: ReflectionKind,
         author: Author,
-        items: &'a [Item],
+        items: &'a [ReflectionItem],
         #[serde(skip_serializing_if = "Option::is_none")]
         purpose: Option<Purpose>,
         #[serde(skip_serializing_if = "<[String]>::is_empty")]
@@ -180,7 +180,7 @@ enum Line<'a> {
         reason: EndReason,
         assisted: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
-        spent: Option<Counted>,
+        spent: Option<TokenCounts>,
     },
 }
 
@@ -197,7 +197,7 @@ impl Lines {
         let look;
         let line = match &envelope.event {
             Event::RunStarted { session, spec } => run(session, spec, path),
-            Event::WorldReset { turn, goal, .. } => {
+            Event::WorldReset { result: turn, goal, .. } => {
                 let episode = after.episode.as_deref()?;
                 look = aside();
                 Line::EpisodeStart {
@@ -213,7 +213,7 @@ impl Lines {
                     world: &look.world,
                 }
             }
-            Event::Observed { step, turn, .. } => {
+            Event::Observed { step, result: turn, .. } => {
                 let episode = after.episode.as_deref()?;
                 let told = episode.step(*step)?;
                 look = aside();
@@ -230,13 +230,13 @@ impl Lines {
                     admissible: &look.admissible,
                     world: &look.world,
                     thought: told.thought.as_deref(),
-                    proposed: if told.by_person() {
-                        told.wanted()
+                    proposed: if told.is_person_action() {
+                        told.proposal_text()
                     } else {
                         told.proposed.as_deref().map(Cow::Borrowed)
                     },
-                    by: told.executed.as_ref().map_or(By::Actor, |e| e.by),
-                    from: told.from.as_deref(),
+                    by: told.executed.as_ref().map_or(DecidedBy::Actor, |e| e.decided_by),
+                    from: told.reply_source.as_deref(),
                     complaints: &told.complaints,
                 }
             }
@@ -254,24 +254,24 @@ impl Lines {
             },
             Event::CallFailed { call, failure } => Line::CallFailed {
                 call: *call,
-                place: &failure.place,
-                what: &failure.what,
-                next: &failure.next,
+                place: &failure.source,
+                what: &failure.message,
+                next: &failure.hint,
                 kind: failure.kind,
             },
-            Event::BreakpointHit { breakpoint, episode, step, why } => {
-                let hit = after.stops.last_hit.as_deref()?;
+            Event::BreakpointHit { breakpoint, episode, step, reason: why } => {
+                let hit = after.breakpoints.last_hit.as_deref()?;
                 let told = HitLine {
                     episode: *episode,
                     step: *step,
                     breakpoint: *breakpoint,
-                    condition: &hit.stop.condition,
+                    condition: &hit.config.condition,
                     why,
                 };
-                if hit.stop.warn { Line::Warned(told) } else { Line::Stopped(told) }
+                if hit.config.warn { Line::Warned(told) } else { Line::Stopped(told) }
             }
             Event::EpisodeEnded { summary } => {
-                end(summary, after.episode.as_deref().map(|e| e.counted).filter(|c| !c.is_empty()))
+                end(summary, after.episode.as_deref().map(|e| e.token_counts).filter(|c| !c.is_empty()))
             }
             _ => return None,
         };
@@ -296,7 +296,7 @@ fn run<'a>(session: &'a str, spec: &'a RunSpec, path: &'a str) -> Line<'a> {
     }
 }
 
-fn end(summary: &EpisodeSummary, counted: Option<Counted>) -> Line<'_> {
+fn end(summary: &EpisodeSummary, counted: Option<TokenCounts>) -> Line<'_> {
     Line::EpisodeEnd {
         episode: summary.number,
         task: &summary.task.id,

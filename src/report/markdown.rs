@@ -3,8 +3,8 @@
 use super::record::{times, word};
 use super::transcript::{PROMPT_EDITED, author, broken_off, source_words};
 use super::{EpisodeRecord, Record};
-use crate::domain::{By, Lesson, NoteKind, ShownAs, Step, ThoughtDisposition};
-use crate::text::{markdown as inert, markdown_block, markdown_code as code};
+use crate::domain::{DecidedBy, Lesson, NoteKind, ShownAs, Step, ThoughtDisposition};
+use crate::text::{escape_markdown as inert, markdown_block, markdown_code as code};
 use std::fmt::Write as _;
 
 /// The document. Text from outside stands in code, so that none of it is taken for Markdown.
@@ -44,8 +44,8 @@ fn facts(out: &mut String, record: &Record) {
     if let Some(began) = record.began {
         let _ = writeln!(out, "- began: {began:.0}");
     }
-    if record.end.spent.mentor_calls > 0 || record.end.spent.actor.cost_nano > 0 {
-        let _ = writeln!(out, "- asked: {}", record.end.spent.words());
+    if record.end.usage.mentor_calls > 0 || record.end.usage.actor_counts.cost_nano > 0 {
+        let _ = writeln!(out, "- asked: {}", record.end.usage.describe());
     }
     let _ = writeln!(out, "- result: {}\n", super::Tally::of([&*record.end]).sentence());
 }
@@ -76,16 +76,20 @@ fn episode(out: &mut String, record: &Record, told: &EpisodeRecord) {
         goal => writeln!(out, "## Episode {}: {} ({id}), trial {}\n", e.number, inert(goal), e.trial),
     };
     let _ = writeln!(out, "{}{}\n", told.verdict(), if e.assisted { ", assisted by a person" } else { "" });
-    if let Some(reset) = &e.reset {
-        fence(out, reset.seen.as_deref().unwrap_or(&reset.raw));
+    if let Some(reset) = &e.first_observation {
+        fence(out, reset.agent_view.as_deref().unwrap_or(&reset.raw));
     }
-    let mut progress = e.reset.as_ref().map_or(0.0, |r| r.progress);
+    let mut progress = e.first_observation.as_ref().map_or(0.0, |r| r.progress);
     for step in told.steps() {
         self::step(out, record, step, &mut progress);
     }
     for failed in &told.failures {
-        let _ =
-            writeln!(out, "- a call failed ({}): {}\n", inert(&failed.place()), code(&failed.failure.what));
+        let _ = writeln!(
+            out,
+            "- a call failed ({}): {}\n",
+            inert(&failed.place()),
+            code(&failed.failure.message)
+        );
     }
     for remark in record.remarks(e.number) {
         let _ = writeln!(out, "> {}\n", inert(remark));
@@ -97,14 +101,14 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
     for (was, why) in &step.rejections {
         let _ = writeln!(out, "- rejected {}: {}", code(was), code(why));
     }
-    for came in &step.broken_off {
+    for came in &step.partial_replies {
         let _ = writeln!(out, "- {}", broken_off(came, code));
     }
     if step.prompt_edited {
         let _ = writeln!(out, "- {PROMPT_EDITED}");
     }
     if let Some(thought) = &step.thought {
-        let fate = step.executed.as_ref().map(|e| &e.fate);
+        let fate = step.executed.as_ref().map(|e| &e.thought_disposition);
         let note = match fate {
             _ if step.thought_edited => " (edited by a person)",
             Some(ThoughtDisposition::Dropped) => " (dropped from later prompts)",
@@ -117,13 +121,14 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
             let _ = writeln!(out, "- thought as later prompts have it: {}", code(words));
         }
     }
-    if step.unusable > 0 {
-        let _ = writeln!(out, "- asked again, as a reply could not be used: {}", times(step.unusable));
+    if step.unusable_replies > 0 {
+        let _ =
+            writeln!(out, "- asked again, as a reply could not be used: {}", times(step.unusable_replies));
     }
     for warning in &step.warnings {
         let _ = writeln!(out, "- warning: {}", code(warning));
     }
-    if let Some(from) = &step.from {
+    if let Some(from) = &step.reply_source {
         let _ = writeln!(out, "- {}", code(&source_words(from)));
     }
     for complaint in &step.complaints {
@@ -131,9 +136,9 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
     }
     if let Some(done) = &step.executed {
         let _ = writeln!(out, "- action: {}", code(&done.action));
-        if done.by == By::Person {
+        if done.decided_by == DecidedBy::Person {
             let shown = if done.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" };
-            let was = step.wanted().map_or_else(String::new, |w| format!(" in place of {}", code(&w)));
+            let was = step.proposal_text().map_or_else(String::new, |w| format!(" in place of {}", code(&w)));
             let _ = writeln!(out, "- put in by a person{was}, shown as {shown}");
         }
         if let (Some(sent), Some(rule)) = (&done.sent, &done.rule) {
@@ -150,7 +155,7 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
             fence(out, &answer.raw);
             let _ = writeln!(out, "The agent sees:\n");
         }
-        fence(out, answer.seen.as_deref().unwrap_or(&answer.raw));
+        fence(out, answer.agent_view.as_deref().unwrap_or(&answer.raw));
         if (answer.progress - *progress).abs() > f64::EPSILON {
             let _ = writeln!(out, "Progress {:.2} → {:.2}\n", progress, answer.progress);
             *progress = answer.progress;
@@ -178,7 +183,7 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         if reflection.prompt_edited {
             let _ = writeln!(out, "  - {PROMPT_EDITED}");
         }
-        if let Some(from) = &reflection.from {
+        if let Some(from) = &reflection.reply_source {
             let _ = writeln!(out, "  - {}", code(&source_words(from)));
         }
         for complaint in &reflection.complaints {

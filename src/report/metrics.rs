@@ -25,8 +25,8 @@ pub use rates::{ByTrial, Rates};
 pub use reflections::{Reflected, Revision};
 pub use tell::{Form, tell};
 
-use crate::domain::{Counted, EpisodeRole, RunSpec, SettingOrigin, Settings};
-use crate::engine::{PrefetchStats, only_trial};
+use crate::domain::{EpisodeRole, RunSpec, SettingOrigin, Settings, TokenCounts};
+use crate::engine::{PrefetchStats, fixed_trial};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub struct Metrics {
     /// Length of reflections, recall and precision.
     pub reflections: Option<Reflected>,
     /// Tokens of all episodes by who counted them, and what the calls cost.
-    pub counted: Counted,
+    pub counted: TokenCounts,
     /// What was asked ahead; what of it was for nothing stands in no other count.
     #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
     pub ahead: PrefetchStats,
@@ -134,8 +134,8 @@ impl Metrics {
             counted: sessions
                 .iter()
                 .flat_map(|s| &s.episodes)
-                .fold(Counted::default(), |sum, e| sum.with(e.hindsight.counted)),
-            ahead: sessions.iter().fold(PrefetchStats::default(), |sum, s| sum.with(s.ahead)),
+                .fold(TokenCounts::default(), |sum, e| sum.plus(e.stats.token_counts)),
+            ahead: sessions.iter().fold(PrefetchStats::default(), |sum, s| sum.plus(s.ahead)),
             pool_given: sessions.iter().any(|s| s.pool_given),
             spec,
             attempts: counted,
@@ -153,7 +153,7 @@ fn way(spec: &RunSpec) -> String {
         .collect();
     format!(
         "{} {} {} {} {} {} {:?} {}",
-        only_trial(spec).unwrap_or(1),
+        fixed_trial(spec).unwrap_or(1),
         spec.method,
         spec.actor,
         spec.mentor,
@@ -195,7 +195,7 @@ fn name_apart(all: &mut [Metrics]) {
         if a.trials != b.trials {
             differs.push(format!("trials={}", b.trials));
         }
-        if let Some(trial) = only_trial(b).filter(|_| only_trial(a) != only_trial(b)) {
+        if let Some(trial) = fixed_trial(b).filter(|_| fixed_trial(a) != fixed_trial(b)) {
             differs.push(format!("trial {trial} alone"));
         }
         if a.limits.steps != b.limits.steps {

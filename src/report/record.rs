@@ -102,7 +102,7 @@ impl Recording {
     /// Takes the next event in.
     pub fn event(&mut self, envelope: &Envelope) {
         let Self { state, episodes, changed, began } = self;
-        began.get_or_insert(envelope.at);
+        began.get_or_insert(envelope.timestamp);
         if matches!(envelope.event, Event::EpisodeStarted { .. }) {
             seal(episodes, state);
         }
@@ -112,7 +112,7 @@ impl Recording {
                 if let Some(episode) = &state.episode {
                     episodes.push(EpisodeRecord {
                         episode: episode.clone(),
-                        began: Some(envelope.at),
+                        began: Some(envelope.timestamp),
                         ended: None,
                         failures: Vec::new(),
                     });
@@ -122,14 +122,14 @@ impl Recording {
                 changed.push((envelope.seq, name.clone(), value.clone()));
             }
             Event::CallFailed { call, failure } => {
-                let failed = state.troubles().find(|(effect, _)| effect.call() == *call);
+                let failed = state.failed_calls().find(|(effect, _)| effect.call() == *call);
                 let question = failed.and_then(|(effect, _)| effect.question());
                 if let Some(last) = episodes.last_mut() {
                     let (seq, failure) = (envelope.seq, failure.clone());
                     last.failures.push(FailedCall { seq, call: *call, question, failure, given_up: false });
                 }
             }
-            Event::GivenUp { call } => {
+            Event::CallGivenUp { call } => {
                 let failures = episodes.last_mut().map(|last| last.failures.iter_mut());
                 for failed in failures.into_iter().flatten().filter(|f| f.call == *call) {
                     failed.given_up = true;
@@ -140,7 +140,7 @@ impl Recording {
         if let Some(last) = episodes.last_mut()
             && state.open_episode().is_some() | matches!(envelope.event, Event::EpisodeEnded { .. })
         {
-            last.ended = Some(envelope.at);
+            last.ended = Some(envelope.timestamp);
         }
     }
 
@@ -177,7 +177,8 @@ impl Record {
 
     /// The place to open at when none is asked for: the last mistake that a reflection followed, else the last step.
     pub fn interesting(&self) -> At {
-        let reflected = self.end.reflections.iter().rev().find(|r| r.kind == crate::domain::Kind::Error);
+        let reflected =
+            self.end.reflections.iter().rev().find(|r| r.kind == crate::domain::ReflectionKind::Error);
         if let Some(r) = reflected
             && r.step > 0
         {
@@ -209,7 +210,7 @@ impl Record {
 
     /// The summaries of ended episodes.
     pub fn outcomes(&self) -> impl Iterator<Item = &EpisodeSummary> {
-        self.end.past.iter().map(Arc::as_ref)
+        self.end.ended_episodes.iter().map(Arc::as_ref)
     }
 }
 
@@ -218,7 +219,7 @@ impl FailedCall {
     pub fn place(&self) -> String {
         let question = self.question.map_or_else(String::new, |q| format!(", {}", q.name()));
         let given_up = if self.given_up { ", given up" } else { "" };
-        format!("{}{question}{given_up}", self.failure.place)
+        format!("{}{question}{given_up}", self.failure.source)
     }
 }
 
@@ -237,7 +238,11 @@ impl EpisodeRecord {
                 format!("{why} after {}, progress {:.2}", counted(o.steps.into(), "step"), o.progress)
             }
             None => {
-                format!("open at step {}, progress {:.2}", self.episode.answered(), self.episode.progress)
+                format!(
+                    "open at step {}, progress {:.2}",
+                    self.episode.answered_steps(),
+                    self.episode.progress
+                )
             }
         }
     }

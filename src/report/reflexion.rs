@@ -1,7 +1,9 @@
 //! A session as the run directory of Reflexion's public code (methods.md 2.2): `env_results_trial_N.json`, `trial_N.log`,
 //! `world.log`. Trials and environments are counted from 0 there.
 
-use crate::domain::{EpisodeRole, Kind, Label, Lesson, LessonStatus, ModelRole, Origin, ShownAs, Task};
+use crate::domain::{
+    EpisodeRole, Lesson, LessonStatus, ModelRole, ReflectionKind, SegmentLabel, SegmentOrigin, ShownAs, Task,
+};
 use crate::engine::{Envelope, Episode, Event, State};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -34,10 +36,12 @@ pub fn reflexion(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
     for envelope in events {
         state.apply(envelope);
         match &envelope.event {
-            Event::PromptSent { prompt } if prompt.asked == ModelRole::Actor => {
+            Event::PromptSent { prompt } if prompt.role == ModelRole::Actor => {
                 first.entry(prompt.episode).or_insert_with(|| {
                     let texts = prompt.segments.iter().filter_map(|s| match (&s.origin, s.label) {
-                        (Origin::Text(hash), Label::Instruction | Label::Example) => state.texts.get(&**hash),
+                        (SegmentOrigin::Text(hash), SegmentLabel::Instruction | SegmentLabel::Example) => {
+                            state.texts.get(&**hash)
+                        }
                         _ => None,
                     });
                     texts.map(|t| &**t).collect()
@@ -56,7 +60,7 @@ pub fn reflexion(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut world = String::new();
     for trial in 0..run.trials {
-        let Some(told) = told(&state, run.tests(), &attempts, trial) else { break };
+        let Some(told) = told(&state, run.test_tasks(), &attempts, trial) else { break };
         let _ = write!(world, "\n\n***** Start Trial #{trial} *****\n\n{}", told.world);
         let _ = write!(world, "\n\n***** End Trial #{trial} *****\n\n");
         files.push((format!("env_results_trial_{trial}.json"), told.results));
@@ -121,13 +125,14 @@ fn told(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) -> Opti
 fn memory(state: &State, task: &Task, trials: u32) -> Vec<String> {
     let key = task.key();
     let about = |lesson: &&Lesson| {
-        if let Some(about) = lesson.about.as_deref() {
+        if let Some(about) = lesson.task_key.as_deref() {
             return *about == *key;
         }
-        let past = state.ended(lesson.learnt_at.0);
+        let past = state.ended_episode(lesson.learnt_at.0);
         past.is_some_and(|p| p.task.key() == key && p.trial <= trials)
     };
-    let plans = state.pool.all().filter(|l| l.kind == Kind::Plan && l.status != LessonStatus::Retired);
+    let plans =
+        state.pool.all().filter(|l| l.kind == ReflectionKind::Plan && l.status != LessonStatus::Retired);
     plans.filter(about).map(|l| l.text().text.clone()).collect()
 }
 
@@ -141,7 +146,11 @@ fn history(attempt: &Attempt, memory: &[String]) -> String {
         }
     }
     let episode = &attempt.episode;
-    let first = episode.reset.as_ref().map_or("", |r| r.seen.as_deref().unwrap_or(&r.raw)).trim_end();
+    let first = episode
+        .first_observation
+        .as_ref()
+        .map_or("", |r| r.agent_view.as_deref().unwrap_or(&r.raw))
+        .trim_end();
     let _ = write!(text, "\nHere is the task:\n{first}");
     let goal = &episode.task.goal;
     if !goal.is_empty() && !first.contains(goal.as_str()) {

@@ -1,7 +1,7 @@
 //! A drawn screen as a picture: text runs in a monospaced font, with frames and blocks drawn as shapes so that lines
 //! join in every viewer.
 
-use crate::text::{clean, html};
+use crate::text::{clean, escape_html};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 use std::fmt::Write as _;
@@ -130,7 +130,7 @@ pub fn svg(buffer: &Buffer, colors: &SvgColors, title: &str) -> String {
          height=\"{height:.0}\" role=\"img\" aria-label=\"{}\" font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, \
          Consolas, monospace\" font-size=\"14\">\n<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{}\"/>\n\
          <g transform=\"translate(8 8)\" fill=\"{}\">",
-        html(title),
+        escape_html(title),
         hex(colors.paper),
         hex(colors.ink)
     );
@@ -253,7 +253,7 @@ fn text(out: &mut String, run: &str, start: u16, y: u16, look: Look, colors: &Sv
     if !lines.is_empty() {
         let _ = write!(out, " text-decoration=\"{lines}\"");
     }
-    let _ = write!(out, ">{}</text>", html(words));
+    let _ = write!(out, ">{}</text>", escape_html(words));
 }
 
 /// A character that is drawn, not written.

@@ -2,7 +2,7 @@
 
 use super::ByTask;
 use super::lines::counted;
-use crate::domain::{Counted, EpisodeRole, EpisodeSummary};
+use crate::domain::{EpisodeRole, EpisodeSummary, TokenCounts};
 use crate::engine::{PrefetchStats, State};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -40,8 +40,8 @@ pub struct Tally {
     /// Tokens of all episodes.
     pub tokens: u64,
     /// The same by who counted them, and what the calls cost by the prices of the configuration.
-    #[serde(skip_serializing_if = "Counted::is_empty")]
-    pub spent: Counted,
+    #[serde(skip_serializing_if = "TokenCounts::is_empty")]
+    pub spent: TokenCounts,
     /// What was asked ahead (`--prefetch`); what of it was for nothing stands in none of the counts above.
     #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
     pub ahead: PrefetchStats,
@@ -120,28 +120,28 @@ impl Tally {
         let mut tally = Self::default();
         let mut counted: Vec<&EpisodeSummary> = Vec::new();
         for state in states {
-            let by_task = ByTask::of(state.past.iter().map(AsRef::as_ref));
+            let by_task = ByTask::of(state.ended_episodes.iter().map(AsRef::as_ref));
             tally.tasks += by_task.tasks as u32;
             tally.solved += by_task.solved as u32;
             tally.progress += by_task.progress;
             tally.several |= by_task.several;
-            tally.lessons += state.pool.all().filter(|l| l.in_force()).count() as u32;
-            tally.ahead = tally.ahead.with(state.asked_ahead());
+            tally.lessons += state.pool.all().filter(|l| l.is_active()).count() as u32;
+            tally.ahead = tally.ahead.plus(state.prefetch_stats());
             if let Some(open) = state.open_episode() {
                 tally.open += 1;
                 tally.steps += u64::from(state.counted_steps(open));
                 tally.moves += u64::from(open.moves);
                 tally.calls += u64::from(open.calls);
                 tally.tokens += open.tokens;
-                tally.spent = tally.spent.with(open.counted);
+                tally.spent = tally.spent.plus(open.token_counts);
             }
-            for episode in &state.past {
+            for episode in &state.ended_episodes {
                 tally.episodes += 1;
                 tally.steps += u64::from(episode.steps);
                 tally.moves += u64::from(episode.moves);
                 tally.calls += u64::from(episode.calls);
                 tally.tokens += episode.tokens;
-                tally.spent = tally.spent.with(episode.hindsight.counted);
+                tally.spent = tally.spent.plus(episode.stats.token_counts);
                 if episode.assisted {
                     tally.assisted += 1;
                 } else if episode.role == EpisodeRole::Test {
@@ -197,10 +197,10 @@ impl Tally {
         if self.assisted > 0 {
             let _ = write!(told, "; {} assisted by a person, in no rate", self.assisted);
         }
-        if let Some(cost) = self.spent.cost() {
-            let _ = write!(told, "; {} tokens ({}), cost {cost}", self.tokens, self.spent.words());
+        if let Some(cost) = self.spent.format_cost() {
+            let _ = write!(told, "; {} tokens ({}), cost {cost}", self.tokens, self.spent.describe());
         }
-        if let Some(words) = self.ahead.words() {
+        if let Some(words) = self.ahead.describe() {
             let _ = write!(told, "; asked ahead: {words}");
         }
         told

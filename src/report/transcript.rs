@@ -2,8 +2,8 @@
 
 use super::lines::counted;
 use crate::domain::{
-    Author, By, EpisodeRole, LessonOp, LessonText, ModelRole, NoteKind, PartialReply, Reflection,
-    setting_words,
+    Author, DecidedBy, EpisodeRole, LessonOp, LessonText, ModelRole, NoteKind, PartialReply, Reflection,
+    describe_setting_value,
 };
 use crate::engine::{Envelope, Event, PauseReason, State};
 use crate::text::clean;
@@ -37,10 +37,10 @@ impl Transcript {
     /// A transcript that goes on from a state: what came before it has been told elsewhere.
     pub fn at(state: &State) -> Self {
         let open = state.open_episode();
-        let fresh = open.is_some_and(|e| e.reset.is_none());
+        let fresh = open.is_some_and(|e| e.first_observation.is_none());
         Self {
-            begun: state.past.len() + usize::from(open.is_some() && !fresh) > 0,
-            progress: state.standing_turn().progress,
+            begun: state.ended_episodes.len() + usize::from(open.is_some() && !fresh) > 0,
+            progress: state.unchanged_result().progress,
             headless: fresh,
         }
     }
@@ -88,21 +88,21 @@ impl Transcript {
                     ),
                 );
             }
-            Event::PoolLoaded { source, lessons } => {
+            Event::PoolLoaded { source, lesson_count: lessons } => {
                 line(out, "", &format!("{} loaded from {source}", counted(u64::from(*lessons), "lesson")));
             }
             Event::EpisodeStarted { .. } => {
                 self.headless = true;
                 self.progress = 0.0;
             }
-            Event::WorldReset { turn, seen, .. } => {
+            Event::WorldReset { result: turn, agent_view: seen, .. } => {
                 self.progress = turn.progress;
                 block(out, "    ", seen.as_deref().unwrap_or(&turn.observation));
             }
-            Event::ReplyReceived { from: Some(from), .. } => {
+            Event::ReplyReceived { reply_source: Some(from), .. } => {
                 line(out, "      ", &source_words(from));
             }
-            Event::SettingsUnsent { asked, what, .. } => {
+            Event::SettingsUnsent { role: asked, settings: what, .. } => {
                 let who = match asked {
                     ModelRole::Actor => "actor",
                     ModelRole::Mentor => "mentor",
@@ -118,27 +118,29 @@ impl Transcript {
                     line(out, "      (reply) ", complaint);
                 }
             }
-            Event::ActionOverridden { step, was, action, .. } => {
+            Event::ActionOverridden { step, proposed: was, action, .. } => {
                 let was = was.as_deref().unwrap_or("nothing");
                 line(out, &format!("{step:>3} override  "), &format!("{was} -> {action}"));
             }
-            Event::ProposalRejected { step, was, reason } => {
+            Event::ProposalRejected { step, proposed: was, reason } => {
                 line(out, &format!("{step:>3} rejected  "), &format!("{was}: {reason}"));
             }
-            Event::AskedAgain { step, unusable } => {
+            Event::AskedAgain { step, unusable_reason: unusable } => {
                 let why = unusable.as_ref().map_or(String::new(), |why| format!(": {why}"));
                 line(out, &format!("{step:>3} "), &format!("asked again{why}"));
             }
             Event::ActionTaken { step, executed, .. } => {
-                if !executed.action.trim_start().starts_with("think:") || executed.by == By::Person {
-                    let by = if executed.by == By::Person { "  (by you)" } else { "" };
+                if !executed.action.trim_start().starts_with("think:")
+                    || executed.decided_by == DecidedBy::Person
+                {
+                    let by = if executed.decided_by == DecidedBy::Person { "  (by you)" } else { "" };
                     line(out, &format!("{step:>3} > "), &format!("{}{by}", executed.action));
                 }
                 if let (Some(sent), Some(rule)) = (&executed.sent, &executed.rule) {
                     line(out, "      ", &format!("sent as `{sent}` by rule {rule}"));
                 }
             }
-            Event::Observed { turn, seen, .. } => {
+            Event::Observed { result: turn, agent_view: seen, .. } => {
                 block(out, "      ", seen.as_deref().unwrap_or(&turn.observation));
                 if (turn.progress - self.progress).abs() > f64::EPSILON {
                     line(out, "      ", &format!("progress {:.2} -> {:.2}", self.progress, turn.progress));
@@ -151,9 +153,9 @@ impl Transcript {
                 }
             }
             Event::Reflected { reflection } => reflected(out, reflection),
-            Event::LessonChanged { op, by } => lesson(out, op, *by, after),
+            Event::LessonChanged { op, author: by } => lesson(out, op, *by, after),
             Event::PoolProposed { change } => {
-                let (name, lines) = (change.question.name(), change.lines.len());
+                let (name, lines) = (change.question.name(), change.items.len());
                 line(out, "      ", &format!("{name}: its {lines} lines wait for a person's word"));
             }
             Event::PoolSettled { refused } => {
@@ -164,12 +166,12 @@ impl Transcript {
                 };
                 line(out, "      ", &words);
             }
-            Event::Undone { .. } | Event::TakenBack { .. } => {
-                let words = after.undo_words(&envelope.event);
+            Event::LessonUndone { .. } | Event::EditUndone { .. } => {
+                let words = after.describe_undo(&envelope.event);
                 line(out, "      ", words.as_deref().unwrap_or("a change was taken back"));
             }
-            Event::Redone { .. } | Event::MadeAgain { .. } => {
-                let words = after.undo_words(&envelope.event);
+            Event::LessonRedone { .. } | Event::EditRedone { .. } => {
+                let words = after.describe_undo(&envelope.event);
                 line(out, "      ", words.as_deref().unwrap_or("a change was made again"));
             }
             Event::ThoughtEdited { step, text, .. } => {
@@ -181,7 +183,7 @@ impl Transcript {
             }
             Event::Remarked { step, text } => line(out, &format!("{step:>3} remark  "), text),
             Event::SettingChanged { name, value } => {
-                line(out, "      ", &format!("setting {name} = {}", setting_words(name, value)));
+                line(out, "      ", &format!("setting {name} = {}", describe_setting_value(name, value)));
             }
             Event::RunChanged { spec } => {
                 let (method, actor, mentor) = (&spec.method, &spec.actor, &spec.mentor);
@@ -192,10 +194,10 @@ impl Transcript {
                 );
             }
             Event::CallFailed { call, failure } => {
-                let failed = after.troubles().find(|(effect, _)| effect.call() == *call);
+                let failed = after.failed_calls().find(|(effect, _)| effect.call() == *call);
                 let question = failed.and_then(|(effect, _)| effect.question());
                 let of = question.map_or_else(String::new, |q| format!(" ({})", q.name()));
-                let words = format!("{}{of}: {}; {}", failure.place, failure.what, failure.next);
+                let words = format!("{}{of}: {}; {}", failure.source, failure.message, failure.hint);
                 line(out, "      FAILED ", &words);
             }
             Event::PromptSent { prompt } => {
@@ -206,11 +208,11 @@ impl Transcript {
             Event::PromptDrafted { prompt } if prompt.edited => {
                 line(out, "      ", "the prompt was changed before it was sent");
             }
-            Event::GivenUp { .. } => line(out, "      ", "went on without the answer"),
-            Event::CallCancelled { came, .. } => {
+            Event::CallGivenUp { .. } => line(out, "      ", "went on without the answer"),
+            Event::CallCancelled { partial_reply: came, .. } => {
                 line(out, "      ", &broken_off(came, |text| format!("{text:?}")));
             }
-            Event::Diverged { episode, step, recorded, now } => {
+            Event::Diverged { episode, step, recorded, actual: now } => {
                 line(
                     out,
                     "      DIFFERENT ",
@@ -239,23 +241,26 @@ impl Transcript {
                 );
             }
             Event::RunEnded => {
-                let tally = after.past.iter().filter(|e| e.won).count();
+                let tally = after.ended_episodes.iter().filter(|e| e.won).count();
                 line(
                     out,
                     "",
-                    &format!("Run over: {tally} of {} won", counted(after.past.len() as u64, "episode")),
+                    &format!(
+                        "Run over: {tally} of {} won",
+                        counted(after.ended_episodes.len() as u64, "episode")
+                    ),
                 );
             }
             Event::BreakpointHit { .. } => {
-                if let Some(hit) = after.stops.last_hit.as_ref() {
-                    let head = if hit.stop.warn { "      WATCH " } else { "      STOP " };
-                    line(out, head, &hit.sentence());
+                if let Some(hit) = after.breakpoints.last_hit.as_ref() {
+                    let head = if hit.config.warn { "      WATCH " } else { "      STOP " };
+                    line(out, head, &hit.describe());
                 }
             }
-            Event::BreakpointSet { breakpoint, stop } => {
-                line(out, "      ", &format!("{} {breakpoint} set: {stop}", stop.word()));
+            Event::BreakpointSet { breakpoint, config: stop } => {
+                line(out, "      ", &format!("{} {breakpoint} set: {stop}", stop.kind_name()));
             }
-            Event::BreakpointSwitched { breakpoint, on } => {
+            Event::BreakpointSwitched { breakpoint, enabled: on } => {
                 let how = if *on { "on" } else { "off" };
                 line(out, "      ", &format!("breakpoint {breakpoint} switched {how}"));
             }
@@ -268,9 +273,9 @@ impl Transcript {
             | Event::StepOpened { .. }
             | Event::ReplyReceived { .. }
             | Event::Approved { .. }
-            | Event::Carried { .. }
+            | Event::ReplaySeedLoaded { .. }
             | Event::MemorySet { .. }
-            | Event::AskedAhead(_)
+            | Event::PrefetchChanged(_)
             | Event::AutonomySet { .. }
             | Event::Resumed
             | Event::PauseRequested
@@ -336,7 +341,7 @@ pub(super) const PROMPT_EDITED: &str = "a person had changed the words of its pr
 
 /// What there is of an answer that a person broke off; `quote` makes its words fit to be shown.
 pub(super) fn broken_off(came: &PartialReply, quote: impl Fn(&str) -> String) -> String {
-    let cost = came.cost().map_or_else(String::new, |cost| format!(" ({cost})"));
+    let cost = came.describe_cost().map_or_else(String::new, |cost| format!(" ({cost})"));
     let mut told = format!("broken off by a person{cost}");
     for (name, words) in [("reasoning", &came.reasoning), ("answer", &came.text)] {
         if !words.trim().is_empty() {

@@ -1,6 +1,6 @@
 //! The handlers, through `signal-hook`: they only wake a thread, which does the rest.
 
-use super::{EndSignal, HUB, restore};
+use super::{EndSignal, HUB, restore_terminal};
 use signal_hook::consts::{
     SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
     SIGXFSZ,
@@ -9,24 +9,26 @@ use signal_hook::iterator::Signals;
 use std::io::{self, PipeReader, Read, Write};
 
 /// Signals whose own action ends the process and that a program can do something about.
-const ENDING: &[i32] = &[
+const TERMINATING_SIGNALS: &[i32] = &[
     SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO,
 ];
 
 pub(super) fn install() -> io::Result<()> {
-    let ignored = ignored();
-    let wanted = ENDING.iter().filter(|signal| **signal == SIGABRT || (ignored >> (**signal - 1)) & 1 == 0);
+    let ignored = ignored_signals();
+    let wanted = TERMINATING_SIGNALS
+        .iter()
+        .filter(|signal| **signal == SIGABRT || (ignored >> (**signal - 1)) & 1 == 0);
     let mut signals = Signals::new(wanted)?;
     // A file that may not grow is a failed write, which the journal knows how to handle.
     signals.add_signal(SIGXFSZ)?;
-    let mut aborting = hold_abort()?;
+    let mut aborting = delay_abort()?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
             if signal == SIGXFSZ {
                 continue;
             }
             if signal == SIGABRT {
-                restore();
+                restore_terminal();
                 // Whatever it reads: there is room in the pipe again, and the handler returns.
                 let _ = aborting.read(&mut vec![0; 1 << 16]);
             }
@@ -38,7 +40,7 @@ pub(super) fn install() -> io::Result<()> {
 
 /// Makes the handler of SIGABRT wait until the terminal is restored: `abort()` ends the process as soon as it returns. It
 /// does so by writing to a pipe that is full until the thread reads from it.
-fn hold_abort() -> io::Result<PipeReader> {
+fn delay_abort() -> io::Result<PipeReader> {
     let (reader, writer) = io::pipe()?;
     let mut filler = writer.try_clone()?;
     // Behind the handler that wakes the thread. It sets the pipe to not waiting, which serves to fill it.
@@ -70,7 +72,7 @@ pub(super) fn watch_terminal() {
 }
 
 /// The signals that this process was started to ignore, as bits: `nohup` means it.
-fn ignored() -> u64 {
+fn ignored_signals() -> u64 {
     #[cfg(target_os = "linux")]
     {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

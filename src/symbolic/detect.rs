@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 /// What the detectors find in the last step of the open episode; empty where it has no answer or only thinks.
 pub fn detect(state: &State) -> Vec<Note> {
     let Some(episode) = state.open_episode() else { return Vec::new() };
-    let Some((step, answer)) = episode.last().and_then(|s| Some((s, s.answer.as_ref()?))) else {
+    let Some((step, answer)) = episode.last_step().and_then(|s| Some((s, s.answer.as_ref()?))) else {
         return Vec::new();
     };
-    if step.only_thinks() {
+    if step.is_thought_only() {
         return only_thoughts(episode, step);
     }
     if super::grid::is_grid(episode) {
@@ -198,8 +198,11 @@ impl Look<'_> {
         if before.hand.is_empty() && lies_there {
             self.mistake("left_target", &[("place", &left), ("object", goal.object())]);
         }
-        let visits =
-            self.episode.actions.get(self.step.action().unwrap_or_default()).map_or(0, |(count, _)| *count);
+        let visits = self
+            .episode
+            .action_counts
+            .get(self.step.action().unwrap_or_default())
+            .map_or(0, |(count, _)| *count);
         if visits > 1 && now.searching(goal) && now.door != Door::Closed {
             self.mistake("searched_again", &[("place", kind(&place))]);
         }
@@ -208,12 +211,12 @@ impl Look<'_> {
     /// The same again, and going in circles.
     fn repeats(&mut self, happened: bool) {
         let (count, number) = (
-            self.episode.actions.get(self.step.action().unwrap_or_default()).map_or(0, |a| a.0),
+            self.episode.action_counts.get(self.step.action().unwrap_or_default()).map_or(0, |a| a.0),
             self.step.number,
         );
         let times = count.to_string();
-        let again = u64::from(count) >= self.state.number("repeat_after", REPEAT_AFTER);
-        let last = self.episode.noted.get("nothing_happened").map(|t| &t.last.parts);
+        let again = u64::from(count) >= self.state.setting_number("repeat_after", REPEAT_AFTER);
+        let last = self.episode.note_tallies.get("nothing_happened").map(|t| &t.last.parts);
         let failed_before = last.and_then(|p| p.get("action")).is_some_and(|a| a == self.action);
         let just_before = number.checked_sub(1).and_then(|n| self.episode.step(n));
         let twice = just_before
@@ -224,11 +227,11 @@ impl Look<'_> {
             return;
         }
         let reached = self.notes.iter().any(|n| n.kind == NoteKind::Progress);
-        let step_of = |name: &str| self.episode.noted.get(name).map_or(0, |t| t.last_step);
+        let step_of = |name: &str| self.episode.note_tallies.get(name).map_or(0, |t| t.last_step);
         let since =
             number - step_of("subgoal").max(step_of("progress")).max(self.episode.progress_step).min(number);
-        let window = self.state.number("circle_window", CIRCLE_WINDOW);
-        let visits = self.state.number("circle_visits", CIRCLE_VISITS);
+        let window = self.state.setting_number("circle_window", CIRCLE_WINDOW);
+        let visits = self.state.setting_number("circle_visits", CIRCLE_VISITS);
         let fresh = step_of("circling") == 0 || u64::from(number - step_of("circling").min(number)) >= window;
         if !reached
             && fresh
@@ -243,14 +246,14 @@ impl Look<'_> {
 
 /// How many rungs of the ladder are reached.
 pub(super) fn reached(episode: &Episode) -> usize {
-    let last = episode.noted.get("subgoal").and_then(|t| t.last.parts.get("reached"));
+    let last = episode.note_tallies.get("subgoal").and_then(|t| t.last.parts.get("reached"));
     last.and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
 /// Three thoughts in a row, after which AgentBoard's own agent is told to act (methods.md 3.1).
 fn only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
     let thinks = |back: u32| {
-        step.number.checked_sub(back).and_then(|n| episode.step(n)).is_some_and(Step::only_thinks)
+        step.number.checked_sub(back).and_then(|n| episode.step(n)).is_some_and(Step::is_thought_only)
     };
     let fourth = thinks(3);
     if !(thinks(1) && thinks(2)) || fourth {

@@ -130,7 +130,7 @@ fn treat_fails(how: Treatment, object: &str, place: &str, known: &Situation) -> 
 
 /// Whether the first observation lists a place of this name. Where it lists none, every name may be right.
 fn is_listed(episode: &Episode, place: &str) -> bool {
-    let places = episode.reset.as_ref().map(|r| listed(&r.raw)).unwrap_or_default();
+    let places = episode.first_observation.as_ref().map(|r| listed(&r.raw)).unwrap_or_default();
     places.is_empty() || places.contains(&place)
 }
 

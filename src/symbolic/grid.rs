@@ -10,7 +10,7 @@ use super::evidence::evidence;
 use super::thresholds::{CIRCLE_TURNS, REPEAT_AFTER};
 use crate::domain::{Note, NoteKind, Step};
 use crate::engine::{Episode, State};
-use crate::grid::{Clause, View, Wanted, clauses};
+use crate::grid::{Clause, ObjectDesc, View, parse_clauses};
 
 /// The environments whose steps are read here.
 pub(super) fn is_grid(episode: &Episode) -> bool {
@@ -25,7 +25,7 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, text: &str) 
     let executed = step.executed.as_ref();
     let action = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
     let mut found = Found { episode, step, action, text, notes: Vec::new() };
-    match View::read(text) {
+    match View::parse(text) {
         Some(view) => {
             found.situations(&view);
             found.circles(state);
@@ -52,7 +52,7 @@ impl Found<'_> {
     }
 
     fn is_new(&self, detector: &str) -> bool {
-        !self.episode.noted.contains_key(detector)
+        !self.episode.note_tallies.contains_key(detector)
     }
 
     /// What came into sight or into the hand with this step.
@@ -60,8 +60,8 @@ impl Found<'_> {
         if self.episode.progress_step == self.step.number && self.episode.progress > 0.0 {
             self.note("progress", NoteKind::Progress, &[]);
         }
-        let goal = clauses(&self.episode.task.goal);
-        let wanted: Vec<Wanted<'_>> = goal
+        let goal = parse_clauses(&self.episode.task.goal);
+        let wanted: Vec<ObjectDesc<'_>> = goal
             .iter()
             .flat_map(|clause| match *clause {
                 Clause::GoTo(one) | Clause::PickUp(one) | Clause::Open(one) => [Some(one), None],
@@ -69,8 +69,8 @@ impl Found<'_> {
             })
             .flatten()
             .collect();
-        for spot in &view.spots {
-            let meant = wanted.iter().any(|wanted| wanted.is(spot));
+        for spot in &view.objects {
+            let meant = wanted.iter().any(|wanted| wanted.matches(spot));
             let detector = match (spot.kind, meant) {
                 ("door", true) => "found_door",
                 (_, true) => "found_target",
@@ -88,11 +88,11 @@ impl Found<'_> {
         } else if self.action.contains("go through")
             && self.action.contains(" locked ")
             // A walk that ended on the way has opened nothing.
-            && !view.spots.iter().any(|spot| spot.leaf == "locked" && spot.colour == colour)
+            && !view.objects.iter().any(|spot| spot.door_state == "locked" && spot.colour == colour)
         {
             self.note("unlocked", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
         }
-        let other = !wanted.iter().any(|wanted| wanted.means(colour, kind)) && kind != "key";
+        let other = !wanted.iter().any(|wanted| wanted.matches_kind(colour, kind)) && kind != "key";
         if other && self.action.starts_with("pickup") {
             self.note("must_drop", NoteKind::Mistake, &[("thing", &held)]);
         }
@@ -103,7 +103,7 @@ impl Found<'_> {
         if !self.action.starts_with("turn ") {
             return;
         }
-        let most = state.number("circle_turns", CIRCLE_TURNS).max(2);
+        let most = state.setting_number("circle_turns", CIRCLE_TURNS).max(2);
         let same = |back: u64| {
             let number = u64::from(self.step.number).checked_sub(back).and_then(|n| u32::try_from(n).ok());
             let step = number.and_then(|n| self.episode.step(n));
@@ -147,10 +147,10 @@ impl Found<'_> {
         let action = self.action;
         self.note("nothing_happened", NoteKind::Mistake, &[("why", why), ("action", action)]);
         self.note(why, NoteKind::Mistake, &[]);
-        let failed_before = self.episode.noted.get("nothing_happened").map(|t| &t.last.parts);
+        let failed_before = self.episode.note_tallies.get("nothing_happened").map(|t| &t.last.parts);
         let again = failed_before.and_then(|p| p.get("action")).is_some_and(|a| a == action);
-        let count = self.episode.actions.get(self.step.action().unwrap_or_default()).map_or(0, |a| a.0);
-        if again && u64::from(count) >= state.number("repeat_after", REPEAT_AFTER) {
+        let count = self.episode.action_counts.get(self.step.action().unwrap_or_default()).map_or(0, |a| a.0);
+        if again && u64::from(count) >= state.setting_number("repeat_after", REPEAT_AFTER) {
             let times = count.to_string();
             self.note("repeat", NoteKind::Mistake, &[("action", action), ("times", &times)]);
         }
@@ -160,6 +160,6 @@ impl Found<'_> {
     fn before(&self) -> Option<View<'_>> {
         let steps = (1..=BACK).map_while(|back| self.step.number.checked_sub(back));
         let answers = steps.filter_map(|number| self.episode.step(number)?.answer.as_ref());
-        answers.map(|answer| answer.raw.as_str()).find_map(View::read)
+        answers.map(|answer| answer.raw.as_str()).find_map(View::parse)
     }
 }

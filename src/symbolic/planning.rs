@@ -9,7 +9,7 @@ pub(super) use sentences::{general, mistake};
 
 use super::evidence::evidence;
 use super::thresholds::REPEAT_AFTER;
-use crate::domain::{Note, NoteKind, Seen, Step};
+use crate::domain::{Note, NoteKind, Observation, Step};
 use crate::engine::{Episode, State};
 use serde_json::Value;
 
@@ -88,7 +88,7 @@ impl<'a> Known<'a> {
 }
 
 /// What the detectors find in an answered step.
-pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Seen) -> Vec<Note> {
+pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Observation) -> Vec<Note> {
     let executed = step.executed.as_ref();
     let said = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
     let lower = said.to_ascii_lowercase();
@@ -114,15 +114,15 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &See
         );
         note("nothing_happened", NoteKind::Mistake, &[("why", why), ("action", said)]);
         note(why, NoteKind::Mistake, &[]);
-        let count = episode.actions.get(step.action().unwrap_or_default()).map_or(0, |a| a.0);
-        if u64::from(count) >= state.number("repeat_after", REPEAT_AFTER) {
+        let count = episode.action_counts.get(step.action().unwrap_or_default()).map_or(0, |a| a.0);
+        if u64::from(count) >= state.setting_number("repeat_after", REPEAT_AFTER) {
             note("repeat", NoteKind::Mistake, &[("action", said), ("times", &count.to_string())]);
         }
         return notes;
     }
     // How many parts held before is kept in the notes, so that a step's work does not grow with the episode.
     let (held, all) = known.standing();
-    let last = episode.noted.get("standing").and_then(|t| t.last.parts.get("held"));
+    let last = episode.note_tallies.get("standing").and_then(|t| t.last.parts.get("held"));
     let before = last.and_then(|n| n.parse::<usize>().ok());
     if before != Some(held) {
         note("standing", NoteKind::Fact, &[("held", &held.to_string())]);

@@ -13,7 +13,8 @@ use super::goal::Goal;
 use super::grid;
 use super::planning;
 use crate::domain::{
-    Author, Item, Kind, LessonId, LessonStatus, LessonText, Note, NoteKind, Purpose, Reflection, Scope,
+    Author, LessonId, LessonStatus, LessonText, Note, NoteKind, Purpose, Reflection, ReflectionItem,
+    ReflectionKind, Scope,
 };
 use crate::engine::{Episode, Intent, LessonCommand, State};
 
@@ -41,17 +42,17 @@ struct Drawn {
 
 /// The reflections of the symbolic rules after the last step, for these kinds, with the changes of the pool that keep
 /// them. A kind that was reflected on after this step already is left out, so that granting the wants settles it.
-pub fn reflect(state: &State, since: Since, kinds: &[Kind]) -> Vec<Intent> {
+pub fn reflect(state: &State, since: Since, kinds: &[ReflectionKind]) -> Vec<Intent> {
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     let notes = notes(episode, since);
     let mut wants = Vec::new();
     for kind in kinds {
-        if since != Since::Begin && state.reflected(*kind) {
+        if since != Since::Begin && state.has_reflected(*kind) {
             continue;
         }
         let drawn = match kind {
-            Kind::Abstract | Kind::Error => learnt(episode, *kind, &notes),
-            Kind::Progress => progress(state, episode, &notes, since).into_iter().collect(),
+            ReflectionKind::Abstract | ReflectionKind::Error => learnt(episode, *kind, &notes),
+            ReflectionKind::Progress => progress(state, episode, &notes, since).into_iter().collect(),
             _ => Vec::new(),
         };
         let again = if since == Since::LastStep { just_drawn(episode, *kind) } else { Vec::new() };
@@ -62,7 +63,7 @@ pub fn reflect(state: &State, since: Since, kinds: &[Kind]) -> Vec<Intent> {
 
 fn notes(episode: &Episode, since: Since) -> Vec<Note> {
     let after = match since {
-        Since::LastStep => return episode.last().map(|s| s.notes.clone()).unwrap_or_default(),
+        Since::LastStep => return episode.last_step().map(|s| s.notes.clone()).unwrap_or_default(),
         Since::After(step) => step,
         Since::Begin => 0,
     };
@@ -72,12 +73,12 @@ fn notes(episode: &Episode, since: Since) -> Vec<Note> {
 }
 
 /// The Abstract or Error lessons of notes, in the sentences of the episode's world.
-fn learnt(episode: &Episode, kind: Kind, notes: &[Note]) -> Vec<Drawn> {
+fn learnt(episode: &Episode, kind: ReflectionKind, notes: &[Note]) -> Vec<Drawn> {
     match (kind, grid::is_grid(episode)) {
-        (Kind::Abstract, false) => draw(notes, sentences::general),
-        (Kind::Abstract, true) => draw(notes, grid::general),
-        (Kind::Error, false) => draw(notes, sentences::mistake),
-        (Kind::Error, true) => draw(notes, grid::mistake),
+        (ReflectionKind::Abstract, false) => draw(notes, sentences::general),
+        (ReflectionKind::Abstract, true) => draw(notes, grid::general),
+        (ReflectionKind::Error, false) => draw(notes, sentences::mistake),
+        (ReflectionKind::Error, true) => draw(notes, grid::mistake),
         _ => Vec::new(),
     }
 }
@@ -95,8 +96,8 @@ fn draw(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, LessonText)>
 }
 
 /// The rules whose evidence stood in the step before already: the same mistake twice in a row is one occasion.
-fn just_drawn(episode: &Episode, kind: Kind) -> Vec<String> {
-    let before = episode.last().and_then(|s| episode.step(s.number.checked_sub(1)?));
+fn just_drawn(episode: &Episode, kind: ReflectionKind) -> Vec<String> {
+    let before = episode.last_step().and_then(|s| episode.step(s.number.checked_sub(1)?));
     let notes = before.map_or(&[][..], |s| &s.notes);
     learnt(episode, kind, notes).into_iter().map(|d| d.rule).collect()
 }
@@ -113,7 +114,7 @@ fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> O
     };
     let cause = notes.iter().rfind(fires);
     // Once the goal holds nothing comes next.
-    let won = episode.last().and_then(|s| s.answer.as_ref()).is_some_and(|answer| answer.won);
+    let won = episode.last_step().and_then(|s| s.answer.as_ref()).is_some_and(|answer| answer.won);
     if won || (cause.is_none() && since == Since::LastStep) {
         return None;
     }
@@ -128,7 +129,7 @@ fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> O
         }
         sentences::standing(&goal, &known(episode))?
     };
-    let append = state.run.as_ref().is_some_and(|r| r.settings.word("progress", "replace") == "append");
+    let append = state.run.as_ref().is_some_and(|r| r.settings.text("progress", "replace") == "append");
     let rule = if append { format!("{PROGRESS}.{text}") } else { PROGRESS.to_owned() };
     let evidence = cause.map(|n| n.evidence.clone()).unwrap_or_default();
     Some(Drawn { rule, scope: Scope::Episode, text: LessonText::plain(text), evidence })
@@ -138,7 +139,7 @@ fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> O
 fn keep(
     state: &State,
     episode: &Episode,
-    kind: Kind,
+    kind: ReflectionKind,
     drawn: Vec<Drawn>,
     since: Since,
     again: &[String],
@@ -150,11 +151,11 @@ fn keep(
         if recurs && (since == Since::Begin || again.contains(&lesson.rule)) {
             continue;
         }
-        items.push(Item {
+        items.push(ReflectionItem {
             text: lesson.text,
             rule: Some(lesson.rule),
             evidence: lesson.evidence,
-            moment: None,
+            transition: None,
         });
         wishes.push(Intent::Lesson(wish));
     }
@@ -165,14 +166,14 @@ fn keep(
         kind,
         author: Author::Symbolic,
         episode: episode.number,
-        step: episode.answered(),
+        step: episode.answered_steps(),
         purpose: Purpose::Reflect,
         items,
         complaints: Vec::new(),
         dropped: Vec::new(),
         truncated: None,
         call: None,
-        from: None,
+        reply_source: None,
         prompt_edited: false,
         seq: crate::domain::Seq::default(),
     };
@@ -180,8 +181,8 @@ fn keep(
 }
 
 /// The change of the pool for a drawn lesson: a new lesson, a recurrence, or new words for Progress.
-fn wish(state: &State, kind: Kind, drawn: &Drawn) -> Option<LessonCommand> {
-    for lesson in state.pool.of_rule(kind, &drawn.rule) {
+fn wish(state: &State, kind: ReflectionKind, drawn: &Drawn) -> Option<LessonCommand> {
+    for lesson in state.pool.by_rule(kind, &drawn.rule) {
         let ended = lesson.status == LessonStatus::Retired;
         if drawn.scope != Scope::Episode {
             return (!ended).then(|| LessonCommand::Recur { id: lesson.id.clone() });
@@ -207,11 +208,11 @@ fn wish(state: &State, kind: Kind, drawn: &Drawn) -> Option<LessonCommand> {
         rule: Some(drawn.rule.clone()),
         evidence: drawn.evidence.clone(),
         parents: Vec::new(),
-        moment: None,
+        transition: None,
     })
 }
 
 /// A lesson of the kind that already says this, whoever wrote it.
-fn same_words(state: &State, kind: Kind, text: &LessonText) -> Option<LessonId> {
-    state.pool.saying(kind, &text.said()).next().map(|l| l.id.clone())
+fn same_words(state: &State, kind: ReflectionKind, text: &LessonText) -> Option<LessonId> {
+    state.pool.with_normalized_text(kind, &text.normalized()).next().map(|l| l.id.clone())
 }

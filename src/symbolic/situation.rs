@@ -39,7 +39,7 @@ pub(super) struct Situation {
 impl Situation {
     /// What was known after the last step that changed it.
     pub(super) fn of(episode: &Episode) -> Self {
-        episode.noted.get(NAME).map_or_else(Self::default, |t| Self::read(&t.last.parts))
+        episode.note_tallies.get(NAME).map_or_else(Self::default, |t| Self::read(&t.last.parts))
     }
 
     /// What is known after one more answer.

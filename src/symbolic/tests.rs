@@ -1,7 +1,7 @@
 //! Goal sentences, detectors and rules, over scripted episodes in the tests' house and over recorded games.
 
 use super::*;
-use crate::domain::{Kind, LessonStatus, NoteKind, SettingOrigin};
+use crate::domain::{LessonStatus, NoteKind, ReflectionKind, SettingOrigin};
 use crate::engine::{Command, LessonCommand, State};
 use crate::method::fixture::{House, Play, spec};
 use proptest::prelude::*;
@@ -27,13 +27,13 @@ fn played(mut house: House, method: &str, actions: &[&str]) -> Play {
 /// The names of the notes of the last answered step, without the situation.
 fn last_notes(state: &State) -> Vec<String> {
     let episode = state.episode.as_deref().unwrap();
-    let notes = &episode.step(episode.answered()).unwrap().notes;
+    let notes = &episode.step(episode.answered_steps()).unwrap().notes;
     notes.iter().filter(|n| n.detector != "situation").map(|n| n.detector.clone()).collect()
 }
 
-fn lessons(state: &State, kind: Kind) -> Vec<String> {
+fn lessons(state: &State, kind: ReflectionKind) -> Vec<String> {
     let text = |l: &crate::domain::Lesson| l.text().solution.clone().unwrap_or_else(|| l.text().text.clone());
-    state.pool.of(kind).map(text).collect()
+    state.pool.visible_of_kind(kind).map(text).collect()
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn two_objects_make_six_rungs_and_a_lamp_makes_four() {
             "move apple 2 to garbagecan 1",
         ],
     );
-    let tally = &play.state().episode.as_ref().unwrap().noted["subgoal"];
+    let tally = &play.state().episode.as_ref().unwrap().note_tallies["subgoal"];
     assert_eq!((tally.count, tally.last.parts["of"].as_str()), (6, "6"));
     let play = self::play(
         "look at mug under the desklamp",
@@ -160,7 +160,7 @@ fn two_objects_make_six_rungs_and_a_lamp_makes_four() {
             "use desklamp 1",
         ],
     );
-    let tally = &play.state().episode.as_ref().unwrap().noted["subgoal"];
+    let tally = &play.state().episode.as_ref().unwrap().note_tallies["subgoal"];
     assert_eq!(
         (tally.count, tally.last_step),
         (4, 5),
@@ -185,27 +185,30 @@ fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
     );
     let state = play.state();
     assert_eq!(
-        lessons(state, Kind::Error),
+        lessons(state, ReflectionKind::Error),
         ["Open a closed container before you take from it or put into it.", "Heat food in a microwave only."]
     );
     assert_eq!(
-        lessons(state, Kind::Abstract),
+        lessons(state, ReflectionKind::Abstract),
         [
             "Look for a apple in/on a fridge first.",
             "Look inside closed containers too.",
             "After you heat it, put it in/on the target."
         ]
     );
-    assert_eq!(lessons(state, Kind::Progress), ["You have heated apple 2. Next: put it in/on a garbagecan."]);
+    assert_eq!(
+        lessons(state, ReflectionKind::Progress),
+        ["You have heated apple 2. Next: put it in/on a garbagecan."]
+    );
     for lesson in state.pool.all() {
         assert!(!lesson.evidence.is_empty(), "{lesson:?}");
         assert!(lesson.rule.is_some());
-        if lesson.kind != Kind::Progress {
+        if lesson.kind != ReflectionKind::Progress {
             let words = format!("{:?}", lesson.text());
             assert!(!words.contains(|c: char| c.is_ascii_digit()), "{words}");
         }
     }
-    let heat = state.pool.of(Kind::Error).nth(1).unwrap();
+    let heat = state.pool.visible_of_kind(ReflectionKind::Error).nth(1).unwrap();
     assert_eq!(&*heat.evidence, "heat apple 2 with stoveburner 1 -> Nothing happens.");
 }
 
@@ -214,7 +217,7 @@ fn equal_lessons_recur_and_a_deleted_one_stays_away() {
     let mut house = House::kitchen(HEAT);
     let mut run = Play::new(spec("omnireflect", &[("kitchen-1", "")]));
     run.script(&mut house, &["open fridge 1", "open microwave 1", "look", "open cabinet 1"]);
-    let lesson = run.state().pool.of(Kind::Error).next().unwrap().clone();
+    let lesson = run.state().pool.visible_of_kind(ReflectionKind::Error).next().unwrap().clone();
     assert_eq!(
         (lesson.text().solution.as_deref(), lesson.recurred),
         (Some("Go to a place before you act on it."), 1)
@@ -222,7 +225,7 @@ fn equal_lessons_recur_and_a_deleted_one_stays_away() {
     assert_eq!(run.state().pool.len(), 1);
     run.command(Command::Lesson(LessonCommand::Status { id: lesson.id, status: LessonStatus::Retired }));
     run.script(&mut house, &["look", "open microwave 1"]);
-    assert_eq!(run.state().pool.of(Kind::Error).count(), 0);
+    assert_eq!(run.state().pool.visible_of_kind(ReflectionKind::Error).count(), 0);
 }
 
 #[test]
@@ -230,13 +233,16 @@ fn a_sentence_that_a_person_typed_is_not_said_twice() {
     let mut house = House::kitchen(HEAT);
     let mut run = Play::new(spec("omnireflect", &[("kitchen-1", "")]));
     run.command(Command::Lesson(LessonCommand::add(
-        Kind::Error,
+        ReflectionKind::Error,
         crate::domain::Scope::Environment,
         crate::domain::LessonText::plain("go to a place before you act on it"),
         String::new(),
     )));
     run.script(&mut house, &["open fridge 1"]);
-    assert_eq!(run.state().pool.of(Kind::Error).map(|l| l.recurred).collect::<Vec<_>>(), [1]);
+    assert_eq!(
+        run.state().pool.visible_of_kind(ReflectionKind::Error).map(|l| l.recurred).collect::<Vec<_>>(),
+        [1]
+    );
 }
 
 #[test]
@@ -249,17 +255,20 @@ fn progress_is_replaced_unless_it_shall_be_appended_and_ends_with_its_episode() 
         let mut play = Play::new(run);
         let mut house = House::kitchen(HEAT);
         play.script(&mut house, &actions);
-        let progress: Vec<_> = play.state().pool.of(Kind::Progress).collect();
+        let progress: Vec<_> = play.state().pool.visible_of_kind(ReflectionKind::Progress).collect();
         assert_eq!(progress.len(), want);
         assert_eq!(progress.last().unwrap().text().text, "You hold apple 1. Next: heat it with a microwave.");
         play.script(&mut house, &["look"]);
-        assert_eq!(play.state().past.len(), 1, "the first episode ran into its cap");
+        assert_eq!(play.state().ended_episodes.len(), 1, "the first episode ran into its cap");
         assert_eq!(
-            play.state().pool.all().filter(|l| l.kind == Kind::Progress).count(),
+            play.state().pool.all().filter(|l| l.kind == ReflectionKind::Progress).count(),
             0,
             "the next one has begun"
         );
-        assert_eq!(lessons(play.state(), Kind::Abstract), ["Look for a apple in/on a countertop first."]);
+        assert_eq!(
+            lessons(play.state(), ReflectionKind::Abstract),
+            ["Look for a apple in/on a countertop first."]
+        );
     }
 }
 
@@ -284,9 +293,9 @@ fn periodic_reflection_fires_at_its_turns_alone() {
 fn a_person_may_ask_for_a_reflection_under_react_too() {
     let mut play = played(House::kitchen(HEAT), "react", &["open fridge 1"]);
     assert!(play.state().pool.is_empty());
-    play.command(Command::Reflect(Kind::Error));
-    assert_eq!(lessons(play.state(), Kind::Error), ["Go to a place before you act on it."]);
-    let again = play.engine.decide(&crate::engine::Input::Command(Command::Reflect(Kind::Error)));
+    play.command(Command::Reflect(ReflectionKind::Error));
+    assert_eq!(lessons(play.state(), ReflectionKind::Error), ["Go to a place before you act on it."]);
+    let again = play.engine.decide(&crate::engine::Input::Command(Command::Reflect(ReflectionKind::Error)));
     assert!(again.is_err(), "nothing new");
 }
 
@@ -295,10 +304,13 @@ fn going_in_circles_is_noted_once_a_window() {
     let actions: Vec<&str> =
         ["go to countertop 1", "go to sinkbasin 1"].into_iter().cycle().take(16).collect();
     let play = play("an unknown wish", &actions);
-    let tally = &play.state().episode.as_ref().unwrap().noted["circling"];
+    let tally = &play.state().episode.as_ref().unwrap().note_tallies["circling"];
     assert_eq!((tally.count, tally.last_step), (2, 12));
     assert_eq!(tally.last.kind, NoteKind::Mistake);
-    assert_eq!(lessons(play.state(), Kind::Error), ["Do not go back to a place that was already searched."]);
+    assert_eq!(
+        lessons(play.state(), ReflectionKind::Error),
+        ["Do not go back to a place that was already searched."]
+    );
 }
 
 proptest! {
@@ -321,11 +333,11 @@ proptest! {
         let actions: Vec<&str> = actions.iter().map(String::as_str).collect();
         let play = play(&goal, &actions);
         let state = play.state();
-        let answered = state.past.first().map_or_else(|| state.open_episode().unwrap().answered(), |p| p.steps);
+        let answered = state.ended_episodes.first().map_or_else(|| state.open_episode().unwrap().answered_steps(), |p| p.steps);
         prop_assert_eq!(answered as usize, actions.len().min(50), "every reply became a step");
-        let progress = state.pool.of(Kind::Progress).filter(|l| l.in_force()).count();
+        let progress = state.pool.visible_of_kind(ReflectionKind::Progress).filter(|l| l.is_active()).count();
         prop_assert!(progress <= 1);
-        let mut rules: Vec<_> = state.pool.all().filter(|l| l.kind != Kind::Progress).map(|l| &l.rule).collect();
+        let mut rules: Vec<_> = state.pool.all().filter(|l| l.kind != ReflectionKind::Progress).map(|l| &l.rule).collect();
         let all = rules.len();
         rules.sort();
         rules.dedup();

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
 /// Blanks that stand for a tab.
-const TAB: &str = "    ";
+const TAB_SPACES: &str = "    ";
 /// Marks without a width that one character may carry; more of them would pile up into one endless cell.
-const MARKS: u32 = 8;
+const MAX_MARKS: u32 = 8;
 /// Characters that may be joined into one by zero-width joiners.
-const JOINED: u32 = 8;
+const MAX_JOINED: u32 = 8;
 
 /// Makes text harmless: terminal control sequences (CSI, OSC, DCS, APC, PM, SOS, ESC and its letter), C0 and C1
 /// controls, carriage returns, bidirectional controls and invisible characters go; tabs become blanks; line
@@ -17,7 +17,8 @@ const JOINED: u32 = 8;
 /// A string sequence (OSC and the like) that never ends loses its introduction only, so that it cannot hide the text
 /// after it. Takes time linear in the text, and borrows where there is nothing to do.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    match text.chars().scan(Context::default(), |seen, c| Some((seen.step(c), c))).position(suspect) {
+    match text.chars().scan(Context::default(), |seen, c| Some((seen.advance(c), c))).position(needs_rewrite)
+    {
         None => Cow::Borrowed(text),
         Some(_) => Cow::Owned(rewrite(text)),
     }
@@ -32,8 +33,8 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 }
 
 /// Bytes at the beginning of a text that show nothing: a control sequence, or an invisible character that [`clean`] drops.
-pub fn unseen(text: &str) -> usize {
-    let sequence = sequence(text);
+pub fn invisible_prefix_len(text: &str) -> usize {
+    let sequence = control_sequence_len(text);
     let hidden = |c: &char| {
         matches!(c, '\u{200c}' | '\u{200d}')
             || (*c != '\n' && *c != '\t' && c.is_control())
@@ -44,65 +45,69 @@ pub fn unseen(text: &str) -> usize {
 
 /// What becomes of one character, apart from control sequences.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum CharAction {
     Keep,
     Drop,
-    Line,
-    Blanks,
+    Newline,
+    Spaces,
 }
 
 /// What stood before, as far as it matters: joiners and marks are judged by what they hang on.
 #[derive(Clone, Copy, Default)]
 struct Context {
-    before: Option<char>,
+    previous: Option<char>,
     marks: u32,
     joined: u32,
 }
 
 impl Context {
-    fn step(&mut self, c: char) -> Verdict {
-        let verdict = self.judge(c);
-        if verdict == Verdict::Keep {
+    fn advance(&mut self, c: char) -> CharAction {
+        let verdict = self.classify(c);
+        if verdict == CharAction::Keep {
             if is_zero_width(c) {
                 self.marks += 1;
             } else {
                 self.marks = 0;
-                if self.before != Some('\u{200d}') {
+                if self.previous != Some('\u{200d}') {
                     self.joined = 0;
                 }
             }
             if c == '\u{200d}' {
                 self.joined += 1;
             }
-            self.before = Some(c);
-        } else if verdict != Verdict::Drop {
+            self.previous = Some(c);
+        } else if verdict != CharAction::Drop {
             *self = Self::default();
         }
         verdict
     }
 
-    fn judge(&self, c: char) -> Verdict {
+    fn classify(&self, c: char) -> CharAction {
         match c {
-            '\n' | ' '..='~' => Verdict::Keep,
-            '\t' => Verdict::Blanks,
-            '\u{2028}' | '\u{2029}' => Verdict::Line,
-            _ if c.is_control() || is_misleading(c) => Verdict::Drop,
+            '\n' | ' '..='~' => CharAction::Keep,
+            '\t' => CharAction::Spaces,
+            '\u{2028}' | '\u{2029}' => CharAction::Newline,
+            _ if c.is_control() || is_misleading(c) => CharAction::Drop,
             // Joiners are part of emoji and of several scripts, and nothing but a disguise elsewhere.
             '\u{200c}' | '\u{200d}' => {
                 let fits =
-                    self.before.is_some_and(|b| !b.is_ascii() && !matches!(b, '\u{200c}' | '\u{200d}'));
-                if fits && self.joined < JOINED && self.marks < MARKS { Verdict::Keep } else { Verdict::Drop }
+                    self.previous.is_some_and(|b| !b.is_ascii() && !matches!(b, '\u{200c}' | '\u{200d}'));
+                if fits && self.joined < MAX_JOINED && self.marks < MAX_MARKS {
+                    CharAction::Keep
+                } else {
+                    CharAction::Drop
+                }
             }
-            _ if is_zero_width(c) && (self.marks >= MARKS || self.before.is_none_or(|b| b == '\n')) => {
-                Verdict::Drop
+            _ if is_zero_width(c) && (self.marks >= MAX_MARKS || self.previous.is_none_or(|b| b == '\n')) => {
+                CharAction::Drop
             }
-            _ => Verdict::Keep,
+            _ => CharAction::Keep,
         }
     }
 }
 
-fn suspect((verdict, _): (Verdict, char)) -> bool {
-    verdict != Verdict::Keep
+fn needs_rewrite((verdict, _): (CharAction, char)) -> bool {
+    verdict != CharAction::Keep
 }
 
 fn is_zero_width(c: char) -> bool {
@@ -123,47 +128,47 @@ fn rewrite(text: &str) -> String {
     let mut context = Context::default();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let sequence = sequence(rest);
+        let sequence = control_sequence_len(rest);
         if sequence > 0 {
             rest = &rest[sequence..];
             continue;
         }
         rest = &rest[c.len_utf8()..];
-        match context.step(c) {
-            Verdict::Keep => kept.push(c),
-            Verdict::Drop => {}
-            Verdict::Line => kept.push('\n'),
-            Verdict::Blanks => kept.push_str(TAB),
+        match context.advance(c) {
+            CharAction::Keep => kept.push(c),
+            CharAction::Drop => {}
+            CharAction::Newline => kept.push('\n'),
+            CharAction::Spaces => kept.push_str(TAB_SPACES),
         }
     }
     kept
 }
 
 /// Bytes of the control sequence at the beginning of a text; 0 where there is none.
-fn sequence(text: &str) -> usize {
+fn control_sequence_len(text: &str) -> usize {
     let mut chars = text.chars();
     let (head, after) = match chars.next() {
         Some('\u{1b}') => match chars.as_str().bytes().next() {
-            Some(b'[') => return 2 + csi(&text[2..]),
+            Some(b'[') => return 2 + csi_len(&text[2..]),
             Some(b']' | b'P' | b'_' | b'^' | b'X') => (2, &text[2..]),
-            _ => return 1 + escape(&text[1..]),
+            _ => return 1 + escape_len(&text[1..]),
         },
-        Some('\u{9b}') => return 2 + csi(&text[2..]),
+        Some('\u{9b}') => return 2 + csi_len(&text[2..]),
         Some('\u{9d}' | '\u{90}' | '\u{9f}' | '\u{9e}' | '\u{98}') => (2, &text[2..]),
         _ => return 0,
     };
-    head + string(after)
+    head + string_sequence_len(after)
 }
 
 /// Parameters, intermediates and the final letter after `ESC [`.
-fn csi(text: &str) -> usize {
+fn csi_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let body = bytes.iter().take_while(|b| (0x20..=0x3f).contains(*b)).count();
     body + usize::from(bytes.get(body).is_some_and(|b| (0x40..=0x7e).contains(b)))
 }
 
 /// Intermediates and the final letter after a lone `ESC`.
-fn escape(text: &str) -> usize {
+fn escape_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let body = bytes.iter().take_while(|b| (0x20..=0x2f).contains(*b)).count();
     body + usize::from(bytes.get(body).is_some_and(|b| (0x30..=0x7e).contains(b)))
@@ -171,7 +176,7 @@ fn escape(text: &str) -> usize {
 
 /// The body and the end of a string sequence; 0 where another control comes before its end. Every look ends at the next
 /// control character, so that a text full of beginnings is still read in linear time.
-fn string(text: &str) -> usize {
+fn string_sequence_len(text: &str) -> usize {
     let Some((at, control)) = text.char_indices().find(|(_, c)| c.is_control()) else { return 0 };
     match control {
         '\u{7}' => at + 1,

@@ -8,7 +8,7 @@ pub fn search(text: &str, wanted: &str) -> Vec<Range<usize>> {
     if wanted.is_empty() {
         return Vec::new();
     }
-    let wanted: String = wanted.chars().map(fold).collect();
+    let wanted: String = wanted.chars().map(fold_case).collect();
     if text.is_ascii() {
         let folded = text.to_ascii_lowercase();
         return folded.match_indices(&wanted).map(|(at, found)| at..at + found.len()).collect();
@@ -18,7 +18,7 @@ pub fn search(text: &str, wanted: &str) -> Vec<Range<usize>> {
     let mut places = Vec::new();
     for (at, c) in text.char_indices() {
         places.push((folded.len(), at));
-        folded.push(fold(c));
+        folded.push(fold_case(c));
     }
     places.push((folded.len(), text.len()));
     let back = |place: usize| places.binary_search_by_key(&place, |p| p.0).ok().map(|i| places[i].1);
@@ -26,7 +26,7 @@ pub fn search(text: &str, wanted: &str) -> Vec<Range<usize>> {
 }
 
 /// The lower-case form where it is a single character; the rest stay as they are.
-fn fold(c: char) -> char {
+fn fold_case(c: char) -> char {
     let mut lower = c.to_lowercase();
     match (lower.next(), lower.next()) {
         (Some(l), None) => l,

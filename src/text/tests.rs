@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
 /// Text that looks like what hostile files hold: letters, blanks, controls, wide, joined and reordering characters.
-fn hostile() -> impl Strategy<Value = String> {
+fn hostile_text() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "a",
         "b ",
@@ -44,7 +44,7 @@ fn hostile() -> impl Strategy<Value = String> {
     ]
 }
 
-fn solid(text: &str) -> String {
+fn without_whitespace(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
@@ -193,7 +193,7 @@ fn a_width_within_a_bound_looks_at_no_more_than_it_needs() {
 
 proptest! {
     #[test]
-    fn clean_text_holds_no_control(text in hostile()) {
+    fn clean_text_holds_no_control(text in hostile_text()) {
         let cleaned = clean(&text);
         prop_assert!(!cleaned.chars().any(|c| c.is_control() && c != '\n'));
         let hidden = cleaned.contains(['\u{202e}', '\u{200b}', '\u{2066}', '\u{feff}']);
@@ -203,24 +203,24 @@ proptest! {
     }
 
     #[test]
-    fn rows_fit_and_nothing_is_lost(text in hostile(), columns in 2..40_usize) {
+    fn rows_fit_and_nothing_is_lost(text in hostile_text(), columns in 2..40_usize) {
         let text = clean(&text).into_owned();
         let rows = wrap(&text, columns);
         for row in &rows {
             prop_assert!(width(row) <= columns, "{:?}", row);
         }
         if text.chars().all(|c| unicode_width::UnicodeWidthChar::width(c).unwrap_or(0) <= columns) {
-            prop_assert_eq!(solid(&rows.concat()), solid(&text));
+            prop_assert_eq!(without_whitespace(&rows.concat()), without_whitespace(&text));
         }
     }
 
     #[test]
-    fn narrow_rows_end(text in hostile(), columns in 0..2_usize) {
+    fn narrow_rows_end(text in hostile_text(), columns in 0..2_usize) {
         prop_assert!(wrap(&text, columns).iter().all(|r| width(r) <= columns));
     }
 
     #[test]
-    fn the_first_rows_are_the_same(text in hostile(), columns in 1..30_usize, most in 0..6_usize) {
+    fn the_first_rows_are_the_same(text in hostile_text(), columns in 1..30_usize, most in 0..6_usize) {
         let all = wrap(&text, columns);
         let (some, more) = wrap_at_most(&text, columns, most);
         prop_assert_eq!(&some[..], &all[..most.min(all.len())]);
@@ -228,19 +228,19 @@ proptest! {
     }
 
     #[test]
-    fn a_width_within_a_bound_is_the_width_up_to_it(text in hostile(), most in 0..60_usize) {
+    fn a_width_within_a_bound_is_the_width_up_to_it(text in hostile_text(), most in 0..60_usize) {
         let text = one_line(&text);
         prop_assert_eq!(width_within(&text, most), width(&text).min(most));
         prop_assert_eq!(fits(&text, most), width(&text) <= most);
     }
 
     #[test]
-    fn cut_text_fits(text in hostile(), columns in 0..30_usize) {
+    fn cut_text_fits(text in hostile_text(), columns in 0..30_usize) {
         prop_assert!(width(&truncate(&text, columns, "…")) <= columns);
     }
 
     #[test]
-    fn matches_are_ranges_of_the_text(text in hostile(), wanted in "[a-dA-D ]{1,2}") {
+    fn matches_are_ranges_of_the_text(text in hostile_text(), wanted in "[a-dA-D ]{1,2}") {
         for range in search(&text, &wanted) {
             prop_assert_eq!(text[range].to_lowercase(), wanted.to_lowercase());
         }

@@ -17,8 +17,15 @@ pub fn wrap_at_most(text: &str, columns: usize, rows: usize) -> (Vec<String>, bo
     if columns == 0 {
         return (Vec::new(), !text.is_empty());
     }
-    let mut page =
-        Page { columns, most: rows, rows: Vec::new(), row: String::new(), used: 0, blanks: 0, fresh: true };
+    let mut page = RowBuilder {
+        columns,
+        max_rows: rows,
+        rows: Vec::new(),
+        row: String::new(),
+        used_columns: 0,
+        blanks: 0,
+        at_line_start: true,
+    };
     for line in text.split('\n') {
         // Sixteen bytes a cell are enough, unless a line is mostly made of what is dropped: the work stays in
         // proportion to the rows that are wanted.
@@ -30,7 +37,7 @@ pub fn wrap_at_most(text: &str, columns: usize, rows: usize) -> (Vec<String>, bo
                 page.rows.truncate(rows);
                 return (page.rows, true);
             }
-            page.line(line);
+            page.push_line(line);
         }
         if part.len() < line.len() {
             page.rows.truncate(rows);
@@ -42,20 +49,20 @@ pub fn wrap_at_most(text: &str, columns: usize, rows: usize) -> (Vec<String>, bo
     (page.rows, more)
 }
 
-struct Page {
+struct RowBuilder {
     columns: usize,
-    most: usize,
+    max_rows: usize,
     rows: Vec<String>,
     row: String,
-    used: usize,
+    used_columns: usize,
     blanks: usize,
     /// Nothing of the present line has been broken off yet.
-    fresh: bool,
+    at_line_start: bool,
 }
 
-impl Page {
-    fn line(&mut self, line: &str) {
-        self.fresh = true;
+impl RowBuilder {
+    fn push_line(&mut self, line: &str) {
+        self.at_line_start = true;
         self.blanks = 0;
         let mut word = (0, 0);
         let mut cells = 0;
@@ -63,11 +70,11 @@ impl Page {
             let wide = piece.width();
             let alone = piece == " " || wide > 1;
             if alone {
-                self.word(&line[word.0..word.1], cells);
+                self.push_word(&line[word.0..word.1], cells);
                 if piece == " " {
                     self.blanks += 1;
                 } else {
-                    self.word(piece, wide);
+                    self.push_word(piece, wide);
                 }
                 word = (at + piece.len(), at + piece.len());
                 cells = 0;
@@ -75,51 +82,52 @@ impl Page {
                 word.1 = at + piece.len();
                 cells += wide;
             }
-            if self.rows.len() > self.most {
+            if self.rows.len() > self.max_rows {
                 return;
             }
         }
-        self.word(&line[word.0..word.1], cells);
+        self.push_word(&line[word.0..word.1], cells);
         self.end_row();
     }
 
-    fn word(&mut self, word: &str, cells: usize) {
+    fn push_word(&mut self, word: &str, cells: usize) {
         if word.is_empty() {
             return;
         }
-        if self.used + self.blanks + cells <= self.columns {
-            self.take_blanks();
+        if self.used_columns + self.blanks + cells <= self.columns {
+            self.flush_blanks();
             self.row.push_str(word);
-            self.used += cells;
+            self.used_columns += cells;
             return;
         }
-        if self.fresh && self.used == 0 && self.blanks < self.columns && cells > self.columns {
+        if self.at_line_start && self.used_columns == 0 && self.blanks < self.columns && cells > self.columns
+        {
             // An indented word that fits nowhere begins behind its indentation.
-            self.take_blanks();
-        } else if self.used > 0 {
+            self.flush_blanks();
+        } else if self.used_columns > 0 {
             self.end_row();
         }
         self.blanks = 0;
         for piece in word.graphemes(true) {
-            self.piece(piece);
+            self.push_grapheme(piece);
         }
     }
 
-    fn piece(&mut self, piece: &str) {
+    fn push_grapheme(&mut self, piece: &str) {
         let wide = piece.width();
         if wide > self.columns {
-            piece.chars().for_each(|c| self.part(c));
+            piece.chars().for_each(|c| self.push_char(c));
             return;
         }
-        if self.used + wide > self.columns {
+        if self.used_columns + wide > self.columns {
             self.end_row();
         }
         self.row.push_str(piece);
-        self.used += wide;
+        self.used_columns += wide;
     }
 
     /// A part of a character that is wider than a row. A mark may widen what it follows, so the row is measured anew.
-    fn part(&mut self, c: char) {
+    fn push_char(&mut self, c: char) {
         let c = if c.width().unwrap_or(0) > self.columns { '?' } else { c };
         self.row.push(c);
         let wide = width(&self.row);
@@ -128,19 +136,19 @@ impl Page {
             self.end_row();
             self.row.push(c);
         }
-        self.used = width(&self.row);
+        self.used_columns = width(&self.row);
     }
 
-    fn take_blanks(&mut self) {
+    fn flush_blanks(&mut self) {
         self.row.extend(std::iter::repeat_n(' ', self.blanks));
-        self.used += self.blanks;
+        self.used_columns += self.blanks;
         self.blanks = 0;
     }
 
     fn end_row(&mut self) {
         self.rows.push(std::mem::take(&mut self.row));
-        self.used = 0;
+        self.used_columns = 0;
         self.blanks = 0;
-        self.fresh = false;
+        self.at_line_start = false;
     }
 }

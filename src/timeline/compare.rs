@@ -72,15 +72,18 @@ impl Side {
         let episode = if number == last.number {
             last.clone()
         } else {
-            let past = head.past.iter().find(|p| p.number == number);
+            let past = head.ended_episodes.iter().find(|p| p.number == number);
             let past = past.ok_or_else(|| {
                 let all = last.number;
                 format!("{name}: there is no episode {number}; it has {all}")
             })?;
-            let state = brought(name, &states, Seq(past.span.1))?;
+            let state = brought(name, &states, Seq(past.seq_range.1))?;
             run.clone_from(&state.run);
             state.episode.clone().filter(|e| e.number == number).ok_or_else(|| {
-                format!("{name}: episode {number} does not end at event {}, as its summary says", past.span.1)
+                format!(
+                    "{name}: episode {number} does not end at event {}, as its summary says",
+                    past.seq_range.1
+                )
             })?
         };
         Ok(Self { name: name.to_owned(), episode, run, states })

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 fn remark(seq: u64) -> Arc<Envelope> {
     Arc::new(Envelope {
         seq: Seq(seq),
-        at: jiff::Timestamp::UNIX_EPOCH,
+        timestamp: jiff::Timestamp::UNIX_EPOCH,
         cause: Cause::Person,
-        more: false,
+        batch_continues: false,
         event: Event::Remarked { step: 0, text: seq.to_string() },
     })
 }

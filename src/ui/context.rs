@@ -5,7 +5,7 @@ use super::keymap::Keymap;
 use super::lane::{Form, Lane, lanes_in, lanes_of};
 use super::model::{Cursor, Model};
 use super::theme::Theme;
-use crate::domain::{Kind, Seq, Step};
+use crate::domain::{ReflectionKind, Seq, Step};
 use crate::driver::{Halt, Health, Live, Store};
 use crate::engine::{Effect, Episode, State};
 use std::sync::Arc;
@@ -76,8 +76,8 @@ impl FrameInput {
         if number == episode(&self.head) {
             self.story = self.head.clone();
         } else {
-            let ended = self.head.past.iter().rev().find(|p| p.number == number);
-            let end = ended.map_or(seq, |p| Seq(p.span.1)).max(seq);
+            let ended = self.head.ended_episodes.iter().rev().find(|p| p.number == number);
+            let end = ended.map_or(seq, |p| Seq(p.seq_range.1)).max(seq);
             if self.story.head != end {
                 self.story = store.state_at(end);
             }
@@ -114,8 +114,8 @@ impl<'a> Context<'a> {
     }
 
     /// The kinds of the method's own lanes.
-    pub fn kinds(&self) -> Vec<Kind> {
-        let mut kinds: Vec<Kind> = Vec::new();
+    pub fn kinds(&self) -> Vec<ReflectionKind> {
+        let mut kinds: Vec<ReflectionKind> = Vec::new();
         for lane in self.lanes().iter().filter(|l| l.form != Form::Rest) {
             kinds.extend(lane.kinds.iter().filter(|k| !kinds.contains(k)).copied().collect::<Vec<_>>());
         }

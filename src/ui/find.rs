@@ -46,7 +46,10 @@ pub struct Hit {
 /// The places in one episode, in order, at most so many.
 pub fn in_episode(episode: &Episode, words: &str, most: usize) -> Vec<Hit> {
     let mut found = Vec::new();
-    let first = episode.reset.as_ref().map(|r| (0, Part::Observation, r.seen.as_deref().unwrap_or(&r.raw)));
+    let first = episode
+        .first_observation
+        .as_ref()
+        .map(|r| (0, Part::Observation, r.agent_view.as_deref().unwrap_or(&r.raw)));
     let steps = episode.steps.iter().map(|s| (s.number, texts(s).collect::<Vec<_>>()));
     let goal =
         Some(episode.task.goal.as_str()).filter(|g| first.is_none_or(|(_, _, text)| !text.contains(g)));
@@ -88,7 +91,7 @@ fn texts(step: &Step) -> impl Iterator<Item = (Part, &str)> {
 /// Whether there are episodes beside this one.
 pub fn has_others(head: &State, shown: u32) -> bool {
     let now = head.episode.as_ref().map_or(0, |e| e.number);
-    (now != 0 && now != shown) || head.past.iter().any(|p| p.number != shown)
+    (now != 0 && now != shown) || head.ended_episodes.iter().any(|p| p.number != shown)
 }
 
 /// Searches every episode but the one that is shown, the newest first, and tells what it finds piece by piece until it is
@@ -129,7 +132,7 @@ fn brought_back(
     tell: &mut Tell<'_>,
 ) {
     let (mut total, mut walked) = (0, 0);
-    for past in head.past.iter().rev().filter(|p| p.number != shown) {
+    for past in head.ended_episodes.iter().rev().filter(|p| p.number != shown) {
         walked += 1;
         if found.len() >= BATCH || walked % BATCH == 0 {
             total += found.len();
@@ -140,7 +143,7 @@ fn brought_back(
         if total + found.len() >= MOST {
             break;
         }
-        let state = store.state_at(Seq(past.span.1));
+        let state = store.state_at(Seq(past.seq_range.1));
         let episode = state.episode.as_deref().filter(|e| e.number == past.number);
         found.extend(episode.map_or_else(Vec::new, |e| in_episode(e, words, MOST - total - found.len())));
     }

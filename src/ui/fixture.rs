@@ -9,9 +9,10 @@ pub use sample_session::sample_session;
 use sample_session::{INTRO, PLACES, at, task};
 
 use crate::domain::{
-    Author, Autonomy, By, CallId, EndReason, EpisodeRole, EpisodeSummary, Executed, Item, Kind, LessonId,
-    LessonOp, LessonOrigin, LessonText, Limits, Note, NoteKind, Origin, PromptRecord, Reflection, RunSpec,
-    Scope, SegmentRecord, Seq, ShownAs, Speaker, StepResult, ThoughtDisposition, Usage,
+    Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeRole, EpisodeSummary, ExecutedAction, LessonId,
+    LessonOp, LessonOrigin, LessonText, Limits, MessageRole, Note, NoteKind, PromptRecord, Reflection,
+    ReflectionItem, ReflectionKind, RunSpec, Scope, SegmentOrigin, SegmentRecord, Seq, ShownAs, StepResult,
+    ThoughtDisposition, Usage,
 };
 use crate::driver::Store;
 use crate::engine::{Cause, Envelope, Event, PauseReason, State};
@@ -78,7 +79,7 @@ impl Fixture {
         let seq = Seq(self.state.head.0 + 1);
         let at = jiff::Timestamp::from_second(1_795_171_200 + seq.0.cast_signed())
             .unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-        let envelope = Envelope { seq, at, cause, more: false, event };
+        let envelope = Envelope { seq, timestamp: at, cause, batch_continues: false, event };
         self.state.apply(&envelope);
         self.store.append([Arc::new(envelope)], Arc::new(self.state.clone()));
         seq
@@ -89,7 +90,7 @@ impl Fixture {
         self.step = 0;
         self.progress = 0.0;
         let call = self.call();
-        let episode = self.state.past.len() as u32 + 1;
+        let episode = self.state.ended_episodes.len() as u32 + 1;
         let event = Event::EpisodeStarted {
             episode,
             task: Box::new(task()),
@@ -101,7 +102,7 @@ impl Fixture {
         let shown = json!({"receptacles": PLACES});
         let turn = StepResult { observation: INTRO.to_owned(), valid: true, shown, ..StepResult::default() };
         let goal = "put a hot apple in the fridge".to_owned();
-        self.write(Cause::World, Event::WorldReset { call, turn: Box::new(turn), seen: None, goal });
+        self.write(Cause::World, Event::WorldReset { call, result: Box::new(turn), agent_view: None, goal });
         self
     }
 
@@ -118,7 +119,14 @@ impl Fixture {
         let text = action.or(thought).unwrap_or_default().to_owned();
         self.write(
             Cause::Model,
-            Event::ReplyReceived { truncated: None, call, text, reasoning: String::new(), usage, from: None },
+            Event::ReplyReceived {
+                truncated: None,
+                call,
+                text,
+                reasoning: String::new(),
+                usage,
+                reply_source: None,
+            },
         );
         let event = Event::Proposed {
             step: self.step,
@@ -132,7 +140,7 @@ impl Fixture {
 
     /// Sends the prompt of the next step and leaves the call in flight.
     pub fn ask(&mut self) -> CallId {
-        let open = self.state.open_episode().and_then(|e| e.last()).is_some_and(|s| s.answer.is_none());
+        let open = self.state.open_episode().and_then(|e| e.last_step()).is_some_and(|s| s.answer.is_none());
         if !open {
             self.step += 1;
         }
@@ -141,17 +149,17 @@ impl Fixture {
             .state
             .pool
             .all()
-            .filter(|l| l.in_force())
+            .filter(|l| l.is_active())
             .map(|l| SegmentRecord {
-                label: crate::domain::Label::Error,
-                origin: Origin::Lesson { id: l.id.clone(), version: l.version() },
-                speaker: Speaker::User,
+                label: crate::domain::SegmentLabel::Error,
+                origin: SegmentOrigin::Lesson { id: l.id.clone(), version: l.version() },
+                message_role: MessageRole::User,
                 tokens: 14,
             })
             .collect();
         let prompt = PromptRecord {
             call,
-            episode: self.state.past.len() as u32 + 1,
+            episode: self.state.ended_episodes.len() as u32 + 1,
             step: self.step,
             segments: lessons,
             tokens: 1210,
@@ -165,22 +173,22 @@ impl Fixture {
     pub fn take(
         &mut self,
         action: &str,
-        by: By,
+        by: DecidedBy,
         observation: &str,
         progress: f64,
         shown: Value,
     ) -> &mut Self {
-        let executed = Executed {
+        let executed = ExecutedAction {
             action: action.to_owned(),
             sent: None,
             rule: None,
-            by,
+            decided_by: by,
             shown_as: ShownAs::Own,
-            fate: ThoughtDisposition::Kept,
+            thought_disposition: ThoughtDisposition::Kept,
         };
         let call = self.call();
-        let event = Event::ActionTaken { step: self.step, call: Some(call), executed, list: false };
-        self.write(if by == By::Person { Cause::Person } else { Cause::Policy }, event);
+        let event = Event::ActionTaken { step: self.step, call: Some(call), executed, list_only: false };
+        self.write(if by == DecidedBy::Person { Cause::Person } else { Cause::Policy }, event);
         let gained = progress > self.progress;
         self.progress = progress;
         let turn = StepResult {
@@ -193,7 +201,7 @@ impl Fixture {
         let step = self.step;
         self.write(
             Cause::World,
-            Event::Observed { step, call: Some(call), turn: Box::new(turn), seen: None },
+            Event::Observed { step, call: Some(call), result: Box::new(turn), agent_view: None },
         );
         let mut notes = Vec::new();
         if gained {
@@ -211,29 +219,29 @@ impl Fixture {
         self.step += 1;
         let step = self.step;
         self.write(Cause::Person, Event::StepOpened { step });
-        self.take(action, By::Person, observation, self.progress, Value::Null)
+        self.take(action, DecidedBy::Person, observation, self.progress, Value::Null)
     }
 
     /// A whole step of the actor.
     pub fn act(&mut self, action: &str, observation: &str, progress: f64, shown: Value) -> &mut Self {
         self.propose(None, Some(action));
-        self.take(action, By::Actor, observation, progress, shown)
+        self.take(action, DecidedBy::Actor, observation, progress, shown)
     }
 
     /// A step that only thinks.
     pub fn think(&mut self, thought: &str) -> &mut Self {
         self.propose(Some(thought), None);
         let progress = self.progress;
-        self.take(&format!("think: {thought}"), By::Actor, "OK.", progress, Value::Null)
+        self.take(&format!("think: {thought}"), DecidedBy::Actor, "OK.", progress, Value::Null)
     }
 
     /// A reflection, and the lesson kept from it.
-    pub fn reflect(&mut self, kind: Kind, text: LessonText) -> &mut Self {
-        let item = Item { text: text.clone(), ..Item::default() };
+    pub fn reflect(&mut self, kind: ReflectionKind, text: LessonText) -> &mut Self {
+        let item = ReflectionItem { text: text.clone(), ..ReflectionItem::default() };
         let reflection = Reflection {
             kind,
             author: Author::Symbolic,
-            episode: self.state.past.len() as u32 + 1,
+            episode: self.state.ended_episodes.len() as u32 + 1,
             step: self.step,
             purpose: crate::domain::Purpose::Reflect,
             items: vec![item],
@@ -241,7 +249,7 @@ impl Fixture {
             dropped: Vec::new(),
             truncated: None,
             call: None,
-            from: None,
+            reply_source: None,
             prompt_edited: false,
             seq: Seq(0),
         };
@@ -250,25 +258,25 @@ impl Fixture {
     }
 
     /// A lesson without a reflection before it.
-    pub fn lesson(&mut self, kind: Kind, text: LessonText, origin: LessonOrigin) -> &mut Self {
+    pub fn lesson(&mut self, kind: ReflectionKind, text: LessonText, origin: LessonOrigin) -> &mut Self {
         self.lessons += 1;
         let op = LessonOp::Add {
             id: LessonId(format!("{:012x}", self.lessons).into()),
             kind,
-            scope: if kind == Kind::Progress { Scope::Episode } else { Scope::Environment },
+            scope: if kind == ReflectionKind::Progress { Scope::Episode } else { Scope::Environment },
             origin,
             text,
             evidence: String::new(),
             rule: None,
             parents: Vec::new(),
-            moment: None,
-            about: None,
+            transition: None,
+            task_key: None,
         };
         let (cause, by) = match origin {
             LessonOrigin::Person => (Cause::Person, Author::Person),
             _ => (Cause::Policy, Author::Symbolic),
         };
-        self.write(cause, Event::LessonChanged { op: Box::new(op), by });
+        self.write(cause, Event::LessonChanged { op: Box::new(op), author: by });
         self
     }
 
@@ -282,14 +290,14 @@ impl Fixture {
             role: e.role,
             won,
             reason,
-            steps: e.answered(),
+            steps: e.answered_steps(),
             moves: e.moves,
             progress: e.progress,
             calls: e.calls,
             tokens: e.tokens,
             assisted: e.assisted,
-            span: (e.first_seq.0, self.state.head.0 + 1),
-            hindsight: crate::domain::Hindsight::default(),
+            seq_range: (e.first_seq.0, self.state.head.0 + 1),
+            stats: crate::domain::EpisodeStats::default(),
         };
         self.write(Cause::Policy, Event::EpisodeEnded { summary: Box::new(summary) });
         self

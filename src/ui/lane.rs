@@ -1,6 +1,6 @@
 //! The lanes of each method: which kinds of lessons stand in which, and how.
 
-use crate::domain::{Kind, Lesson, LessonStatus, Scope};
+use crate::domain::{Lesson, LessonStatus, ReflectionKind, Scope};
 use crate::engine::State;
 
 /// How the lessons of a lane are shown.
@@ -22,63 +22,82 @@ pub struct Lane {
     /// Its title.
     pub title: &'static str,
     /// The kinds it holds; the first is that of a lesson that is added here.
-    pub kinds: &'static [Kind],
+    pub kinds: &'static [ReflectionKind],
     /// How they are shown.
     pub form: Form,
 }
 
-const fn plain(title: &'static str, kinds: &'static [Kind]) -> Lane {
+const fn plain(title: &'static str, kinds: &'static [ReflectionKind]) -> Lane {
     Lane { title, kinds, form: Form::Plain }
 }
 
-const fn rest(kinds: &'static [Kind]) -> Lane {
+const fn rest(kinds: &'static [ReflectionKind]) -> Lane {
     Lane { title: "Other", kinds, form: Form::Rest }
 }
 
-const ABSTRACT: Lane = plain("Abstract", &[Kind::Abstract]);
-const ERROR: Lane = plain("Error", &[Kind::Error]);
-const PROGRESS: Lane = plain("Progress", &[Kind::Progress]);
-const MEMORY: Lane = Lane { title: "Memory", kinds: &[Kind::Positive, Kind::Negative], form: Form::Tuples };
+const ABSTRACT: Lane = plain("Abstract", &[ReflectionKind::Abstract]);
+const ERROR: Lane = plain("Error", &[ReflectionKind::Error]);
+const PROGRESS: Lane = plain("Progress", &[ReflectionKind::Progress]);
+const MEMORY: Lane = Lane {
+    title: "Memory",
+    kinds: &[ReflectionKind::Positive, ReflectionKind::Negative],
+    form: Form::Tuples,
+};
 
 /// What has no lane where plans alone have one.
 const BUT_PLANS: Lane = rest(&[
-    Kind::Abstract,
-    Kind::Error,
-    Kind::Progress,
-    Kind::Experience,
-    Kind::Lesson,
-    Kind::Positive,
-    Kind::Negative,
-    Kind::Advice,
+    ReflectionKind::Abstract,
+    ReflectionKind::Error,
+    ReflectionKind::Progress,
+    ReflectionKind::Experience,
+    ReflectionKind::Lesson,
+    ReflectionKind::Positive,
+    ReflectionKind::Negative,
+    ReflectionKind::Advice,
 ]);
 
-const OF_REFLEXION: &[Lane] = &[plain("Plans", &[Kind::Plan]), BUT_PLANS];
-const OF_PLANNING: &[Lane] = &[Lane { title: "Plan", kinds: &[Kind::Plan], form: Form::Actions }, BUT_PLANS];
+const OF_REFLEXION: &[Lane] = &[plain("Plans", &[ReflectionKind::Plan]), BUT_PLANS];
+const OF_PLANNING: &[Lane] =
+    &[Lane { title: "Plan", kinds: &[ReflectionKind::Plan], form: Form::Actions }, BUT_PLANS];
 const OF_FCRF: &[Lane] = &[
-    plain("Experience", &[Kind::Experience]),
-    plain("Lessons", &[Kind::Lesson]),
-    plain("Plan", &[Kind::Plan]),
-    rest(&[Kind::Abstract, Kind::Error, Kind::Progress, Kind::Positive, Kind::Negative, Kind::Advice]),
+    plain("Experience", &[ReflectionKind::Experience]),
+    plain("Lessons", &[ReflectionKind::Lesson]),
+    plain("Plan", &[ReflectionKind::Plan]),
+    rest(&[
+        ReflectionKind::Abstract,
+        ReflectionKind::Error,
+        ReflectionKind::Progress,
+        ReflectionKind::Positive,
+        ReflectionKind::Negative,
+        ReflectionKind::Advice,
+    ]),
 ];
 const OF_SWEET_SOUR: &[Lane] = &[
-    plain("Sweet", &[Kind::Positive]),
-    plain("Sour", &[Kind::Negative]),
+    plain("Sweet", &[ReflectionKind::Positive]),
+    plain("Sour", &[ReflectionKind::Negative]),
     MEMORY,
     rest(&[
-        Kind::Abstract,
-        Kind::Error,
-        Kind::Progress,
-        Kind::Plan,
-        Kind::Experience,
-        Kind::Lesson,
-        Kind::Advice,
+        ReflectionKind::Abstract,
+        ReflectionKind::Error,
+        ReflectionKind::Progress,
+        ReflectionKind::Plan,
+        ReflectionKind::Experience,
+        ReflectionKind::Lesson,
+        ReflectionKind::Advice,
     ]),
 ];
 const USUAL: &[Lane] = &[
     ABSTRACT,
     ERROR,
     PROGRESS,
-    rest(&[Kind::Plan, Kind::Experience, Kind::Lesson, Kind::Positive, Kind::Negative, Kind::Advice]),
+    rest(&[
+        ReflectionKind::Plan,
+        ReflectionKind::Experience,
+        ReflectionKind::Lesson,
+        ReflectionKind::Positive,
+        ReflectionKind::Negative,
+        ReflectionKind::Advice,
+    ]),
 ];
 
 /// The lanes of a method, in their order on the screen. The last holds what the others have no place for, and is shown only

@@ -76,13 +76,13 @@ impl MarkKind {
         match self {
             Self::Reflection => !step.reflections.is_empty(),
             Self::Override => {
-                let edited = step.thought_edited || step.observation_edited();
-                edited || step.prompt_edited || step.by_person() || !step.rejections.is_empty()
+                let edited = step.thought_edited || step.is_observation_edited();
+                edited || step.prompt_edited || step.is_person_action() || !step.rejections.is_empty()
             }
             Self::Error => noted(NoteKind::Mistake),
             Self::Progress => noted(NoteKind::Progress),
             Self::Bookmark => !step.remarks.is_empty(),
-            Self::Stop => !step.stops.is_empty(),
+            Self::Stop => !step.breakpoint_marks.is_empty(),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::mark::Marks;
 use super::overlay::{Draft, Overlay};
 use super::update::Labels;
 use super::view::time::Ruler;
-use crate::domain::{BranchId, Kind, LessonId, Seq};
+use crate::domain::{BranchId, LessonId, ReflectionKind, Seq};
 use crate::prompt::Templates;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -180,7 +180,7 @@ impl Model {
 
     /// The chosen lane, by its place.
     pub fn lane(&self, lanes: &[Lane]) -> usize {
-        let default = || lanes.iter().position(|l| l.kinds == [Kind::Error]).unwrap_or(0);
+        let default = || lanes.iter().position(|l| l.kinds == [ReflectionKind::Error]).unwrap_or(0);
         self.lane.unwrap_or_else(default).min(lanes.len().saturating_sub(1))
     }
 

@@ -66,7 +66,7 @@ use super::keymap::{Action, Mode};
 use super::model::{Focus, Model};
 use super::msg::{Request, ThenAt};
 use super::update::{chosen_lesson, kind_to_type};
-use crate::domain::{Autonomy, Kind, LessonId, ModelRole};
+use crate::domain::{Autonomy, LessonId, ModelRole, ReflectionKind};
 use crate::driver::{Accepted, Fork};
 use crate::text::truncate;
 use crate::timeline::compare::{Before, Comparison};
@@ -256,7 +256,7 @@ pub fn open(action: Action, model: &Model, look: &Context<'_>) -> Result<Box<dyn
         Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
         Action::Preview => Box::new(PromptView::new(model.templates.clone()).ahead()),
         Action::Summary => {
-            let change = head.changes.first().ok_or("no summary waits for your word")?;
+            let change = head.waiting_summaries.first().ok_or("no summary waits for your word")?;
             Box::new(Summary::of(change))
         }
         Action::Compare => {
@@ -274,11 +274,11 @@ pub fn open(action: Action, model: &Model, look: &Context<'_>) -> Result<Box<dyn
         }
         Action::Override => {
             let plays = head.autonomy == Autonomy::Human;
-            let step = head.awaiting();
-            if head.troubled(ModelRole::Actor) {
+            let step = head.step_awaiting_decision();
+            if head.has_failed_call(ModelRole::Actor) {
                 return Ok(Box::new(ActionBox::new(head, None, true).after_failure()));
             }
-            if head.unasked() {
+            if head.has_idle_step() {
                 return Ok(Box::new(ActionBox::new(head, None, true)));
             }
             if step.is_none() && !plays {
@@ -291,7 +291,7 @@ pub fn open(action: Action, model: &Model, look: &Context<'_>) -> Result<Box<dyn
         }
         Action::OverrideQuestions => Box::new(ActionBox::questions(head)),
         Action::RejectOrToggle => {
-            let step = head.awaiting().filter(|s| s.call.is_some());
+            let step = head.step_awaiting_decision().filter(|s| s.call.is_some());
             let Some(step) = step else {
                 return Err(format!(
                     "there is no proposal to reject; {} goes to the next",
@@ -303,7 +303,7 @@ pub fn open(action: Action, model: &Model, look: &Context<'_>) -> Result<Box<dyn
         }
         Action::Model => Box::new(ModelBox::model(model.models.clone(), look)),
         Action::Recorded => {
-            if !head.undecided(ModelRole::Actor) && !head.undecided(ModelRole::Mentor) {
+            if !head.has_undecided_call(ModelRole::Actor) && !head.has_undecided_call(ModelRole::Mentor) {
                 return Err(
                     "no call to a model has failed or was broken off; a recorded reply takes the place of one that did"
                         .to_owned(),
@@ -318,9 +318,10 @@ pub fn open(action: Action, model: &Model, look: &Context<'_>) -> Result<Box<dyn
         }
         Action::LessonFromOverride => {
             let steps = look.episode().map(|e| &e.steps);
-            let last = steps.and_then(|s| s.iter().rev().find(|s| s.by_person() && s.wanted().is_some()));
+            let last = steps
+                .and_then(|s| s.iter().rev().find(|s| s.is_person_action() && s.proposal_text().is_some()));
             let kinds = look.kinds();
-            let error = kinds.iter().find(|k| **k == Kind::Error);
+            let error = kinds.iter().find(|k| **k == ReflectionKind::Error);
             let kind = error.copied().unwrap_or_else(|| kind_to_type(model, look));
             let draft = last.and_then(|s| Some((s, Draft::of_override(s, kind)?)));
             let Some((step, draft)) = draft else {

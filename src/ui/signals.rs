@@ -25,7 +25,7 @@ impl Signals {
 
     pub(super) async fn next(&mut self) -> Wake {
         tokio::select! {
-            _ = signals::next() => Wake::Gone,
+            _ = signals::wait_for_signal() => Wake::Gone,
             _ = self.stop.recv() => Wake::Stopped,
             _ = self.on.recv() => Wake::Continued,
         }
@@ -43,7 +43,7 @@ impl Signals {
     }
 
     pub(super) async fn next(&mut self) -> Wake {
-        signals::next().await;
+        signals::wait_for_signal().await;
         Wake::Gone
     }
 }

@@ -53,7 +53,7 @@ impl Write for Burst {
         whole.append(&mut self.frame);
         queue!(whole, EndSynchronizedUpdate)?;
         let mut out = self.out.lock();
-        signals::write(|| out.write_all(&whole).and_then(|()| out.flush()))
+        signals::blocking_write(|| out.write_all(&whole).and_then(|()| out.flush()))
     }
 }
 
@@ -65,7 +65,7 @@ impl Screen {
     pub fn enter() -> io::Result<Self> {
         check_size(crossterm::terminal::size()?)?;
         give_back_on_panic();
-        signals::restore_terminal_with(restore_now);
+        signals::set_terminal_restorer(restore_now);
         take()?;
         signals::watch_terminal();
         let backend = CrosstermBackend::new(Burst { frame: Vec::new(), out: io::stdout() });
@@ -199,7 +199,7 @@ fn give_back() {
         return;
     }
     let mut out = io::stdout().lock();
-    let _ = signals::write(|| out.write_all(&restoring()).and_then(|()| out.flush()));
+    let _ = signals::blocking_write(|| out.write_all(&restoring()).and_then(|()| out.flush()));
     let _ = disable_raw_mode();
 }
 

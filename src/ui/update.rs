@@ -26,8 +26,8 @@ use super::model::{Cursor, Focus, Model, Tone};
 use super::msg::{Msg, Request};
 use super::overlay::{self, Response};
 use super::view::Scratch;
-use crate::domain::{Autonomy, EndReason, Kind};
-use crate::engine::{Command, LessonCommand, Pace};
+use crate::domain::{Autonomy, EndReason, ReflectionKind};
+use crate::engine::{Command, LessonCommand, RunStatus};
 use crossterm::event::KeyEventKind;
 use std::time::Duration;
 
@@ -137,7 +137,9 @@ fn settle(model: &mut Model, look: &Context<'_>, scratch: &Scratch, requests: Ve
                 let other = undo::turned(model, look, other);
                 let edit = matches!(
                     other,
-                    Request::Send(Command::Lesson(_) | Command::Undo | Command::TakeBack(_) | Command::Redo)
+                    Request::Send(
+                        Command::Lesson(_) | Command::Undo | Command::UndoChange(_) | Command::Redo
+                    )
                 );
                 let mut words = match &other {
                     Request::Send(Command::Lesson(wish)) => lesson::told(wish, look).unwrap_or_default(),
@@ -194,15 +196,15 @@ fn act(model: &mut Model, look: &Context<'_>, scratch: &Scratch, action: Action)
             },
             _ => opened(model, look, action),
         },
-        Action::PauseRun if state.over && state.open_episode().is_none() => {
+        Action::PauseRun if state.run_over && state.open_episode().is_none() => {
             let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
             model.say(format!("the run is over; {key} plays the task again"), Tone::Refused, look.now);
             Vec::new()
         }
-        Action::PauseRun => match state.pace {
-            Pace::Running => send(Command::Pause),
-            Pace::Paused if state.grant.is_some() => send(Command::Pause),
-            Pace::Paused | Pace::Pausing => send(Command::Run),
+        Action::PauseRun => match state.run_status {
+            RunStatus::Running => send(Command::Pause),
+            RunStatus::Paused if state.grant.is_some() => send(Command::Pause),
+            RunStatus::Paused | RunStatus::Pausing => send(Command::Run),
         },
         Action::ToggleConfirm => {
             let to = if state.autonomy == Autonomy::Confirm { Autonomy::Auto } else { Autonomy::Confirm };
@@ -319,7 +321,7 @@ fn act(model: &mut Model, look: &Context<'_>, scratch: &Scratch, action: Action)
 
 /// Opens the overlay of an action.
 fn opened(model: &mut Model, look: &Context<'_>, action: Action) -> Vec<Request> {
-    if action == Action::Breaks && look.reading() && look.moment.head.stops.all.is_empty() {
+    if action == Action::Breaks && look.reading() && look.moment.head.breakpoints.all.is_empty() {
         only_read(model, look);
         return Vec::new();
     }
@@ -327,7 +329,7 @@ fn opened(model: &mut Model, look: &Context<'_>, action: Action) -> Vec<Request>
         Ok(overlay) => {
             model.overlays.push(overlay);
             // What the world accepts now fills the box; a world at work is not asked for a mere list of words.
-            let waits = !look.reading() && look.moment.head.awaiting().is_some();
+            let waits = !look.reading() && look.moment.head.step_awaiting_decision().is_some();
             match action {
                 Action::Override => vec![Request::Admissible],
                 Action::Breaks if waits => vec![Request::Admissible],
@@ -367,7 +369,7 @@ fn cancel(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     let state = &look.moment.head;
     let words = if look.thinking() || !state.calls.is_empty() {
         "cancelled; once more within two seconds quits"
-    } else if state.pace != Pace::Paused || state.grant.is_some() {
+    } else if state.run_status != RunStatus::Paused || state.grant.is_some() {
         "paused; once more within two seconds quits"
     } else {
         "nothing is going on; once more within two seconds quits"
@@ -384,15 +386,15 @@ fn again(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     };
     // It stops at its first proposal, also where the run before it did not stop.
     let mut wants = Vec::new();
-    if look.moment.head.pace != Pace::Paused {
+    if look.moment.head.run_status != RunStatus::Paused {
         wants.push(Request::Send(Command::Pause));
     }
-    wants.push(Request::Send(Command::Begin(Box::new(episode.task.clone()))));
+    wants.push(Request::Send(Command::BeginEpisode(Box::new(episode.task.clone()))));
     wants
 }
 
 /// The kind of a lesson that a request adds.
-fn added_kind(request: &Request) -> Option<Kind> {
+fn added_kind(request: &Request) -> Option<ReflectionKind> {
     let commands = match request {
         Request::Send(command) => std::slice::from_ref(command),
         Request::Fork(fork) => fork.then.as_slice(),

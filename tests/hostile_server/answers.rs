@@ -85,7 +85,7 @@ fn answers_of_real_servers() {
         case(
             "overflow: no event at all",
             chunked(&[], true),
-            Fail(FailureKind::Empty, "longer than its context", 2, ""),
+            Fail(FailureKind::EmptyReply, "longer than its context", 2, ""),
         ),
         case(
             "overflow behind litellm: an end without a word",
@@ -141,7 +141,7 @@ fn usage_is_reported_by_a_proxy_or_estimated() {
         for _ in 0..4 {
             usages.push(ask(&provider, request()).await.usage.unwrap());
         }
-        let who: Vec<(bool, bool)> = usages.iter().map(|u| (u.estimated, u.proxy)).collect();
+        let who: Vec<(bool, bool)> = usages.iter().map(|u| (u.estimated, u.counted_by_proxy)).collect();
         assert_eq!(who, [(false, false), (false, true), (true, false), (true, false)]);
         assert_eq!((usages[0].prompt_tokens, usages[0].reply_tokens, usages[0].reasoning_tokens), (40, 9, 5));
         assert_eq!(usages[0].cost_nano, 40 * 500 + 9 * 2000);

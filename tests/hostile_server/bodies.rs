@@ -53,14 +53,18 @@ fn bodies() {
             Says("go \u{10}\u{14}\u{1b}[31m", "", 1),
         ),
         case("white space first", whole("\n\n go\nmore"), Says("go", "", 1)),
-        case("a line of 10 MB", stream(long.as_bytes()), Fail(FailureKind::Odd, "without an end", 1, "")),
+        case(
+            "a line of 10 MB",
+            stream(long.as_bytes()),
+            Fail(FailureKind::InvalidResponse, "without an end", 1, ""),
+        ),
         case(
             "words without an end",
             chunked(&[], false)
                 .into_iter()
                 .chain([Act::Forever(chunk(&says(&"word ".repeat(200))), Duration::ZERO)])
                 .collect(),
-            Fail(FailureKind::Odd, "without an end", 1, "*"),
+            Fail(FailureKind::InvalidResponse, "without an end", 1, "*"),
         ),
         case(
             "signs of life between pieces",
@@ -83,8 +87,16 @@ fn bodies() {
             stream(format!("{go}data: [DONE]\n\n").as_bytes()),
             Says("go", "", 2),
         ),
-        case("only [DONE]", stream(b"data: [DONE]\n\n"), Fail(FailureKind::Empty, "without a word", 2, "")),
-        case("only comments", stream(b": a\n\n: b\n\n"), Fail(FailureKind::Empty, "without a word", 2, "")),
+        case(
+            "only [DONE]",
+            stream(b"data: [DONE]\n\n"),
+            Fail(FailureKind::EmptyReply, "without a word", 2, ""),
+        ),
+        case(
+            "only comments",
+            stream(b": a\n\n: b\n\n"),
+            Fail(FailureKind::EmptyReply, "without a word", 2, ""),
+        ),
         case(
             "breaks after its end",
             chunked(&[format!("{go}{}", ends("stop")).as_bytes()], false)
@@ -117,16 +129,20 @@ fn bodies() {
         case(
             "a page, with success",
             vec![sent(&html)],
-            Fail(FailureKind::Odd, "a page for people, not for programs: Log in", 1, ""),
+            Fail(FailureKind::InvalidResponse, "a page for people, not for programs: Log in", 1, ""),
         ),
         case("another content type", vec![sent(&wrong_type)], Says("go", "", 1)),
         case("JSON lines", stream(json_lines.as_bytes()), Says("go", "", 1)),
         case("a plain answer over several lines", stream(pretty.as_bytes()), Says("go", "", 1)),
-        case("other JSON", plain(200, "", r#"{"hello":"world"}"#), Fail(FailureKind::Odd, "hello", 1, "")),
+        case(
+            "other JSON",
+            plain(200, "", r#"{"hello":"world"}"#),
+            Fail(FailureKind::InvalidResponse, "hello", 1, ""),
+        ),
         case(
             "a broken piece",
             stream(format!("{go}data: {{\"choices\": [}}\n\n{done}").as_bytes()),
-            Fail(FailureKind::Odd, "no whole JSON", 1, "go"),
+            Fail(FailureKind::InvalidResponse, "no whole JSON", 1, "go"),
         ),
         case(
             "an error first",
@@ -136,7 +152,7 @@ fn bodies() {
         case(
             "an error with a number, in words",
             stream(error(r#"{"error":{"message":"no credit","code":402}}"#).as_bytes()),
-            Fail(FailureKind::Credit, "no credit", 1, ""),
+            Fail(FailureKind::OutOfCredit, "no credit", 1, ""),
         ),
         case(
             "an error that may pass is asked again",

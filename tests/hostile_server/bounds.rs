@@ -4,7 +4,7 @@ use crate::asking::{Answer, ask, endpoint, provider, request};
 use crate::cut::CUT;
 use crate::run;
 use crate::server::{Act, Server, ends, good, plain, reasons, says, stream};
-use retrospect::domain::{Earlier, ModelRole, Truncation};
+use retrospect::domain::{EarlierUsage, ModelRole, Truncation};
 use retrospect::provider::openai::{Bound, OpenAi};
 use retrospect::provider::{Cut, FailureKind, Provider as _, Request};
 use serde_json::{Value, json};
@@ -145,7 +145,10 @@ fn a_reply_that_its_bound_cut_off_was_taken_for_whole() {
         assert_eq!((answer.text.as_str(), answer.truncated), (whole, None));
         let usage = answer.usage.unwrap();
         assert_eq!((usage.prompt_tokens, usage.reply_tokens), (200, 20));
-        assert_eq!(usage.earlier, Earlier { prompt: 100, reported: 110, ..Earlier::default() });
+        assert_eq!(
+            usage.earlier,
+            EarlierUsage { prompt_tokens: 100, reported: 110, ..EarlierUsage::default() }
+        );
         assert!(told(&answer, "cut off at max_tokens 1024; asking again with 2048"), "{:?}", answer.notices);
         assert!(told(&answer, "--set mentor.max_tokens=2048"), "{:?}", answer.notices);
         let later = provider(endpoint(&server.base));
@@ -218,7 +221,11 @@ fn a_cut_reply_stands_where_the_server_refuses_a_larger_bound() {
             assert_eq!(bounds(&server), [json!(256), json!(512)], "{message}");
             assert!(told(&answer, "refused max_tokens 512; the reply stays cut off"), "{:?}", answer.notices);
             let usage = answer.usage.unwrap();
-            assert_eq!((usage.tokens(), usage.earlier), (356, Earlier::default()), "it was paid for once");
+            assert_eq!(
+                (usage.tokens(), usage.earlier),
+                (356, EarlierUsage::default()),
+                "it was paid for once"
+            );
             let learnt = of.learnt();
             assert!(!learnt.other_max_field && learnt.dropped.is_empty() && learnt.raised.is_empty());
         }

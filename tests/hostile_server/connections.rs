@@ -110,16 +110,16 @@ fn connections_that_fail() {
             cut(chunked(&[], false)),
             Fail(FailureKind::Unreachable, "before it answered", 5, ""),
         ),
-        case("killed in the middle", cut(begun()), Fail(FailureKind::CutOff, "broke off", 1, "go to")),
+        case("killed in the middle", cut(begun()), Fail(FailureKind::Interrupted, "broke off", 1, "go to")),
         case(
             "a chunk is cut",
             cut(vec![begun()[0].clone(), sent(format!("ff\r\n{go}").as_bytes())]),
-            Fail(FailureKind::CutOff, "broke off", 1, "go to"),
+            Fail(FailureKind::Interrupted, "broke off", 1, "go to"),
         ),
         case(
             "cut while it reasons",
             cut(chunked(&[thought.as_bytes()], false)),
-            Fail(FailureKind::CutOff, "broke off", 1, ""),
+            Fail(FailureKind::Interrupted, "broke off", 1, ""),
         ),
         case(
             "a body with too few bytes",
@@ -129,17 +129,17 @@ fn connections_that_fail() {
                 )
                 .as_bytes(),
             )],
-            Fail(FailureKind::CutOff, "broke off", 1, "go to"),
+            Fail(FailureKind::Interrupted, "broke off", 1, "go to"),
         ),
         case(
             "ends without an end",
             stream(go.as_bytes()),
-            Fail(FailureKind::CutOff, "without saying", 1, "go to"),
+            Fail(FailureKind::Interrupted, "without saying", 1, "go to"),
         ),
         case(
             "ends in the middle of a line",
             stream(format!("{go}data: {{\"choices\": [").as_bytes()),
-            Fail(FailureKind::Odd, "no whole JSON", 1, "go to"),
+            Fail(FailureKind::InvalidResponse, "no whole JSON", 1, "go to"),
         ),
         case("is no HTTP", vec![sent(b"SSH-2.0-OpenSSH_9.6\r\n")], Fail(FailureKind::Unreachable, "", 5, "")),
         Case {
@@ -172,13 +172,19 @@ fn nobody_listens() {
         ];
         for (base, words) in bad {
             let error = ask(&provider(endpoint(base)), request()).await.error.unwrap();
-            assert!(error.kind == FailureKind::Setup && error.what.contains(words), "{base}: {error:?}");
+            assert!(
+                error.kind == FailureKind::Misconfigured && error.what.contains(words),
+                "{base}: {error:?}"
+            );
             assert!(!format!("{error:?}").contains("sekretpass"));
         }
         let mut strange = endpoint(&base);
         strange.key = Some(Key::new("two\nlines-of-a-key"));
         let error = ask(&provider(strange), request()).await.error.unwrap();
-        assert!(error.kind == FailureKind::Setup && !format!("{error:?}").contains("lines-of"), "{error:?}");
+        assert!(
+            error.kind == FailureKind::Misconfigured && !format!("{error:?}").contains("lines-of"),
+            "{error:?}"
+        );
     });
 }
 

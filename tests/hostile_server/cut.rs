@@ -3,7 +3,7 @@
 use crate::asking::{ask, endpoint, provider, request};
 use crate::run;
 use crate::server::{Act, Server, ends, good, plain, says, stream};
-use retrospect::domain::Earlier;
+use retrospect::domain::EarlierUsage;
 use retrospect::prompt::{cut_short, may_be_reasoning, read};
 use retrospect::provider::openai::OpenAi;
 use retrospect::provider::{Cut, Provider as _, Request};
@@ -62,14 +62,17 @@ fn what_an_answer_of_no_use_cost_is_kept_apart_from_the_last_one() {
         let server = Server::start(vec![counted(PART), counted(WHOLE), counted(WHOLE)]).await;
         let of = provider(endpoint(&server.base));
         let usage = ask(&of, actors(1)).await.usage.unwrap();
-        assert_eq!((usage.prompt_tokens, usage.reply_tokens, usage.last_prompt()), (200, 20, 100));
-        assert_eq!(usage.earlier, Earlier { prompt: 100, reported: 110, ..Earlier::default() });
+        assert_eq!((usage.prompt_tokens, usage.reply_tokens, usage.last_prompt_tokens()), (200, 20, 100));
+        assert_eq!(
+            usage.earlier,
+            EarlierUsage { prompt_tokens: 100, reported: 110, ..EarlierUsage::default() }
+        );
         assert!(ask(&of, actors(2)).await.usage.unwrap().earlier.is_empty());
     });
     run(async {
         let server = Server::start(vec![counted(PART), good(WHOLE)]).await;
         let usage = ask(&provider(endpoint(&server.base)), actors(1)).await.usage.unwrap();
-        let mut apart = retrospect::domain::Counted::default();
+        let mut apart = retrospect::domain::TokenCounts::default();
         apart.add(&usage);
         assert!(usage.estimated && apart.reported == 110 && apart.estimated > 0, "{apart:?}");
         assert_eq!(apart.tokens(), usage.tokens());
@@ -85,7 +88,10 @@ fn an_answer_of_no_use_is_paid_for_though_the_next_one_fails() {
         let answer = ask(&of, actors(1)).await;
         assert!(answer.error.is_some());
         let usage = answer.usage.unwrap();
-        assert!(usage.is_earlier() && usage.tokens() == 110 && usage.last_prompt() == 0, "{usage:?}");
+        assert!(
+            usage.has_only_earlier() && usage.tokens() == 110 && usage.last_prompt_tokens() == 0,
+            "{usage:?}"
+        );
         assert!(keeps_its_stop(&of), "nothing is known yet");
     });
 }

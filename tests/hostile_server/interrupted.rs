@@ -141,7 +141,7 @@ fn a_reply_that_is_broken_off_again_and_again_is_a_failed_call() {
         assert_eq!(ask(&of, question(1)).await.text, "look");
         let answer = ask(&of, question(2)).await;
         let error = answer.error.clone().unwrap();
-        assert_eq!((error.kind, error.partial.as_str()), (FailureKind::CutOff, "go to"), "{error:?}");
+        assert_eq!((error.kind, error.partial.as_str()), (FailureKind::Interrupted, "go to"), "{error:?}");
         assert_eq!((server.asked().len(), told(&[answer], ONE_AT_A_TIME)), (4, 0));
     });
     // A reply that went further the second time was interrupted the first time.

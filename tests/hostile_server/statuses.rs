@@ -39,7 +39,7 @@ fn statuses() {
         case(
             "no credit",
             no(402, r#"{"error":{"message":"Insufficient credits","code":402}}"#),
-            Fail(FailureKind::Credit, "Insufficient credits", 1, ""),
+            Fail(FailureKind::OutOfCredit, "Insufficient credits", 1, ""),
         ),
         case(
             "forbidden",
@@ -59,23 +59,27 @@ fn statuses() {
         case(
             "no such request",
             no(422, r#"{"detail":[{"loc":["body","messages"],"msg":"field required"}]}"#),
-            Fail(FailureKind::Refused, "body.messages: field required", 1, ""),
+            Fail(FailureKind::BadRequest, "body.messages: field required", 1, ""),
         ),
         case(
             "a list of errors",
             no(400, r#"[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]"#),
-            Fail(FailureKind::Refused, "API key not valid", 1, ""),
+            Fail(FailureKind::BadRequest, "API key not valid", 1, ""),
         ),
-        case("teapot", no(418, "short and stout"), Fail(FailureKind::Refused, "418: short and stout", 1, "")),
+        case(
+            "teapot",
+            no(418, "short and stout"),
+            Fail(FailureKind::BadRequest, "418: short and stout", 1, ""),
+        ),
         case(
             "an error without a word",
             no(400, ""),
-            Fail(FailureKind::Refused, "400: without a word", 1, ""),
+            Fail(FailureKind::BadRequest, "400: without a word", 1, ""),
         ),
         case(
             "quota is no rate",
             no(429, r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#),
-            Fail(FailureKind::Credit, "exceeded", 1, ""),
+            Fail(FailureKind::OutOfCredit, "exceeded", 1, ""),
         ),
         case(
             "a page",
@@ -137,7 +141,7 @@ fn statuses() {
         case(
             "elsewhere",
             plain(307, "location: https://evil.example/v1?key=x\r\n", ""),
-            Fail(FailureKind::Setup, "sends elsewhere (307): https://evil.example/v1", 1, ""),
+            Fail(FailureKind::Misconfigured, "sends elsewhere (307): https://evil.example/v1", 1, ""),
         ),
         case(
             "packed",
@@ -148,10 +152,18 @@ fn statuses() {
                 ]
                 .concat(),
             )],
-            Fail(FailureKind::Odd, "packed", 1, ""),
+            Fail(FailureKind::InvalidResponse, "packed", 1, ""),
         ),
-        case("nothing, with success", plain(200, "", ""), Fail(FailureKind::Empty, "without a word", 2, "")),
-        case("204", vec![sent(b"HTTP/1.1 204 No Content\r\n\r\n")], Fail(FailureKind::Refused, "204", 1, "")),
+        case(
+            "nothing, with success",
+            plain(200, "", ""),
+            Fail(FailureKind::EmptyReply, "without a word", 2, ""),
+        ),
+        case(
+            "204",
+            vec![sent(b"HTTP/1.1 204 No Content\r\n\r\n")],
+            Fail(FailureKind::BadRequest, "204", 1, ""),
+        ),
     ]);
 }
 
@@ -248,7 +260,7 @@ fn a_server_that_refuses_everything_is_given_up() {
         scripts.push(plain(400, "connection: close\r\n", &body.replace("PARAM", "model")));
         let server = Server::start(scripts).await;
         let answer = ask(&provider(endpoint(&server.base)), request()).await;
-        assert_eq!(answer.error.unwrap().kind, FailureKind::Refused);
+        assert_eq!(answer.error.unwrap().kind, FailureKind::BadRequest);
         assert_eq!(server.asked().len(), 8);
     });
 }

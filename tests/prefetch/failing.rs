@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use retrospect::domain::Usage;
 use retrospect::driver::Driver;
-use retrospect::engine::{AheadNow, Command, Event};
+use retrospect::engine::{Command, Event, PrefetchStatus};
 use retrospect::provider::{Cache, Delta, Provider, ProviderError, Request};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -66,11 +66,11 @@ fn an_early_answer_that_panics_is_not_taken_for_a_whole_one() {
             std::thread::sleep(Duration::from_millis(100));
         }
         handle.send(Command::Step);
-        until(&handle, |s| s.waits() && s.last_step().is_some_and(|s| s.number == 2));
+        until(&handle, |s| s.is_waiting() && s.last_step().is_some_and(|s| s.number == 2));
         handle.quit();
         thread.join().unwrap();
         let (ahead, events) = journaled(&handle, &session);
-        assert!(ahead.asked >= 1, "{ahead:?}");
+        assert!(ahead.requested >= 1, "{ahead:?}");
         for envelope in events {
             match &envelope.event {
                 Event::ReplyReceived { text, .. } => assert_eq!(text, "inventory", "{after:?}"),
@@ -97,17 +97,17 @@ fn a_failure_ahead_is_dropped_at_once_and_costs_what_was_counted() {
             Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
         handle.send(Command::Step);
         // While the person still reads.
-        until(&handle, |s| s.spent.ahead.dropped == 1);
-        assert_eq!(handle.store.head().spent.ahead.wasted.tokens(), tokens);
+        until(&handle, |s| s.usage.prefetch.dropped == 1);
+        assert_eq!(handle.store.head().usage.prefetch.wasted.tokens(), tokens);
         handle.quit();
         thread.join().unwrap();
         let (ahead, events) = journaled(&handle, &session);
-        assert_eq!((ahead.asked, ahead.used), (1, 0), "{ahead:?}");
+        assert_eq!((ahead.requested, ahead.used), (1, 0), "{ahead:?}");
         let told = events.iter().filter_map(|e| match &e.event {
-            Event::AskedAhead(told) => Some(told.now),
+            Event::PrefetchChanged(told) => Some(told.status),
             _ => None,
         });
-        assert_eq!(told.collect::<Vec<_>>(), [AheadNow::Asked, AheadNow::Dropped]);
+        assert_eq!(told.collect::<Vec<_>>(), [PrefetchStatus::Requested, PrefetchStatus::Dropped]);
     }
 }
 
@@ -133,17 +133,20 @@ fn an_early_answer_that_fails_after_it_was_taken_was_for_nothing() {
     handle.send(Command::Step);
     rest(&handle, 1);
     handle.send(Command::Step);
-    until(&handle, |s| s.early.iter().any(|e| e.call.is_some()));
+    until(&handle, |s| s.prefetched.iter().any(|e| e.call.is_some()));
     now.notify_one();
-    until(&handle, |s| s.waits() && s.last_step().is_some_and(|s| s.number == 2));
-    let ahead = handle.store.head().spent.ahead;
+    until(&handle, |s| s.is_waiting() && s.last_step().is_some_and(|s| s.number == 2));
+    let ahead = handle.store.head().usage.prefetch;
     assert_eq!((ahead.used, ahead.dropped, ahead.wasted.tokens()), (0, 1, 42), "{ahead:?}");
     handle.quit();
     thread.join().unwrap();
     let (_, events) = journaled(&handle, &session);
     let told = events.iter().filter_map(|e| match &e.event {
-        Event::AskedAhead(told) if told.number == 1 => Some(told.now),
+        Event::PrefetchChanged(told) if told.number == 1 => Some(told.status),
         _ => None,
     });
-    assert_eq!(told.collect::<Vec<_>>(), [AheadNow::Asked, AheadNow::Taken, AheadNow::Dropped]);
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [PrefetchStatus::Requested, PrefetchStatus::Used, PrefetchStatus::Dropped]
+    );
 }

@@ -90,7 +90,7 @@ fn assert_closed(sessions: &Path, how: &str) -> Option<Usage> {
     let events = read_branch(&journal(sessions).unwrap()).unwrap().events;
     assert!(matches!(events.last().unwrap().event, Event::Closed), "{how}: {:?}", events.last());
     events.iter().find_map(|e| match &e.event {
-        Event::CallCancelled { came, .. } => came.usage,
+        Event::CallCancelled { partial_reply: came, .. } => came.usage,
         _ => None,
     })
 }
@@ -191,7 +191,7 @@ fn a_signal_while_it_starts_or_ends_closes_the_session() {
 #[test]
 fn takes_the_terminal_and_breaks() {
     let Ok(how) = std::env::var("RETROSPECT_TEST_ENDING") else { return };
-    let _guard = retrospect::signals::Guard::plain().unwrap();
+    let _guard = retrospect::signals::Guard::without_session().unwrap();
     let _screen = retrospect::ui::terminal::Screen::enter().unwrap();
     match how.as_str() {
         "abort" => std::process::abort(),

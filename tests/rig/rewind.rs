@@ -71,7 +71,9 @@ impl Played {
         let meta = run::meta(env, &spec);
         let (handle, thread, session) = Driver::start(root, meta, spec, Vec::new(), launch).unwrap();
         handle.send(Command::Step);
-        run::until(&handle, |s| s.open_episode().is_some_and(|e| e.reset.is_some()) && s.calls.is_empty());
+        run::until(&handle, |s| {
+            s.open_episode().is_some_and(|e| e.first_observation.is_some()) && s.calls.is_empty()
+        });
         Self { handle, thread, session, taken: Vec::new() }
     }
 
@@ -90,7 +92,9 @@ impl Played {
             let action = actions[(n as usize * 7) % actions.len()].trim().to_owned();
             self.handle.send(Command::Act(action.clone()));
             self.taken.push(action);
-            run::until(&self.handle, |s| s.episode.as_ref().is_some_and(|e| e.answered() >= n) && s.waits());
+            run::until(&self.handle, |s| {
+                s.episode.as_ref().is_some_and(|e| e.answered_steps() >= n) && s.is_waiting()
+            });
             let head = self.handle.store.head();
             assert!(
                 head.open_episode().is_some(),
@@ -110,7 +114,7 @@ impl Played {
         wait(self.handle.hint());
         if action.is_some() {
             run::until(&self.handle, |s| {
-                s.divergence.is_some() || s.episode.as_ref().is_some_and(|e| e.answered() >= step)
+                s.divergence.is_some() || s.episode.as_ref().is_some_and(|e| e.answered_steps() >= step)
             });
         }
         branch

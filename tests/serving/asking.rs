@@ -3,7 +3,9 @@
 #![allow(dead_code, reason = "every target takes what it needs")]
 
 use futures_util::StreamExt as _;
-use retrospect::domain::{Label, ModelRole, Origin, Prompt, Segment, Speaker, Truncation, Usage};
+use retrospect::domain::{
+    MessageRole, ModelRole, Prompt, Segment, SegmentLabel, SegmentOrigin, Truncation, Usage,
+};
 use retrospect::provider::openai::{Endpoint, Key, Memory, OpenAi, Retry, Times};
 use retrospect::provider::{Delta, Phase, Provider, ProviderError, Request};
 use std::sync::Arc;
@@ -51,15 +53,15 @@ pub(crate) fn provider(endpoint: Endpoint) -> OpenAi {
 
 pub(crate) fn request() -> Request {
     let segment = |speaker, text: &str| Segment {
-        label: Label::Task,
-        origin: Origin::Task,
-        speaker,
+        label: SegmentLabel::Task,
+        origin: SegmentOrigin::Task,
+        message_role: speaker,
         text: Arc::from(text),
     };
     let segments = vec![
-        segment(Speaker::System, "You are in a kitchen."),
-        segment(Speaker::User, "Put a clean mug on the desk."),
-        segment(Speaker::User, "\n>"),
+        segment(MessageRole::System, "You are in a kitchen."),
+        segment(MessageRole::User, "Put a clean mug on the desk."),
+        segment(MessageRole::User, "\n>"),
     ];
     Request {
         asked: ModelRole::Actor,
@@ -93,7 +95,7 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
                 answer.truncated = None;
             }
             Ok(Delta::Usage(usage)) => {
-                assert!(answer.usage.is_none_or(|u| u.is_earlier()), "the last usage comes once");
+                assert!(answer.usage.is_none_or(|u| u.has_only_earlier()), "the last usage comes once");
                 answer.usage = Some(usage);
             }
             Ok(Delta::Notice(words)) => answer.notices.push(words),

@@ -48,8 +48,8 @@ impl Rig {
             session: "soak".to_owned(),
             spec: Box::new(spec),
             pool: Vec::new(),
-            carried: None,
-            breaks: Vec::new(),
+            replay_seed: None,
+            breakpoints: Vec::new(),
         };
         rig.wish(&start).unwrap();
         rig
@@ -89,11 +89,11 @@ impl Rig {
         let failed = |error: &EnvError| Reply::Failed {
             call,
             failure: retrospect::engine::Failure {
-                what: error.to_string(),
-                place: "world".to_owned(),
+                message: error.to_string(),
+                source: "world".to_owned(),
                 kind: None,
-                next: "retry".to_owned(),
-                came: String::new(),
+                hint: "retry".to_owned(),
+                partial_text: String::new(),
                 usage: None,
             },
         };
@@ -124,7 +124,7 @@ impl Rig {
             Effect::Cancel { .. } => Err(gone()),
         };
         match turn {
-            Ok(turn) => Reply::World { call, turn: Box::new(turn), admissible: Vec::new() },
+            Ok(turn) => Reply::World { call, result: Box::new(turn), admissible: Vec::new() },
             Err(error) => failed(&error),
         }
     }
@@ -150,8 +150,13 @@ impl Rig {
         let mut batch = Vec::with_capacity(events.len());
         for (n, (cause, event)) in events.into_iter().enumerate() {
             let seq = Seq(head + 1 + n as u64);
-            let envelope =
-                Arc::new(Envelope { seq, at: jiff::Timestamp::UNIX_EPOCH, cause, more: n < last, event });
+            let envelope = Arc::new(Envelope {
+                seq,
+                timestamp: jiff::Timestamp::UNIX_EPOCH,
+                cause,
+                batch_continues: n < last,
+                event,
+            });
             self.engine.state.apply(&envelope);
             batch.push(envelope);
         }

@@ -174,8 +174,8 @@ fn plain(value: &Spanned<DeValue<'_>>) -> Option<Value> {
 fn setting_of(name: String, value: &Spanned<DeValue<'_>>) -> Result<(String, Value), String> {
     if let Some((_, knob)) = sampling_param(&name) {
         let checked = match json_of(value.get_ref()) {
-            Some(Value::String(text)) => knob.read(&text),
-            Some(value) => knob.check(&value).map(|()| value),
+            Some(Value::String(text)) => knob.parse(&text),
+            Some(value) => knob.validate(&value).map(|()| value),
             None => Err(format!("expected {}", knob.allowed)),
         };
         return checked.map(|value| (name.clone(), value)).map_err(|why| format!("{name}: {why}"));
@@ -213,7 +213,7 @@ fn unknown(name: &str) -> String {
 /// What to say of a setting that no method knows.
 pub(crate) fn unknown_setting(name: &str) -> String {
     let sampling = [ModelRole::Actor, ModelRole::Mentor]
-        .map(|asked| SAMPLING_PARAMS.iter().map(move |k| k.setting(asked)));
+        .map(|asked| SAMPLING_PARAMS.iter().map(move |k| k.setting_name(asked)));
     let sampling: Vec<String> = sampling.into_iter().flatten().collect();
     let names = SETTINGS.iter().map(|s| s.name).chain(sampling.iter().map(String::as_str));
     let names: Vec<&str> = names.collect();

@@ -98,7 +98,7 @@ fn shown<'a>(config: &'a Config, name: &str) -> Option<(Cow<'a, Value>, &'a From
     let (value, from) = config.values.get(name)?;
     let value = match value.as_str() {
         Some(lines) if name == "run.headers" => Cow::Owned(json!(without_values(lines))),
-        Some(url) if name.ends_with("base_url") => Cow::Owned(json!(crate::text::address(url))),
+        Some(url) if name.ends_with("base_url") => Cow::Owned(json!(crate::text::redact_url(url))),
         _ => Cow::Borrowed(value),
     };
     Some((value, from))

@@ -163,14 +163,14 @@ fn row(row: &Row, found: &Comparison) -> Value {
 }
 
 fn start(side: &Side) -> Value {
-    let reset = side.episode.reset.as_ref();
+    let reset = side.episode.first_observation.as_ref();
     json!({
         "step": 0,
         "thought": null,
         "action": null,
         "taken": null,
         "by": null,
-        "observation": reset.map(|r| r.seen.as_ref().unwrap_or(&r.raw)),
+        "observation": reset.map(|r| r.agent_view.as_ref().unwrap_or(&r.raw)),
         "progress": reset.map(|r| r.progress),
     })
 }
@@ -181,7 +181,7 @@ fn step(step: &Step) -> Value {
         "thought": step.thought,
         "action": step.action(),
         "taken": step.executed.is_some() || step.answer.is_some(),
-        "by": step.executed.as_ref().map(|e| e.by),
+        "by": step.executed.as_ref().map(|e| e.decided_by),
         "observation": step.observation(),
         "progress": step.answer.as_ref().map(|a| a.progress),
     })

@@ -81,7 +81,7 @@ impl Line {
     pub(super) fn side(&self, number: u32) -> Result<Side, CliError> {
         let (timeline, head) = (self.timeline.clone(), self.head());
         let last = head.episode.as_ref().map_or(0, |e| e.number);
-        if number != last && !head.past.iter().any(|e| e.number == number) {
+        if number != last && !head.ended_episodes.iter().any(|e| e.number == number) {
             let what = match last {
                 0 => "it has no episode yet".to_owned(),
                 all => format!("there is no episode {number}; it has {all}"),

@@ -224,7 +224,7 @@ fn cell(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
         lines.into_iter().map(|l| format!("      {l}")).collect::<Vec<_>>()
     };
     let Some(step) = side.episode.step(number) else {
-        let seen = side.episode.reset.as_ref().map(|r| r.seen.as_deref().unwrap_or(&r.raw));
+        let seen = side.episode.first_observation.as_ref().map(|r| r.agent_view.as_deref().unwrap_or(&r.raw));
         let mut lines = vec![truncate("  0 the first observation", room, "...")];
         lines.extend(indent(seen.unwrap_or("(none yet)")));
         return lines;
@@ -232,7 +232,7 @@ fn cell(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let shown = row.kind() != Kind::Same;
     let apart = row.kind() != Kind::Changed;
-    if shown && !step.only_thinks() && (apart || row.parts.has(Part::Thought)) {
+    if shown && !step.is_thought_only() && (apart || row.parts.has(Part::Thought)) {
         lines.extend(step.thought.as_deref().map(|t| indent(&format!("think: {t}"))).unwrap_or_default());
     }
     // A row that is the same has one line, but for a proposal that waits: that it does is told in whole.
@@ -255,7 +255,7 @@ fn cell(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
 }
 
 fn done(step: &Step) -> String {
-    let by = if step.by_person() { "  (by a person)" } else { "" };
+    let by = if step.is_person_action() { "  (by a person)" } else { "" };
     match standing(step) {
         Some(stands) => format!("{}{by} ({stands})", said(step)).trim_start().to_owned(),
         None => format!("{}{by}", said(step)),

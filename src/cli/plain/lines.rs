@@ -20,7 +20,7 @@ impl Talk {
         match self.handle.fork(Fork { at, then, ..Fork::default() }).await {
             // The branch is told with its events.
             Ok(_) => Ok(()),
-            Err(refusal) => self.line(&format!("{}; {}", refusal.why, refusal.next)),
+            Err(refusal) => self.line(&format!("{}; {}", refusal.message, refusal.hint)),
         }
     }
 
@@ -31,7 +31,7 @@ impl Talk {
         };
         match self.handle.switch(branch).await {
             Ok(()) => Ok(()),
-            Err(refusal) => self.line(&format!("{}; {}", refusal.why, refusal.next)),
+            Err(refusal) => self.line(&format!("{}; {}", refusal.message, refusal.hint)),
         }
     }
 

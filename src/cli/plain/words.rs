@@ -14,10 +14,10 @@ use telling::{story, world};
 
 use crate::cli::kinds::{kind_of, scope_of};
 use crate::domain::{
-    Autonomy, EndReason, Kind, Lesson, LessonStatus, LessonText, ModelRole, Origin, Scope, ShownAs,
-    ThoughtDisposition, sampling_param,
+    Autonomy, EndReason, Lesson, LessonStatus, LessonText, ModelRole, ReflectionKind, Scope, SegmentOrigin,
+    ShownAs, ThoughtDisposition, sampling_param,
 };
-use crate::engine::{Command, LessonCommand, Pace, State};
+use crate::engine::{Command, LessonCommand, RunStatus, State};
 use crate::journal::LabelChange;
 use crate::method::switched;
 use crate::prompt::render;
@@ -77,7 +77,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "step" | "n" | "next" | "open" => one(Command::Step),
         "stage" | "s" => one(Command::StepStage),
         "run" | "go" | "continue" | "c" => Ok(Said::Run),
-        "pause-run" if state.pace == Pace::Paused => Ok(Said::Run),
+        "pause-run" if state.run_status == RunStatus::Paused => Ok(Said::Run),
         "pause" | "pause-run" => one(Command::Pause),
         "approve" => one(Command::Approve),
         "override" | "o" => {
@@ -97,13 +97,13 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "give-up" => one(Command::GiveUp),
         "model" => one(switch(ModelRole::Actor, &needs(rest, "model NAME")?, state)?),
         "mentor" => one(switch(ModelRole::Mentor, &needs(rest, "mentor NAME")?, state)?),
-        "recorded" => {
-            one(Command::RetryFrom(match needs(rest, "recorded SESSION, or recorded cache")?.as_str() {
+        "recorded" => one(Command::RetryFromRecording(
+            match needs(rest, "recorded SESSION, or recorded cache")?.as_str() {
                 kept @ "cache" => kept.to_owned(),
                 session => format!("recorded:{}", session.strip_prefix("recorded:").unwrap_or(session)),
-            }))
-        }
-        "act" if state.troubled(ModelRole::Actor) => {
+            },
+        )),
+        "act" if state.has_failed_call(ModelRole::Actor) => {
             Ok(Said::Do(vec![Command::GiveUp, Command::Act(needs(rest, "act ACTION")?)]))
         }
         "act" => one(Command::Act(needs(rest, "act ACTION")?)),
@@ -127,7 +127,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "accept" | "refuse" => one(summary::settled(word, rest, state)?),
         "undo" | "u" if rest == "older" => {
             let of = state.undoable().ok_or("nothing older can be taken back")?;
-            one(Command::TakeBack(of))
+            one(Command::UndoChange(of))
         }
         "undo" | "u" => one(Command::Undo),
         "redo" | "U" => one(Command::Redo),
@@ -146,13 +146,13 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "set" => {
             let (name, value) = rest.split_once(' ').ok_or("something is missing: set NAME VALUE")?;
             let value = match sampling_param(name) {
-                Some((_, knob)) => knob.read(value).map_err(|why| format!("setting {name}: {why}"))?,
+                Some((_, knob)) => knob.parse(value).map_err(|why| format!("setting {name}: {why}"))?,
                 None => crate::cli::settings::word(value.trim()),
             };
             if let Some(spec) = crate::method::SETTINGS.iter().find(|s| s.name == name) {
                 spec.check(&value).map_err(|why| format!("setting {name} = {value}: {why}"))?;
             }
-            one(Command::Set { name: name.to_owned(), value })
+            one(Command::ChangeSetting { name: name.to_owned(), value })
         }
         "end" | "end-episode" => one(Command::EndEpisode(EndReason::Person)),
         "begin" | "again" => Ok(Said::Do(begin(state))),
@@ -177,7 +177,7 @@ fn switch(asked: ModelRole, words: &str, state: &State) -> Result<Command, Strin
 
 /// The same task once more, up to its first proposal.
 fn begin(state: &State) -> Vec<Command> {
-    let task = state.episode.as_deref().map(|e| Command::Begin(Box::new(e.task.clone())));
+    let task = state.episode.as_deref().map(|e| Command::BeginEpisode(Box::new(e.task.clone())));
     task.into_iter().chain([Command::Step]).collect()
 }
 
@@ -217,17 +217,19 @@ fn over(action: String, shown_as: ShownAs, state: &State) -> Command {
     } else {
         ThoughtDisposition::Kept
     };
-    Command::Override { action, shown_as, fate }
+    Command::Override { action, shown_as, thought_disposition: fate }
 }
 
 fn setting<'a>(state: &'a State, name: &str) -> &'a str {
-    state.run.as_ref().map_or("", |run| run.settings.word(name, ""))
+    state.run.as_ref().map_or("", |run| run.settings.text(name, ""))
 }
 
-fn words(text: &str) -> (Kind, LessonText) {
+fn words(text: &str) -> (ReflectionKind, LessonText) {
     match text.split_once(" -> ").or_else(|| text.split_once(" → ")) {
-        Some((mistake, solution)) => (Kind::Error, LessonText::error(mistake.trim(), solution.trim())),
-        None => (Kind::Abstract, LessonText::plain(text)),
+        Some((mistake, solution)) => {
+            (ReflectionKind::Error, LessonText::error(mistake.trim(), solution.trim()))
+        }
+        None => (ReflectionKind::Abstract, LessonText::plain(text)),
     }
 }
 
@@ -240,7 +242,7 @@ fn new_lesson(text: &str) -> Result<LessonCommand, String> {
         Some((kind, rest)) => (kind, words(rest).1),
         None => words(text),
     };
-    let scope = if kind == Kind::Progress { Scope::Episode } else { Scope::Environment };
+    let scope = if kind == ReflectionKind::Progress { Scope::Episode } else { Scope::Environment };
     Ok(LessonCommand::add(kind, scope, text, String::new()))
 }
 
@@ -250,7 +252,7 @@ fn change(word: &str, rest: &str, state: &State) -> Result<LessonCommand, String
     let lesson = number
         .parse()
         .ok()
-        .and_then(|n| state.pool.numbered(n))
+        .and_then(|n| state.pool.by_number(n))
         .ok_or_else(|| format!("there is no lesson {number:?}; `lessons` lists them"))?;
     let id = lesson.id.clone();
     let status = |status| LessonCommand::Status { id: id.clone(), status };
@@ -311,15 +313,15 @@ fn prompt(kind: &str, state: &State) -> Result<String, String> {
     let of_kind = if kind.is_empty() { None } else { Some(kind_of(kind).map_err(|f| f.message)?) };
     let mut mentor = state.mentor_prompts.iter().rev();
     let last = match of_kind {
-        None => state.prompts.0.as_ref(),
+        None => state.actor_prompts.0.as_ref(),
         Some(kind) => mentor.find(|(q, ..)| q.kind == kind).map(|(_, last, _)| last),
     };
-    let draft = state.waiting().find(|d| of_kind.is_none() || d.question.map(|q| q.kind) == of_kind);
+    let draft = state.waiting_prompts().find(|d| of_kind.is_none() || d.question.map(|q| q.kind) == of_kind);
     let Some(record) = draft.or(last) else { return Ok("no such prompt was sent yet".to_owned()) };
     let of = record.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
     let waits = match draft {
         Some(_) if state.draft.is_some() => ", drafted: stage sends it, prompt-edit N TEXT changes part N",
-        Some(d) if state.failed_call.is_none() && state.changed_since(d) => {
+        Some(d) if state.failed_call.is_none() && state.is_edited_since_sent(d) => {
             ", with your words, its call was broken off: retry sends it, undo takes them back"
         }
         Some(_) if state.failed_call.is_none() => {
@@ -332,24 +334,24 @@ fn prompt(kind: &str, state: &State) -> Result<String, String> {
         "prompt{of} of episode {} step {}, about {} tokens{waits}\n",
         record.episode,
         record.step,
-        state.as_counted(record.asked, u64::from(record.tokens))
+        state.to_counted_tokens(record.role, u64::from(record.tokens))
     );
     for (place, segment) in render(state, record).segments.iter().enumerate() {
         let number = if draft.is_some() { format!("{} ", place + 1) } else { String::new() };
         let origin = match &segment.origin {
-            Origin::Lesson { id, version } => {
+            SegmentOrigin::Lesson { id, version } => {
                 let number = state.pool.get(id).map_or(0, |l| l.number);
                 format!(", lesson {number} version {version}")
             }
-            Origin::Step(step) => format!(", step {step}"),
+            SegmentOrigin::Step(step) => format!(", step {step}"),
             _ => String::new(),
         };
         let _ = writeln!(out, "[{number}{}{origin}] {}", segment.label.name(), segment.text.trim_end());
     }
-    if let Some(words) = state.run.as_ref().and_then(|run| run.sampling_words(record)) {
+    if let Some(words) = state.run.as_ref().and_then(|run| run.describe_request_sampling(record)) {
         let _ = writeln!(out, "[{words}]");
     }
-    let unsent = state.unsent(record.asked);
+    let unsent = state.unsent_settings(record.role);
     if !unsent.is_empty() {
         let _ = writeln!(out, "[changed in the request] {}", unsent.join("; "));
     }
@@ -368,7 +370,7 @@ fn edit_prompt(rest: &str, state: &State) -> Result<Command, String> {
     let (mut number, mut text) = split(rest);
     let mut call = None;
     if let Ok(kind) = kind_of(&number) {
-        let found = state.waiting().find(|p| p.question.is_some_and(|q| q.kind == kind));
+        let found = state.waiting_prompts().find(|p| p.question.is_some_and(|q| q.kind == kind));
         call = Some(found.ok_or_else(|| format!("no {number} prompt waits to be sent"))?.call);
         (number, text) = split(&text);
     }

@@ -28,7 +28,7 @@ pub(in crate::cli) fn same_templates(
     }
     let short = |hash: &str| hash.chars().take(12).collect::<String>();
     let were = match begun.origin {
-        SettingOrigin::Ours => "the built-in ones of the program that began it",
+        SettingOrigin::BuiltIn => "the built-in ones of the program that began it",
         _ => "of a folder",
     };
     let are = match folder.filter(|f| !is_builtin(f)) {

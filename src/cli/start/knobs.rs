@@ -146,7 +146,7 @@ impl For<'_> {
             name: PRESET.to_owned(),
             label: "preset".to_owned(),
             value: self.preset.unwrap_or(NO_PRESET).to_owned(),
-            origin: SettingOrigin::Ours,
+            origin: SettingOrigin::BuiltIn,
             answers: Answers::Words(self.offered.presets.clone()),
             about,
         }
@@ -230,7 +230,7 @@ impl For<'_> {
             name: name.to_owned(),
             label: label.to_owned(),
             value: String::new(),
-            origin: SettingOrigin::Ours,
+            origin: SettingOrigin::BuiltIn,
             answers: Answers::Text {
                 none: "empty",
                 offered: self.offered.pools.clone(),
@@ -249,7 +249,7 @@ impl For<'_> {
                 name: CALIBRATE.to_owned(),
                 label: "calibrate".to_owned(),
                 value: "false".to_owned(),
-                origin: SettingOrigin::Ours,
+                origin: SettingOrigin::BuiltIn,
                 answers: words(&["false", "true"]),
                 about: "first play tasks to learn from (per type, explore); they are in no rate".to_owned(),
             },

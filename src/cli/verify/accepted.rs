@@ -26,7 +26,9 @@ impl Differences {
     /// Takes the next event into account.
     pub(super) fn look(&mut self, envelope: &Envelope) {
         match &envelope.event {
-            Event::Diverged { episode, step, now, .. } => self.open = Some((*episode, *step, now.clone())),
+            Event::Diverged { episode, step, actual: now, .. } => {
+                self.open = Some((*episode, *step, now.clone()))
+            }
             Event::Retried { .. } => {
                 let by = envelope.seq;
                 let went_on = self.open.take();

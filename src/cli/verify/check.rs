@@ -82,14 +82,14 @@ impl Check {
                 (self.sent, self.reply) = (None, None);
                 self.world = if self.with_world { self.open(task, found) } else { None };
             }
-            Event::WorldReset { turn, .. } => {
+            Event::WorldReset { result: turn, .. } => {
                 let now = self.world.as_mut().map(|w| w.reset());
                 wrong.extend(self.compare(turn, now, envelope.seq, found));
             }
-            Event::ActionTaken { executed, call: Some(_), list: false, .. } => {
+            Event::ActionTaken { executed, call: Some(_), list_only: false, .. } => {
                 self.sent = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
-            Event::Observed { turn, .. } => {
+            Event::Observed { result: turn, .. } => {
                 if let Some(sent) = self.sent.take() {
                     let now = self.world.as_mut().map(|w| w.step(&sent));
                     wrong.extend(self.compare(turn, now, envelope.seq, found));
@@ -123,18 +123,18 @@ impl Check {
                 wrong.extend(self.prompt(prompt, steps));
             }
             Event::EpisodeStarted { episode, .. } => {
-                let due = self.state.next_number();
+                let due = self.state.next_episode_number();
                 if *episode != due {
                     wrong.push(format!("episode {episode} begins where episode {due} is due"));
                 }
             }
             Event::StepOpened { step } if *step != steps + 1 => here("the opening", *step, &mut wrong),
-            Event::ReplyReceived { text, truncated, .. } if self.state.asking(ModelRole::Actor) => {
+            Event::ReplyReceived { text, truncated, .. } if self.state.is_asking(ModelRole::Actor) => {
                 self.reply = Some((text.clone(), *truncated));
             }
             Event::Proposed { step, thought, action, complaints } => {
                 here("the proposal", *step, &mut wrong);
-                match self.reply.take().map(|(text, truncated)| read(&text).marked(truncated)) {
+                match self.reply.take().map(|(text, truncated)| read(&text).with_truncation_note(truncated)) {
                     Some(was)
                         if (&was.thought, &was.action, &was.complaints) == (thought, action, complaints) => {}
                     Some(was) => wrong.push(format!(
@@ -148,10 +148,10 @@ impl Check {
                 }
             }
             Event::ActionTaken { step, .. } => here("the action", *step, &mut wrong),
-            Event::Observed { step, turn, .. } => {
+            Event::Observed { step, result: turn, .. } => {
                 here("the answer", *step, &mut wrong);
                 // Where the world was not asked it stands as it stood.
-                let standing = self.state.standing_turn();
+                let standing = self.state.unchanged_result();
                 if self.sent.is_none() && **turn != standing {
                     wrong.push(format!("the world was not asked; {}", difference(turn, &standing)));
                 }
@@ -162,7 +162,7 @@ impl Check {
                     // Whether a person had a hand in it can be told by the very event that ends it.
                     let (mut was, mut now) = (summary.clone(), now);
                     (was.assisted, now.assisted) = (false, false);
-                    (was.span, now.span) = ((0, 0), (0, 0));
+                    (was.seq_range, now.seq_range) = ((0, 0), (0, 0));
                     if was != now {
                         wrong.push(format!("the episode comes to {now:?}, its summary says {was:?}"));
                     }
@@ -178,7 +178,7 @@ impl Check {
     /// Whether goal and view are what the interface makes of the world's words. The state is the one before the event.
     fn view(&mut self, event: &Event) -> Option<String> {
         let (seen, now) = match event {
-            Event::WorldReset { turn, seen, goal, .. } => {
+            Event::WorldReset { result: turn, agent_view: seen, goal, .. } => {
                 let read = interface::goal(turn);
                 if read != *goal {
                     return Some(format!(
@@ -187,7 +187,7 @@ impl Check {
                 }
                 (seen, interface::incoming(&self.state, "", turn, &[]))
             }
-            Event::Observed { call, turn, seen, .. } => {
+            Event::Observed { call, result: turn, agent_view: seen, .. } => {
                 let executed = self.state.last_step()?.executed.as_ref()?;
                 let lists = call.is_some() && self.sent.is_none();
                 let admissible = match &mut self.world {
@@ -210,9 +210,9 @@ impl Check {
     }
 
     fn prompt(&self, prompt: &PromptRecord, steps: u32) -> Option<String> {
-        let seed = self.state.seed_of(prompt);
+        let seed = self.state.seed_for(prompt);
         // Other words for a failed call keep the seed it had, until it is made again.
-        let kept = self.state.waits_for(prompt.call).is_some_and(|was| was.seed == prompt.seed);
+        let kept = self.state.waiting_prompt(prompt.call).is_some_and(|was| was.seed == prompt.seed);
         let episode = self.state.episode.as_ref().map_or(0, |e| e.number);
         let last = self.state.last_step();
         let due = match last {
@@ -225,7 +225,7 @@ impl Check {
         if prompt.episode != episode {
             return Some(format!("a prompt of episode {} in episode {episode}", prompt.episode));
         }
-        (prompt.asked == ModelRole::Actor && prompt.step != due).then(|| {
+        (prompt.role == ModelRole::Actor && prompt.step != due).then(|| {
             format!("the prompt of step {} where step {due} is due: steps are out of order", prompt.step)
         })
     }

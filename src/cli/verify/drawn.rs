@@ -36,7 +36,7 @@ impl Drawn {
 
     /// Takes the next event; `before` is the state before it.
     pub(super) fn event(&mut self, envelope: &Envelope, before: &State) {
-        let first = std::mem::replace(&mut self.between, !envelope.more);
+        let first = std::mem::replace(&mut self.between, !envelope.batch_continues);
         if first {
             self.batch = self.due(envelope, before).map(|due| (due, Vec::new()));
         }
@@ -45,7 +45,7 @@ impl Drawn {
         {
             recorded.push(envelope.event.clone());
         }
-        if !envelope.more
+        if !envelope.batch_continues
             && let Some((due, recorded)) = self.batch.take()
         {
             self.compared += recorded.len();

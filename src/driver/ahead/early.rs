@@ -83,7 +83,7 @@ impl Early {
             && mine
                 .iter()
                 .zip(its)
-                .all(|(a, b)| (a.label, a.speaker, &a.text) == (b.label, b.speaker, &b.text))
+                .all(|(a, b)| (a.label, a.message_role, &a.text) == (b.label, b.message_role, &b.text))
     }
 
     pub(super) fn failed(&self) -> bool {
@@ -142,7 +142,7 @@ impl Heard {
             ..Usage::default()
         };
         match self.usage {
-            Some(earlier) if earlier.is_earlier() && !self.failed => last.after(&earlier),
+            Some(earlier) if earlier.has_only_earlier() && !self.failed => last.with_earlier(&earlier),
             Some(usage) => usage,
             None if self.failed => Usage::default(),
             None => last,

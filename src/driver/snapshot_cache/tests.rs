@@ -1,7 +1,7 @@
 //! Going back in a world: to every step, by a restore where one can be had, and never to another world.
 
 use super::{MOST, Rebuild, SPACING, SnapshotCache};
-use crate::domain::{Enumeration, EnvInfo, Seen, StepResult, Task};
+use crate::domain::{Enumeration, EnvInfo, Observation, StepResult, Task};
 use crate::driver::OpenWorld;
 use crate::env::{EnvError, Environment, Snapshot};
 use std::sync::Arc;
@@ -71,10 +71,10 @@ fn task(id: &str) -> Task {
     }
 }
 
-fn seen(turn: &StepResult) -> Seen {
-    Seen {
+fn seen(turn: &StepResult) -> Observation {
+    Observation {
         raw: turn.observation.clone(),
-        seen: None,
+        agent_view: None,
         reward: 0.0,
         progress: 0.0,
         done: false,

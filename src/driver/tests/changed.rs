@@ -65,7 +65,8 @@ fn no_acknowledged_event_is_lost_when_the_journal_is_changed() {
         for number in 1..=5 {
             handle.send(Command::Step);
             until(&handle, |h| {
-                h.store.head().waits() && h.store.head().awaiting().is_some_and(|s| s.number == number)
+                h.store.head().is_waiting()
+                    && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == number)
             });
         }
         attack(&session.dir, &session.trunk());
@@ -84,7 +85,7 @@ fn no_acknowledged_event_is_lost_when_the_journal_is_changed() {
         let dir = halt.saved.unwrap().dir.unwrap();
         let resumed = Driver::resume(&dir, |_| Ok(launch(40, false))).unwrap();
         resumed.handle.send(Command::Step);
-        until(&resumed.handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 6));
+        until(&resumed.handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 6));
         resumed.handle.quit();
         resumed.thread.join().unwrap();
         // What is known of the old one says that it is not whole.
@@ -109,7 +110,7 @@ fn a_journal_that_is_changed_before_the_session_is_closed_is_noticed() {
         let root = tempfile::tempdir().unwrap();
         let (handle, thread, session) = start(root.path(), 1, launch(3, false));
         handle.send(Command::Run);
-        until(&handle, |h| h.store.head().over);
+        until(&handle, |h| h.store.head().run_over);
         attack(&session.dir, &session.trunk());
         handle.quit();
         thread.join().unwrap();
@@ -129,7 +130,7 @@ fn a_session_goes_on_when_its_folder_is_put_back() {
     let root = tempfile::tempdir().unwrap();
     let (handle, thread, session) = start(root.path(), 1, launch(40, false));
     handle.send(Command::Step);
-    until(&handle, |h| h.store.head().awaiting().is_some());
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
     let away = root.path().join("away");
     fs::rename(&session.dir, &away).unwrap();
     handle.send(Command::Step);
@@ -138,7 +139,7 @@ fn a_session_goes_on_when_its_folder_is_put_back() {
     handle.retry_write();
     fs::rename(&away, &session.dir).unwrap();
     handle.retry_write();
-    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 2));
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 2));
     until(&handle, |h| !h.store.head().episode.as_ref().unwrap().step(1).unwrap().remarks.is_empty());
     handle.quit();
     thread.join().unwrap();
@@ -152,7 +153,7 @@ fn what_cannot_be_restored_is_told() {
     let root = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(root.path(), meta("s")).unwrap();
     let mut long = launch(100_000, false);
-    long.policy.attended = true;
+    long.policy.is_attended = true;
     let mut spec = spec(1);
     spec.limits.steps = 100_000;
     let (handle, thread) = Driver::over(session.clone(), writer, spec, Vec::new(), long).unwrap();

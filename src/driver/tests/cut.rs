@@ -26,9 +26,9 @@ fn an_answer_that_could_not_be_used_is_not_taken_from_the_cache_again() {
     let cached = Cached::new(Arc::new(script), "toy".to_owned(), kept.path(), Cache::ReadWrite);
     let launch = || {
         let mut launch = RunConfig { actor: Arc::new(cached.clone()), ..launch(9, false) };
-        launch.policy.read = |text| Reading {
+        launch.policy.parse_reply = |text| ParsedActorReply {
             action: Some(text.to_owned()).filter(|text| !text.is_empty()),
-            ..Reading::default()
+            ..ParsedActorReply::default()
         };
         launch
     };
@@ -37,10 +37,12 @@ fn an_answer_that_could_not_be_used_is_not_taken_from_the_cache_again() {
     until(&handle, |h| h.store.head().failed_call.is_some());
     for times in [2, 3] {
         wish(&handle, Command::Retry);
-        until(&handle, |h| h.store.head().failed_call.is_some() || h.store.head().awaiting().is_some());
+        until(&handle, |h| {
+            h.store.head().failed_call.is_some() || h.store.head().step_awaiting_decision().is_some()
+        });
         assert_eq!(asked.load(Ordering::Relaxed), times);
     }
-    assert_eq!(handle.store.head().awaiting().unwrap().proposed.as_deref(), Some("count"));
+    assert_eq!(handle.store.head().step_awaiting_decision().unwrap().proposed.as_deref(), Some("count"));
     handle.quit();
     thread.join().unwrap();
     let read = read_branch(&session.branch_file(&BranchId::trunk())).unwrap();
@@ -53,9 +55,9 @@ fn an_answer_that_could_not_be_used_is_not_taken_from_the_cache_again() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, _) = start(dir.path(), 1, launch());
     wish(&handle, Command::Step);
-    until(&handle, |h| h.store.head().awaiting().is_some());
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
     assert_eq!(asked.load(Ordering::Relaxed), 3);
-    assert!(handle.store.head().awaiting().unwrap().usage.cached);
+    assert!(handle.store.head().step_awaiting_decision().unwrap().usage.cached);
     handle.quit();
     thread.join().unwrap();
 }
@@ -93,7 +95,7 @@ fn an_answer_under_way_is_written_down_before_the_line_is_left() {
         let read = read_branch(&session.branch_file(&BranchId::trunk())).unwrap();
         let [.., off, closed] = read.events.as_slice() else { panic!("too few") };
         assert!(matches!(closed.event, Event::Closed));
-        let Event::CallCancelled { came, .. } = &off.event else { panic!("{off:?}") };
+        let Event::CallCancelled { partial_reply: came, .. } = &off.event else { panic!("{off:?}") };
         assert!(
             matches!(&**came, PartialReply { text, usage: Some(_), .. } if text == "count up"),
             "{came:?}"
@@ -104,7 +106,7 @@ fn an_answer_under_way_is_written_down_before_the_line_is_left() {
             state.apply(envelope);
         }
         assert_eq!(
-            (state.spent.actor.tokens(), state.turn_broken_off()),
+            (state.usage.actor_counts.tokens(), state.is_step_cancelled()),
             (came.usage.unwrap().tokens(), true)
         );
         assert!(!state.open_episode().unwrap().assisted, "nobody had a hand in it");

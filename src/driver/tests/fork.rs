@@ -22,11 +22,12 @@ fn b(n: u32) -> BranchId {
 }
 
 fn step_to(handle: &Handle, number: u32) {
-    while handle.store.head().awaiting().is_none_or(|s| s.number < number) {
+    while handle.store.head().step_awaiting_decision().is_none_or(|s| s.number < number) {
         handle.send(Command::Step);
-        let before = handle.store.head().awaiting().map_or(0, |s| s.number);
+        let before = handle.store.head().step_awaiting_decision().map_or(0, |s| s.number);
         until(handle, |h| {
-            h.store.head().awaiting().is_some_and(|s| s.number > before) && h.store.head().waits()
+            h.store.head().step_awaiting_decision().is_some_and(|s| s.number > before)
+                && h.store.head().is_waiting()
         });
     }
 }
@@ -42,7 +43,7 @@ fn instead(action: &str) -> Vec<Command> {
     vec![Command::Override {
         action: action.to_owned(),
         shown_as: ShownAs::Own,
-        fate: ThoughtDisposition::Kept,
+        thought_disposition: ThoughtDisposition::Kept,
     }]
 }
 
@@ -75,7 +76,7 @@ fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
     let line = handle.store.epoch();
     assert_eq!(wait(handle.fork(at(third, instead("wait")))), Ok(b(1)));
     assert_eq!((handle.store.branch(), handle.store.epoch()), (b(1), line + 1));
-    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 4));
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4));
     assert_eq!(observation(&handle, 2), "It is 2.");
     assert_eq!(observation(&handle, 3), "It is 2.", "the world had been taken back, and did not count");
     assert_eq!(handle.store.head().divergence, None);
@@ -85,7 +86,7 @@ fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
     assert!(read_branch(&session.trunk()).unwrap().events.last().unwrap().event == Event::Closed);
     // Back on the trunk everything is as it was left; and forth again.
     wait(handle.switch(BranchId::trunk())).unwrap();
-    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 5));
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 5));
     step_to(&handle, 6);
     assert_eq!(observation(&handle, 5), "It is 5.");
     same_as_on_disk(&session, &handle);
@@ -95,11 +96,11 @@ fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
     // A fork of the fork, from a step they share: it grows from the trunk.
     let second = proposal_of(&handle, 2);
     assert_eq!(wait(handle.fork(at(second, instead("wait")))), Ok(b(2)));
-    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 3));
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 3));
     same_as_on_disk(&session, &handle);
     let third = proposal_of(&handle, 3);
     assert_eq!(wait(handle.fork(at(third, Vec::new()))), Ok(b(3)), "nothing has to be done there");
-    until(&handle, |h| h.store.head().awaiting().is_some());
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
     step_to(&handle, 4);
     same_as_on_disk(&session, &handle);
     session.label(&b(2), LabelChange::Name(Some(" patient ".to_owned()))).unwrap();
@@ -140,13 +141,16 @@ fn what_is_refused_makes_no_file_and_leaves_the_line_at_work() {
     let second = proposal_of(&handle, 2);
     let before = handle.store.head();
     let refused = |fork: Fork| -> CommandError { wait(handle.fork(fork)).unwrap_err() };
-    assert!(refused(at(Seq(0), Vec::new())).why.contains("no run has begun"));
-    assert!(refused(at(second, vec![Command::Redo])).why.contains("nothing to redo"));
+    assert!(refused(at(Seq(0), Vec::new())).message.contains("no run has begun"));
+    assert!(refused(at(second, vec![Command::Redo])).message.contains("nothing to redo"));
     let twice = [instead("wait"), instead("wait")].concat();
-    assert!(refused(at(second, twice)).why.contains("no proposal"), "the second wish would come too early");
+    assert!(
+        refused(at(second, twice)).message.contains("no proposal"),
+        "the second wish would come too early"
+    );
     let nowhere = Fork { from: Some(b(7)), at: second, ..Fork::default() };
-    assert!(refused(nowhere).why.contains("no branch b7"));
-    assert!(wait(handle.switch(BranchId("../x".to_owned()))).unwrap_err().why.contains("no branch"));
+    assert!(refused(nowhere).message.contains("no branch b7"));
+    assert!(wait(handle.switch(BranchId("../x".to_owned()))).unwrap_err().message.contains("no branch"));
     assert!(wait(handle.switch(BranchId::trunk())).is_err());
     assert_eq!(handle.store.head(), before);
     assert_eq!((session.branch_count(), handle.store.epoch()), (1, 0));
@@ -161,12 +165,15 @@ fn a_fork_inside_a_batch_begins_after_the_batch_before() {
     step_to(&handle, 2);
     let proposed = proposal_of(&handle, 2);
     let inside = Seq(proposed.0 - 1);
-    assert!(handle.store.timeline().event(inside).unwrap().more, "reply and proposal are one batch");
+    assert!(
+        handle.store.timeline().event(inside).unwrap().batch_continues,
+        "reply and proposal are one batch"
+    );
     wait(handle.fork(at(inside, Vec::new()))).unwrap();
     let header = read_branch(&session.branch_file(&b(1))).unwrap().header;
     assert_eq!(header.at_seq, Seq(inside.0 - 1));
     // The call that was in flight there is made again.
-    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 2));
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 2));
     same_as_on_disk(&session, &handle);
     handle.quit();
     thread.join().unwrap();
@@ -298,14 +305,14 @@ fn a_line_that_cannot_be_closed_is_left_as_after_a_crash() {
     failing.store(1, Ordering::Relaxed);
     let second = proposal_of(&handle, 2);
     wait(handle.fork(at(second, instead("wait")))).unwrap();
-    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 3));
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 3));
     assert_eq!(handle.store.live().health, Health::Running);
     let trunk = read_branch(&session.trunk()).unwrap();
     assert_eq!(trunk.torn, None, "nothing of the failed write is left in the file");
     assert!(trunk.events.last().unwrap().event != Event::Closed);
     wait(handle.switch(BranchId::trunk())).unwrap();
     until(&handle, |h| {
-        h.store.head().awaiting().is_some_and(|s| s.number == 3 && s.stage == Stage::Decision)
+        h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 3 && s.stage == Stage::Decision)
     });
     same_as_on_disk(&session, &handle);
     handle.quit();
@@ -320,7 +327,9 @@ fn what_is_wished_while_a_forks_world_is_brought_back_comes_after_the_forks_own_
     let third = proposal_of(&handle, 3);
     handle.send_fork(at(third, instead("wait")));
     handle.send(Command::Remark { step: 3, text: "after it".to_owned() });
-    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 4) && h.store.epoch() == 1);
+    until(&handle, |h| {
+        h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4) && h.store.epoch() == 1
+    });
     until(&handle, |h| {
         h.store.timeline().since(third).iter().any(|e| matches!(e.event, Event::Remarked { .. }))
     });
@@ -341,7 +350,7 @@ fn a_branch_whose_line_is_broken_says_which_file() {
     let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
     step_to(&handle, 4);
     wait(handle.fork(at(proposal_of(&handle, 3), instead("wait")))).unwrap();
-    until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 4));
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4));
     handle.quit();
     thread.join().unwrap();
     let fault = |session: &Session| {

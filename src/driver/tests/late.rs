@@ -1,7 +1,7 @@
 //! Worlds that hang, panic or fail while others wait: nobody waits for ever, and nothing is done twice.
 
 use super::{Counter, launch, start, until};
-use crate::domain::{Enumeration, EnvInfo, EpisodeRole, Kind, Purpose, Question, StepResult};
+use crate::domain::{Enumeration, EnvInfo, EpisodeRole, Purpose, Question, ReflectionKind, StepResult};
 use crate::driver::{Driver, Handle, Message, RunConfig};
 use crate::engine::{Command, Intent, Method, State};
 use crate::env::{EnvError, Environment};
@@ -98,12 +98,15 @@ fn admissible(handle: &Handle) -> Vec<String> {
 fn step_to(handle: &Handle, answered: u32) {
     let done = |h: &Handle| {
         let head = h.store.head();
-        head.waits() && head.open_episode().is_some_and(|e| e.reset.is_some() && e.answered() >= answered)
+        head.is_waiting()
+            && head
+                .open_episode()
+                .is_some_and(|e| e.first_observation.is_some() && e.answered_steps() >= answered)
     };
     while !done(handle) {
         let before = handle.store.head().head;
         handle.send(Command::Step);
-        until(handle, |h| h.store.head().head > before && h.store.head().waits());
+        until(handle, |h| h.store.head().head > before && h.store.head().is_waiting());
     }
 }
 
@@ -232,10 +235,10 @@ fn a_world_that_was_left_behind_is_heard_no_more() {
     // The first world answers the call that is under way again in the second.
     gates[0].open();
     until(&handle, |h| h.store.head().failed_call.is_some());
-    assert_eq!(handle.store.head().open_episode().unwrap().answered(), 0);
+    assert_eq!(handle.store.head().open_episode().unwrap().answered_steps(), 0);
     handle.send(Command::Retry);
     // The readers are told once of several events: it may be further already.
-    until(&handle, |h| h.store.head().episode.as_ref().is_some_and(|e| e.answered() >= 1));
+    until(&handle, |h| h.store.head().episode.as_ref().is_some_and(|e| e.answered_steps() >= 1));
     gates[1].open();
     handle.quit();
     thread.join().unwrap();
@@ -268,7 +271,7 @@ fn a_clock_of_an_order_that_was_answered_means_nothing() {
     gate.open();
     handle.send(Command::Run);
     // The readers are told once of several events: it may be further already.
-    until(&handle, |h| h.store.head().episode.as_ref().is_some_and(|e| e.answered() >= 1));
+    until(&handle, |h| h.store.head().episode.as_ref().is_some_and(|e| e.answered_steps() >= 1));
     assert_eq!(worlds.load(Ordering::SeqCst), 2);
     handle.quit();
     thread.join().unwrap();
@@ -288,7 +291,7 @@ impl Method for Asks {
         let task = state.run.as_ref().unwrap().tasks[0].clone();
         vec![Intent::StartEpisode { task: Box::new(task), trial: 1, role: EpisodeRole::Test }]
     }
-    fn reflect_now(&self, _: &State, kind: Kind) -> Vec<Intent> {
+    fn reflect_now(&self, _: &State, kind: ReflectionKind) -> Vec<Intent> {
         vec![Intent::AskMentor(Question { kind, purpose: Purpose::Reflect })]
     }
 }
@@ -325,13 +328,13 @@ fn a_mentor_at_work_is_not_asked_again_after_a_rebuild() {
     launch.mentor = Some(Arc::new(Silent(asked.clone())));
     let (handle, thread, _session) = start(dir.path(), 1, launch);
     handle.send(Command::Run);
-    until(&handle, |h| h.store.head().world_busy() && h.store.head().last_step().is_some());
-    handle.send(Command::Reflect(Kind::Error));
+    until(&handle, |h| h.store.head().is_world_busy() && h.store.head().last_step().is_some());
+    handle.send(Command::Reflect(ReflectionKind::Error));
     until(&handle, |_| asked.load(Ordering::SeqCst) == 1);
     gate.open();
     until(&handle, |h| h.store.head().failed_call.is_some());
     handle.send(Command::Retry);
-    until(&handle, |h| h.store.head().open_episode().unwrap().answered() == 1);
+    until(&handle, |h| h.store.head().open_episode().unwrap().answered_steps() == 1);
     assert_eq!(handle.store.live().calls.len(), 1);
     handle.quit();
     thread.join().unwrap();
@@ -362,7 +365,7 @@ fn a_world_that_panics_has_died_and_nobody_waits_for_it() {
     let (handle, thread, _session) = start(dir.path(), 1, launch);
     handle.send(Command::Run);
     until(&handle, |h| h.store.head().failed_call.is_some());
-    assert!(handle.store.head().failed_call.as_ref().unwrap().1.what.contains("panic"));
+    assert!(handle.store.head().failed_call.as_ref().unwrap().1.message.contains("panic"));
     handle.quit();
     thread.join().unwrap();
 }

@@ -38,14 +38,15 @@ fn a_provider_that_panics_is_a_failed_call() {
     for _ in 0..2 {
         until(&handle, |h| h.store.head().failed_call.is_some());
         let failure = handle.store.head().failed_call.clone().unwrap().1;
-        assert_eq!((failure.place.as_str(), failure.kind), ("brittle", Some(FailureKind::Broken)));
-        assert!(failure.what.contains("broke (a panic)") && failure.next.contains("retry"), "{failure:?}");
+        assert_eq!((failure.source.as_str(), failure.kind), ("brittle", Some(FailureKind::Panicked)));
+        assert!(failure.message.contains("broke (a panic)") && failure.hint.contains("retry"), "{failure:?}");
         assert!(handle.store.live().calls.is_empty());
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let retried = runtime.block_on(handle.ask(Command::Retry)).unwrap();
         until(&handle, |h| {
             let head = h.store.head();
-            head.head > retried && (head.failed_call.is_some() || head.past.len() == 1 || head.waits())
+            head.head > retried
+                && (head.failed_call.is_some() || head.ended_episodes.len() == 1 || head.is_waiting())
         });
     }
     play_out(&handle, thread);
@@ -71,35 +72,42 @@ fn a_recorded_reply_is_taken_once_and_named() {
     }));
     let made = RunConfig { actor: mute, stand_in: Some(recordings()), ..launch(9, false) };
     let (handle, thread, session) = start(dir.path(), 1, made);
-    handle.send(Command::RetryFrom("recorded:good".to_owned()));
+    handle.send(Command::RetryFromRecording("recorded:good".to_owned()));
     until(&handle, |h| !h.store.live().signals.is_empty());
     assert!(format!("{:?}", handle.store.live().signals).contains("no call to a model has failed"));
     handle.send(Command::Step);
     let failed_with = |words: &'static str| {
         until(&handle, move |h| {
-            h.store.head().failed_call.as_ref().is_some_and(|t| t.1.what.contains(words))
+            h.store.head().failed_call.as_ref().is_some_and(|t| t.1.message.contains(words))
         });
     };
     failed_with("no one answers");
-    handle.send(Command::RetryFrom("recorded:none".to_owned()));
+    handle.send(Command::RetryFromRecording("recorded:none".to_owned()));
     failed_with("there is no such session");
-    handle.send(Command::RetryFrom("recorded:other".to_owned()));
+    handle.send(Command::RetryFromRecording("recorded:other".to_owned()));
     failed_with("segment 2 differs first");
-    handle.send(Command::RetryFrom("recorded:good".to_owned()));
-    until(&handle, |h| h.store.head().awaiting().is_some());
+    handle.send(Command::RetryFromRecording("recorded:good".to_owned()));
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
     let state = handle.store.head();
-    let step = state.awaiting().unwrap();
-    assert_eq!((step.from.as_deref(), step.proposed.as_deref()), (Some("recorded:good"), Some("count")));
-    assert!(step.usage.recorded && state.spent.actor.recorded > 0 && state.spent.actor.cost_nano == 0);
+    let step = state.step_awaiting_decision().unwrap();
+    assert_eq!(
+        (step.reply_source.as_deref(), step.proposed.as_deref()),
+        (Some("recorded:good"), Some("count"))
+    );
+    assert!(
+        step.usage.recorded
+            && state.usage.actor_counts.recorded > 0
+            && state.usage.actor_counts.cost_nano == 0
+    );
     // Only this once: the next question goes to the model again.
     handle.send(Command::Step);
     failed_with("no one answers");
-    assert!(handle.store.head().stand_ins.is_empty());
+    assert!(handle.store.head().reply_overrides.is_empty());
     handle.quit();
     thread.join().unwrap();
     let events = read_branch(&session.trunk()).unwrap().events;
     let from = events.iter().filter_map(|e| match &e.event {
-        Event::ReplyReceived { from, .. } => Some(from.clone()),
+        Event::ReplyReceived { reply_source: from, .. } => Some(from.clone()),
         _ => None,
     });
     assert_eq!(from.collect::<Vec<_>>(), [Some("recorded:good".to_owned())]);
@@ -138,12 +146,15 @@ fn what_a_server_refuses_on_the_way_is_journaled_once() {
     };
     let (told, replies) = (
         place(
-            |e| matches!(e, Event::SettingsUnsent { what, .. } if what == &["seed: the server refused it"]),
+            |e| matches!(e, Event::SettingsUnsent { settings, .. } if settings == &["seed: the server refused it"]),
         ),
         place(|e| matches!(e, Event::ReplyReceived { .. })),
     );
     assert_eq!(told, [replies[1] - 1], "before the answer that it belongs to, and never again");
-    assert_eq!(handle.store.head().unsent(crate::domain::ModelRole::Actor), ["seed: the server refused it"]);
+    assert_eq!(
+        handle.store.head().unsent_settings(crate::domain::ModelRole::Actor),
+        ["seed: the server refused it"]
+    );
 }
 
 /// Says something and then nothing more.
@@ -167,7 +178,7 @@ impl Provider for Slow {
 fn what_had_come_of_an_answer_is_written_down_when_it_is_broken_off() {
     let counted = Usage { prompt_tokens: 90, reply_tokens: 5, ..Usage::default() };
     // The count of an answer before this one was all there was, where it was asked anew.
-    let earlier = Usage::default().after(&counted);
+    let earlier = Usage::default().with_earlier(&counted);
     for (usage, tokens, estimated) in [(None, 4, true), (Some(counted), 95, false), (Some(earlier), 99, true)]
     {
         let dir = tempfile::tempdir().unwrap();
@@ -179,16 +190,16 @@ fn what_had_come_of_an_answer_is_written_down_when_it_is_broken_off() {
             live.calls.first().is_some_and(|c| c.text == "count to" && c.usage == usage)
         });
         handle.send(Command::Cancel);
-        until(&handle, |h| h.store.head().turn_broken_off());
+        until(&handle, |h| h.store.head().is_step_cancelled());
         let state = handle.store.head();
         let step = state.last_step().unwrap();
-        let came = &step.broken_off[0];
+        let came = &step.partial_replies[0];
         assert_eq!((came.text.as_str(), came.reasoning.as_str()), ("count to", "It is "));
         let spent = came.usage.unwrap();
         assert_eq!((spent.tokens(), spent.estimated), (tokens, estimated));
-        assert_eq!((state.spent.actor_tokens, state.spent.actor_calls), (tokens, 1));
+        assert_eq!((state.usage.actor_tokens, state.usage.actor_calls), (tokens, 1));
         let reported = usage.map_or(0, |_| 95);
-        let apart = state.spent.actor;
+        let apart = state.usage.actor_counts;
         assert_eq!((apart.reported, apart.estimated), (reported, tokens - reported));
         until(&handle, |h| h.store.live().calls.is_empty());
         // A recorded reply takes its place.
@@ -218,7 +229,7 @@ impl Provider for Paid {
 #[test]
 fn what_a_failed_call_had_paid_for_is_counted() {
     let counted = Usage { prompt_tokens: 90, reply_tokens: 5, cost_nano: 7, ..Usage::default() };
-    let paid = Usage::default().after(&counted);
+    let paid = Usage::default().with_earlier(&counted);
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) =
         start(dir.path(), 1, RunConfig { actor: Arc::new(Paid(paid)), ..launch(2, false) });
@@ -226,12 +237,12 @@ fn what_a_failed_call_had_paid_for_is_counted() {
     until(&handle, |h| h.store.head().failed_call.is_some());
     let state = handle.store.head();
     assert_eq!(state.failed_call.as_ref().unwrap().1.usage, Some(paid));
-    assert_eq!((state.spent.actor.reported, state.spent.actor.cost_nano), (95, 7));
-    assert_eq!((state.spent.actor_tokens, state.episode.as_ref().unwrap().tokens), (95, 95));
+    assert_eq!((state.usage.actor_counts.reported, state.usage.actor_counts.cost_nano), (95, 7));
+    assert_eq!((state.usage.actor_tokens, state.episode.as_ref().unwrap().tokens), (95, 95));
     handle.quit();
     thread.join().unwrap();
     let events = read_branch(&session.trunk()).unwrap().events;
-    assert_eq!(crate::journal::fold(events).head().spent, state.spent);
+    assert_eq!(crate::journal::fold(events).head().usage, state.usage);
 }
 
 #[test]
@@ -242,12 +253,15 @@ fn a_recorded_reply_takes_the_place_of_an_answer_that_was_broken_off() {
     handle.send(Command::Step);
     until(&handle, |h| h.store.live().calls.first().is_some_and(|c| !c.text.is_empty()));
     handle.send(Command::Cancel);
-    handle.send(Command::RetryFrom("recorded:good".to_owned()));
-    until(&handle, |h| h.store.head().awaiting().is_some());
+    handle.send(Command::RetryFromRecording("recorded:good".to_owned()));
+    until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
     let state = handle.store.head();
-    let step = state.awaiting().unwrap();
-    assert_eq!((step.from.as_deref(), step.proposed.as_deref()), (Some("recorded:good"), Some("count")));
-    assert_eq!(step.broken_off.len(), 1);
+    let step = state.step_awaiting_decision().unwrap();
+    assert_eq!(
+        (step.reply_source.as_deref(), step.proposed.as_deref()),
+        (Some("recorded:good"), Some("count"))
+    );
+    assert_eq!(step.partial_replies.len(), 1);
     handle.quit();
     thread.join().unwrap();
 }

@@ -64,12 +64,12 @@ fn a_failed_call_is_tried_again_with_another_model() {
     handle.send(Command::Run);
     until(&handle, |h| h.store.head().failed_call.is_some());
     let refused = asked(&handle, Command::ChangeRun(Box::new(with_actor("nobody")))).unwrap_err();
-    assert_eq!((refused.why.as_str(), refused.next.as_str()), ("no actor \"nobody\"", "take script"));
+    assert_eq!((refused.message.as_str(), refused.hint.as_str()), ("no actor \"nobody\"", "take script"));
     let mut other = with_actor("script");
     other.method = "twice".to_owned();
     asked(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap();
     let refused = asked(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap_err();
-    assert!(refused.why.contains("the run as it is"));
+    assert!(refused.message.contains("the run as it is"));
     asked(&handle, Command::Retry).unwrap();
     play_out(&handle, thread);
     let events = read_branch(&session.trunk()).unwrap().events;
@@ -113,7 +113,7 @@ fn a_run_is_not_changed_without_the_means_to_outfit_another() {
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, _session) = start(dir.path(), 1, launch(2, false));
     let refused = asked(&handle, Command::ChangeRun(Box::new(with_actor("other")))).unwrap_err();
-    assert!(refused.why.contains("means to outfit"), "{refused:?}");
+    assert!(refused.message.contains("means to outfit"), "{refused:?}");
     handle.quit();
     thread.join().unwrap();
 }
@@ -122,7 +122,8 @@ fn third(handle: &crate::driver::Handle) -> crate::domain::Seq {
     for number in 1..=3 {
         handle.send(Command::Step);
         until(handle, |h| {
-            h.store.head().waits() && h.store.head().awaiting().is_some_and(|s| s.number == number)
+            h.store.head().is_waiting()
+                && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == number)
         });
     }
     handle.store.head().head
@@ -130,7 +131,11 @@ fn third(handle: &crate::driver::Handle) -> crate::domain::Seq {
 
 fn elsewhere(at: crate::domain::Seq) -> crate::driver::Fork {
     let (action, shown_as) = ("wait".to_owned(), crate::domain::ShownAs::Own);
-    let then = vec![Command::Override { action, shown_as, fate: crate::domain::ThoughtDisposition::Kept }];
+    let then = vec![Command::Override {
+        action,
+        shown_as,
+        thought_disposition: crate::domain::ThoughtDisposition::Kept,
+    }];
     crate::driver::Fork { at, then, ..crate::driver::Fork::default() }
 }
 
@@ -141,7 +146,9 @@ fn a_second_fork_waits_until_what_was_wished_with_the_first_is_done() {
     let at = third(&handle);
     handle.send_fork(elsewhere(at));
     handle.send_fork(elsewhere(at));
-    until(&handle, |h| h.store.epoch() == 2 && h.store.head().awaiting().is_some_and(|s| s.number == 4));
+    until(&handle, |h| {
+        h.store.epoch() == 2 && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4)
+    });
     handle.quit();
     thread.join().unwrap();
     for branch in ["b1", "b2"] {
@@ -172,7 +179,9 @@ fn a_fork_whose_line_was_not_yet_reopened_is_the_one_that_is_taken_up() {
     let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
     let at = third(&handle);
     handle.send_fork(elsewhere(at));
-    until(&handle, |h| h.store.epoch() == 1 && h.store.head().awaiting().is_some_and(|s| s.number == 4));
+    until(&handle, |h| {
+        h.store.epoch() == 1 && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4)
+    });
     handle.quit();
     thread.join().unwrap();
     let fork = crate::domain::BranchId("b1".to_owned());
@@ -212,15 +221,17 @@ fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
     let meta = super::meta("s");
     let (handle, thread, session) = Driver::start(dir.path(), meta, begun, Vec::new(), first).unwrap();
     let at = third(&handle);
-    let set = |name: &str, value: Value| Command::Set { name: name.to_owned(), value };
+    let set = |name: &str, value: Value| Command::ChangeSetting { name: name.to_owned(), value };
     let fork = |then| crate::driver::Fork { at, then, ..crate::driver::Fork::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     // What nobody would heed makes no branch.
     let refused = runtime.block_on(handle.fork(fork(vec![set("mentor.temperature", json!(1))]))).unwrap_err();
-    assert!(refused.why.contains("no mentor"), "{refused:?}");
+    assert!(refused.message.contains("no mentor"), "{refused:?}");
     let then = vec![set("actor.temperature", json!(0.7)), set("actor.seed", json!(4)), Command::Step];
     runtime.block_on(handle.fork(fork(then))).unwrap();
-    until(&handle, |h| h.store.head().waits() && h.store.head().awaiting().is_some_and(|s| s.number == 4));
+    until(&handle, |h| {
+        h.store.head().is_waiting() && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4)
+    });
     handle.quit();
     thread.join().unwrap();
     let branches = session.branches().unwrap();
@@ -229,7 +240,7 @@ fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
     let resumed = Driver::resume(&session.dir, outfit).unwrap();
     resumed.handle.send(Command::Step);
     until(&resumed.handle, |h| {
-        h.store.head().waits() && h.store.head().awaiting().is_some_and(|s| s.number == 5)
+        h.store.head().is_waiting() && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 5)
     });
     resumed.handle.quit();
     resumed.thread.join().unwrap();
@@ -254,7 +265,7 @@ fn what_the_world_of_then_accepts_moves_nothing() {
         let mut state = (*handle.store.state_at(at)).clone();
         if lies {
             let episode = Arc::make_mut(state.episode.as_mut().unwrap());
-            episode.reset.as_mut().unwrap().raw = "It is 7.".to_owned();
+            episode.first_observation.as_mut().unwrap().raw = "It is 7.".to_owned();
         }
         let head = handle.store.head().head;
         let said = runtime.block_on(handle.admissible_then(move || Arc::new(state)));
@@ -262,7 +273,7 @@ fn what_the_world_of_then_accepts_moves_nothing() {
         assert!(!lies || said.unwrap_err().contains("from its first observation on"));
         assert_eq!(handle.store.head().head, head);
         handle.send(Command::Step);
-        until(&handle, |h| h.store.head().awaiting().is_some_and(|s| s.number == 4));
+        until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4));
         let head = handle.store.head();
         assert_eq!(head.episode.as_ref().unwrap().step(3).unwrap().answer.as_ref().unwrap().raw, "It is 3.");
         handle.quit();

@@ -1,25 +1,25 @@
 //! Breakpoints over forks: a branch takes those along that stand on the line that is left.
 
 use super::{launch, start, until};
-use crate::domain::{BranchId, Stop};
+use crate::domain::{BranchId, BreakpointConfig};
 use crate::driver::{Driver, Fork, Handle, RunConfig};
-use crate::engine::{Cause, Command, Event, Found, StopRules};
+use crate::engine::{BreakpointMatch, BreakpointRules, Cause, Command, Event};
 use crate::journal::{Use, open_branch, read_branch};
 use std::sync::Arc;
 
 /// Knows the condition `step N`, and `once` before it.
 fn watched() -> RunConfig {
     let mut launch = launch(30, false);
-    launch.policy.stops = StopRules {
-        read: Arc::new(|text: &str| {
+    launch.policy.breakpoints = BreakpointRules {
+        parse: Arc::new(|text: &str| {
             let (once, condition) = text.strip_prefix("once ").map_or((false, text), |rest| (true, rest));
-            Ok(Stop { condition: condition.to_owned(), once, ..Stop::default() })
+            Ok(BreakpointConfig { condition: condition.to_owned(), once, ..BreakpointConfig::default() })
         }),
-        look: Arc::new(|before, envelope, _| {
+        find_hits: Arc::new(|before, envelope, _| {
             let Event::Observed { step, .. } = &envelope.event else { return Vec::new() };
             let (step, wanted) = (*step, format!("step {step}"));
-            let hit = before.stops.all.iter().filter(|b| b.on && b.stop.condition == wanted);
-            hit.map(|b| Found { breakpoint: b.number, step, why: wanted.clone() }).collect()
+            let hit = before.breakpoints.all.iter().filter(|b| b.enabled && b.config.condition == wanted);
+            hit.map(|b| BreakpointMatch { breakpoint: b.number, step, reason: wanted.clone() }).collect()
         }),
     };
     launch
@@ -32,26 +32,27 @@ fn sent(handle: &Handle, command: Command) {
 }
 
 fn set(handle: &Handle, text: &str) {
-    sent(handle, Command::Break { text: text.to_owned(), of: None });
+    sent(handle, Command::SetBreakpoint { text: text.to_owned(), replaces: None });
 }
 
 fn step(handle: &Handle, number: u32) {
     handle.send(Command::Step);
     until(handle, |h| {
-        h.store.head().waits() && h.store.head().awaiting().is_some_and(|s| s.number == number)
+        h.store.head().is_waiting()
+            && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == number)
     });
 }
 
 /// Each with its number, its words, whether it is on, and its hits.
 fn list(handle: &Handle) -> Vec<(u32, String, bool, u32)> {
-    let all = handle.store.head().stops.all.clone();
-    all.iter().map(|b| (b.number, b.stop.to_string(), b.on, b.hits)).collect()
+    let all = handle.store.head().breakpoints.all.clone();
+    all.iter().map(|b| (b.number, b.config.to_string(), b.enabled, b.hits)).collect()
 }
 
 fn run_to_a_stop(handle: &Handle) -> u32 {
     handle.send(Command::Run);
-    until(handle, |h| h.store.head().waits() && h.store.head().stops.standing.is_some());
-    handle.store.head().stops.standing.as_ref().map_or(0, |hit| hit.step)
+    until(handle, |h| h.store.head().is_waiting() && h.store.head().breakpoints.current_hit.is_some());
+    handle.store.head().breakpoints.current_hit.as_ref().map_or(0, |hit| hit.step)
 }
 
 #[test]
@@ -65,28 +66,28 @@ fn a_fork_takes_the_breakpoints_along_as_they_stand_on_the_line_that_is_left() {
     set(&handle, "step 6");
     set(&handle, "once step 7");
     set(&handle, "step 8");
-    sent(&handle, Command::SwitchBreak { breakpoint: 4, on: false });
+    sent(&handle, Command::SwitchBreakpoint { breakpoint: 4, enabled: false });
     assert_eq!(run_to_a_stop(&handle), 3);
-    sent(&handle, Command::RemoveBreak(1));
+    sent(&handle, Command::RemoveBreakpoint(1));
     let left = list(&handle);
     // Back before all but the first were set, and the first was deleted.
     handle.send_fork(Fork { at: early, ..Fork::default() });
-    until(&handle, |h| h.store.epoch() == 1 && h.store.head().awaiting().is_some());
+    until(&handle, |h| h.store.epoch() == 1 && h.store.head().step_awaiting_decision().is_some());
     assert_eq!(list(&handle), left, "the deleted one is not back, the others are here");
     assert_eq!(left.len(), 3);
     assert_eq!(run_to_a_stop(&handle), 6, "it does not run past");
     // What the branch began with is no deed of the person's, and a deed on what is gone is not there to be taken back.
-    let undo = handle.store.head().undo.clone();
-    assert!(!undo.iter().any(|u| format!("{:?}", u.what).contains("Breakpoint")), "{undo:?}");
+    let undo = handle.store.head().undo_stack.clone();
+    assert!(!undo.iter().any(|u| format!("{:?}", u.action).contains("Breakpoint")), "{undo:?}");
     let b1 = session.branch_file(&BranchId("b1".to_owned()));
     let events = read_branch(&b1).unwrap().events;
     let own: Vec<_> = events.iter().filter(|e| e.seq > early).collect();
-    let first = own.iter().position(|e| !e.more).unwrap();
+    let first = own.iter().position(|e| !e.batch_continues).unwrap();
     assert_eq!(own[0].event, Event::Reopened);
     assert_eq!(first, 5, "one batch: the reopening, one deleted, three set, one of them off");
     assert!(own[..=first].iter().all(|e| e.cause == Cause::Policy));
     // Each branch keeps its own from here on, and the same ones are written no second time.
-    sent(&handle, Command::RemoveBreak(2));
+    sent(&handle, Command::RemoveBreakpoint(2));
     let here = list(&handle);
     let head = handle.store.head().head;
     handle.send_fork(Fork { at: head, ..Fork::default() });
@@ -115,7 +116,7 @@ fn a_kill_in_the_first_batch_of_a_fork_leaves_no_half_of_its_breakpoints() {
     set(&handle, "step 6");
     set(&handle, "step 8");
     handle.send_fork(Fork { at: early, ..Fork::default() });
-    until(&handle, |h| h.store.epoch() == 1 && h.store.head().awaiting().is_some());
+    until(&handle, |h| h.store.epoch() == 1 && h.store.head().step_awaiting_decision().is_some());
     handle.quit();
     thread.join().unwrap();
     let file = session.branch_file(&BranchId("b1".to_owned()));
@@ -123,8 +124,8 @@ fn a_kill_in_the_first_batch_of_a_fork_leaves_no_half_of_its_breakpoints() {
     // The header, the reopening, and one of the two.
     let cut: String = whole.split_inclusive('\n').take(3).collect();
     std::fs::write(&file, cut).unwrap();
-    let all = open_branch(&file, Use::Check).unwrap().timeline.head().stops.all.clone();
+    let all = open_branch(&file, Use::Check).unwrap().timeline.head().breakpoints.all.clone();
     assert!(all.is_empty(), "the batch is not whole: {all:?}");
     std::fs::write(&file, whole).unwrap();
-    assert_eq!(open_branch(&file, Use::Check).unwrap().timeline.head().stops.all.len(), 2);
+    assert_eq!(open_branch(&file, Use::Check).unwrap().timeline.head().breakpoints.all.len(), 2);
 }

@@ -1,7 +1,9 @@
 //! Any session, any rewinds, forks and changes by hand: the files fold to what was shown, and nothing of them ever changes.
 
 use super::{start, until};
-use crate::domain::{Autonomy, BranchId, Kind, LessonText, Scope, Seq, ShownAs, ThoughtDisposition};
+use crate::domain::{
+    Autonomy, BranchId, LessonText, ReflectionKind, Scope, Seq, ShownAs, ThoughtDisposition,
+};
 use crate::driver::{Driver, Fork, Handle, RunConfig};
 use crate::engine::{Command, Event, LessonCommand, State};
 use crate::journal::{LabelChange, Session, Use, open_branch};
@@ -12,7 +14,7 @@ use std::sync::Arc;
 /// With the breakpoints that sessions have.
 fn launch(goal: u32, lies: bool) -> RunConfig {
     let mut launch = super::launch(goal, lies);
-    launch.policy.stops = crate::breakpoint::rules(crate::breakpoint::parse);
+    launch.policy.breakpoints = crate::breakpoint::rules(crate::breakpoint::parse);
     launch
 }
 
@@ -31,12 +33,16 @@ enum Move {
 }
 
 fn instead(action: &str) -> Command {
-    Command::Override { action: action.to_owned(), shown_as: ShownAs::Own, fate: ThoughtDisposition::Kept }
+    Command::Override {
+        action: action.to_owned(),
+        shown_as: ShownAs::Own,
+        thought_disposition: ThoughtDisposition::Kept,
+    }
 }
 
 fn lesson() -> Command {
     let text = LessonText::plain("count on");
-    Command::Lesson(LessonCommand::add(Kind::Error, Scope::Environment, text, String::new()))
+    Command::Lesson(LessonCommand::add(ReflectionKind::Error, Scope::Environment, text, String::new()))
 }
 
 fn wishes() -> impl Strategy<Value = Command> {
@@ -46,11 +52,11 @@ fn wishes() -> impl Strategy<Value = Command> {
         2 => Just(instead("wait")),
         1 => Just(Command::Reject("no".to_owned())),
         1 => Just(Command::Remark { step: 1, text: "odd".to_owned() }),
-        1 => Just(Command::Set { name: "max_steps".to_owned(), value: 9.into() }),
+        1 => Just(Command::ChangeSetting { name: "max_steps".to_owned(), value: 9.into() }),
         1 => Just(lesson()),
-        1 => Just(Command::Break { text: "action = count".to_owned(), of: None }),
-        1 => (1u32..3, any::<bool>()).prop_map(|(breakpoint, on)| Command::SwitchBreak { breakpoint, on }),
-        1 => (1u32..3).prop_map(Command::RemoveBreak),
+        1 => Just(Command::SetBreakpoint { text: "action = count".to_owned(), replaces: None }),
+        1 => (1u32..3, any::<bool>()).prop_map(|(breakpoint, on)| Command::SwitchBreakpoint { breakpoint, enabled: on }),
+        1 => (1u32..3).prop_map(Command::RemoveBreakpoint),
         1 => Just(Command::Undo),
         1 => Just(Command::Redo),
         1 => (1u32..5).prop_map(|step| Command::EditObservation { step, text: "It is so.".to_owned() }),
@@ -108,7 +114,7 @@ fn play(handle: &Handle, session: &Session, step: Move) {
         handle.admissible().await;
         drop(handle.ask(Command::Pause).await);
     });
-    until(handle, |h| h.store.head().waits() || h.store.head().over);
+    until(handle, |h| h.store.head().is_waiting() || h.store.head().run_over);
 }
 
 fn files(session: &Session) -> BTreeMap<String, Vec<u8>> {

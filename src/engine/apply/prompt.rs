@@ -1,58 +1,58 @@
 //! Prompts as they are drafted and sent.
 
 use super::State;
-use crate::domain::{Origin, PromptRecord, Question, Seq, Stage};
+use crate::domain::{PromptRecord, Question, SegmentOrigin, Seq, Stage};
 use std::sync::Arc;
 
 impl State {
     /// A draft, or other words for a call that has failed or was broken off. A draft's number is its own: whatever else is asked
     /// while it waits has another.
     pub(super) fn draft_prompt(&mut self, prompt: &Arc<PromptRecord>, seq: Seq) {
-        if !self.change_asked(prompt) {
+        if !self.edit_waiting_prompt(prompt) {
             self.draft = Some(prompt.clone());
             self.next_call = self.next_call.max(prompt.call.0.saturating_add(1));
-            self.redraft_broken_off(prompt);
+            self.redraft_cancelled(prompt);
             self.open_step(prompt, seq, Stage::Prompt);
-            self.spend_stage();
+            self.use_stage_grant();
         }
     }
 
     pub(super) fn send_prompt(&mut self, prompt: &Arc<PromptRecord>, seq: Seq) {
         // A failed call that is made again otherwise is the same call: it and its lessons were counted when it was first sent.
-        match self.take_trouble(prompt.call) {
-            Some((effect, failure)) => self.count_again(&effect, &failure),
+        match self.take_failed_call(prompt.call) {
+            Some((effect, failure)) => self.count_retry(&effect, &failure),
             None => self.count_sent(prompt, seq),
         }
         self.open_step(prompt, seq, Stage::Reply);
-        self.pool_used = seq;
+        self.last_pool_use = seq;
         let sent = prompt.clone();
         if let Some(question) = prompt.question {
-            self.remember_question(question, sent);
+            self.store_question(question, sent);
             return;
         }
-        let last = self.prompts.0.replace(sent);
-        if !last.as_ref().is_some_and(|last| same_words(last, prompt)) {
-            self.prompts.1 = last;
+        let last = self.actor_prompts.0.replace(sent);
+        if !last.as_ref().is_some_and(|last| has_same_text(last, prompt)) {
+            self.actor_prompts.1 = last;
         }
     }
 
     /// Counts a call on its way out, and the use of the lessons it shows.
     fn count_sent(&mut self, prompt: &PromptRecord, seq: Seq) {
         let shown = prompt.segments.iter().filter_map(|s| match &s.origin {
-            Origin::Lesson { id, .. } => Some(id),
+            SegmentOrigin::Lesson { id, .. } => Some(id),
             _ => None,
         });
-        let taught = self.pool.used(shown, seq);
+        let taught = self.pool.count_uses(shown, seq);
         self.edit_episode(|e| {
             e.calls += 1;
             e.assisted |= taught;
         });
-        self.count_call(prompt.asked);
+        self.count_call(prompt.role);
     }
 
-    fn remember_question(&mut self, question: Question, sent: Arc<PromptRecord>) {
+    fn store_question(&mut self, question: Question, sent: Arc<PromptRecord>) {
         match self.mentor_prompts.iter_mut().find(|(asked, ..)| *asked == question) {
-            Some((_, last, _)) if same_words(last, &sent) => *last = sent,
+            Some((_, last, _)) if has_same_text(last, &sent) => *last = sent,
             Some((_, last, before)) => *before = Some(std::mem::replace(last, sent)),
             None => self.mentor_prompts.push((question, sent, None)),
         }
@@ -60,6 +60,6 @@ impl State {
 }
 
 /// The same call with the same words, sampled otherwise: there is nothing to compare.
-fn same_words(last: &PromptRecord, now: &PromptRecord) -> bool {
+fn has_same_text(last: &PromptRecord, now: &PromptRecord) -> bool {
     (last.call, &last.sha256) == (now.call, &now.sha256)
 }

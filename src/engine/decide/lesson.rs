@@ -22,7 +22,7 @@ impl Engine {
             })
         };
         Ok(match wish {
-            LessonCommand::Add { kind, scope, text, rule, evidence, parents, moment } => {
+            LessonCommand::Add { kind, scope, text, rule, evidence, parents, transition: moment } => {
                 if text.text.trim().is_empty() {
                     return Err(CommandError::new("an empty lesson teaches nothing", "write a sentence"));
                 }
@@ -41,8 +41,8 @@ impl Engine {
                     evidence: evidence.clone(),
                     rule: rule.clone(),
                     parents: parents.clone(),
-                    moment: moment.clone(),
-                    about: None,
+                    transition: moment.clone(),
+                    task_key: None,
                 }
             }
             LessonCommand::Accept { kind, scope, text, edited, evidence } => {
@@ -58,8 +58,8 @@ impl Engine {
                     evidence: evidence.clone(),
                     rule: None,
                     parents: Vec::new(),
-                    moment: None,
-                    about: None,
+                    transition: None,
+                    task_key: None,
                 }
             }
             LessonCommand::Load(lesson) => {
@@ -78,8 +78,8 @@ impl Engine {
                     evidence: lesson.evidence.to_string(),
                     rule: lesson.rule.as_deref().map(str::to_owned),
                     parents: lesson.parents.to_vec(),
-                    moment: lesson.moment.as_deref().cloned(),
-                    about: lesson.about.as_deref().map(str::to_owned),
+                    transition: lesson.transition.as_deref().cloned(),
+                    task_key: lesson.task_key.as_deref().map(str::to_owned),
                 }
             }
             LessonCommand::Edit { id, text } => {
@@ -89,13 +89,13 @@ impl Engine {
                         "delete the lesson instead",
                     ));
                 }
-                LessonOp::Edit { id: id.clone(), was: find(id)?.text().clone(), text: text.clone() }
+                LessonOp::Edit { id: id.clone(), previous: find(id)?.text().clone(), text: text.clone() }
             }
             LessonCommand::Status { id, status } => {
-                LessonOp::Status { id: id.clone(), was: find(id)?.status, status: *status }
+                LessonOp::Status { id: id.clone(), previous: find(id)?.status, status: *status }
             }
             LessonCommand::Rescope { id, scope } => {
-                LessonOp::Rescope { id: id.clone(), was: find(id)?.scope, scope: *scope }
+                LessonOp::Rescope { id: id.clone(), previous: find(id)?.scope, scope: *scope }
             }
             LessonCommand::Move { id, to } => {
                 let lesson = find(id)?;
@@ -105,7 +105,7 @@ impl Engine {
                         "undo the deletion first",
                     ));
                 }
-                LessonOp::Move { id: id.clone(), was: pool.place(id).unwrap_or(0), to: *to }
+                LessonOp::Move { id: id.clone(), previous: pool.position(id).unwrap_or(0), to: *to }
             }
             LessonCommand::Recur { id } => LessonOp::Recur { id: find(id)?.id.clone() },
         })

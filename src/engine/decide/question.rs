@@ -4,7 +4,7 @@ use crate::domain::{Author, CallId, ModelRole, Question};
 use crate::engine::{CommandError, Effect, Engine, Event, Intent, MentorReply};
 
 impl Engine {
-    pub(super) fn reflect(&self, kind: crate::domain::Kind) -> Result<Vec<Event>, CommandError> {
+    pub(super) fn reflect(&self, kind: crate::domain::ReflectionKind) -> Result<Vec<Event>, CommandError> {
         if self.state.episode.is_none() {
             return Err(CommandError::new("there is no trajectory to reflect on", "take a step first"));
         }
@@ -14,13 +14,13 @@ impl Engine {
             .filter_map(|w| if let Intent::AskMentor(question) = w { Some(*question) } else { None })
             .collect();
         if !questions.is_empty() {
-            self.untroubled()?;
-            if self.state.asking(ModelRole::Mentor) {
+            self.check_no_failed_call()?;
+            if self.state.is_asking(ModelRole::Mentor) {
                 return Err(CommandError::new("the mentor is at work", "wait for it, or cancel with Ctrl-C"));
             }
-            return Ok(self.questions(&questions, false));
+            return Ok(self.question_events(&questions, false));
         }
-        let written = self.write_all(wants.iter(), Author::Symbolic, 0);
+        let written = self.write_events(wants.iter(), Author::Symbolic, 0);
         if written.is_empty() {
             return Err(CommandError::new(
                 format!("nothing in this trajectory calls for a new {} reflection", kind.name()),
@@ -34,13 +34,15 @@ impl Engine {
     /// reason; a step waits for a person.
     pub(super) fn give_up(&self) -> Result<Vec<Event>, CommandError> {
         let mut events = Vec::new();
-        let failed =
-            self.state.troubles().map(|(e, f)| (e, format!("given up after a failed call: {}", f.what)));
-        let broken = self.state.broken_off.iter();
+        let failed = self
+            .state
+            .failed_calls()
+            .map(|(e, f)| (e, format!("given up after a failed call: {}", f.message)));
+        let broken = self.state.cancelled_calls.iter();
         let broken = broken.map(|(e, _)| (e, "given up after it was broken off".to_owned()));
         for (effect, complaint) in failed.chain(broken) {
             let Effect::Ask { call, prompt } = effect else { continue };
-            events.push(Event::GivenUp { call: *call });
+            events.push(Event::CallGivenUp { call: *call });
             if let Some(question) = prompt.question {
                 let complaints = vec![complaint];
                 let left_out = MentorReply {
@@ -52,7 +54,9 @@ impl Engine {
                     dropped: Vec::new(),
                     truncated: None,
                 };
-                events.extend(self.heard(&left_out, events.len()).into_iter().map(|(_, event)| event));
+                events.extend(
+                    self.mentor_reply_events(&left_out, events.len()).into_iter().map(|(_, event)| event),
+                );
             }
         }
         if events.is_empty() {
@@ -73,13 +77,15 @@ impl Engine {
         text: &str,
     ) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
-        let Some(draft) = call.map_or_else(|| state.waiting().next(), |call| state.waits_for(call)) else {
+        let Some(draft) =
+            call.map_or_else(|| state.waiting_prompts().next(), |call| state.waiting_prompt(call))
+        else {
             return Err(CommandError::new(
                 "no prompt waits to be sent",
                 "go on by one stage (s): the next prompt then waits before it is sent",
             ));
         };
-        let Some(edited) = (self.policy.edit)(state, draft, segment, text) else {
+        let Some(edited) = (self.policy.edit_prompt)(state, draft, segment, text) else {
             return Err(CommandError::new("the prompt has no such part", "choose one of those it shows"));
         };
         if edited.record.sha256 == draft.sha256 {

@@ -11,9 +11,9 @@ impl Engine {
     pub(super) fn retry(&self) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.divergence.is_some() {
-            return Ok(vec![Event::Retried { call: None, from: None }]);
+            return Ok(vec![Event::Retried { call: None, reply_source: None }]);
         }
-        if state.failed_call.is_none() && state.may_be_made_again().next().is_some() {
+        if state.failed_call.is_none() && state.retryable_calls().next().is_some() {
             return self.step();
         }
         if state.failed_call.is_none() {
@@ -21,18 +21,19 @@ impl Engine {
         }
         let again = |effect: &Effect| match effect {
             Effect::Ask { prompt, .. } => {
-                state.sent_anew(prompt).map(|now| Event::PromptSent { prompt: Arc::new(now) })
+                state.updated_prompt(prompt).map(|now| Event::PromptSent { prompt: Arc::new(now) })
             }
             _ => None,
         };
-        let as_it_was = |effect: &Effect| Event::Retried { call: Some(effect.call()), from: None };
-        let events = state.troubles().map(|(effect, _)| again(effect).unwrap_or_else(|| as_it_was(effect)));
+        let as_it_was = |effect: &Effect| Event::Retried { call: Some(effect.call()), reply_source: None };
+        let events =
+            state.failed_calls().map(|(effect, _)| again(effect).unwrap_or_else(|| as_it_was(effect)));
         Ok(events.collect())
     }
 
     /// Only questions to models have recorded replies; what failed of the world stays as it is. They are looked up as they
     /// would be sent now: what is kept of a model was asked as that is sampled, and the model may be another since.
-    pub(super) fn retry_from(&self, source: &str) -> Result<Vec<Event>, CommandError> {
+    pub(super) fn retry_from_recording(&self, source: &str) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.divergence.is_some() {
             return Err(CommandError::new(
@@ -43,24 +44,24 @@ impl Engine {
         let mut events = Vec::new();
         let mut take = |call: CallId, now: Option<PromptRecord>| {
             events.extend(now.map(|now| Event::PromptSent { prompt: Arc::new(now) }));
-            events.push(Event::Retried { call: Some(call), from: Some(source.to_owned()) });
+            events.push(Event::Retried { call: Some(call), reply_source: Some(source.to_owned()) });
         };
-        for (effect, _) in state.troubles() {
+        for (effect, _) in state.failed_calls() {
             let Effect::Ask { call, prompt } = effect else { continue };
-            if state.changed_since(prompt) {
+            if state.is_edited_since_sent(prompt) {
                 return Err(CommandError::new(
                     "a prompt with your words was never asked, so no recording answers it",
                     "try it (r), or take the change back (u) first",
                 ));
             }
-            take(*call, state.sent_anew(prompt));
+            take(*call, state.updated_prompt(prompt));
         }
         let waits = state.draft.as_ref().is_some_and(|draft| draft.edited);
-        for (n, effect) in (0..).zip(state.may_be_made_again().filter(|_| !waits)) {
+        for (n, effect) in (0..).zip(state.retryable_calls().filter(|_| !waits)) {
             let Effect::Ask { prompt, .. } = effect else { continue };
             // A person's words were never asked: the recording is, as the model was.
-            let asked = state.as_asked(prompt.call).unwrap_or(prompt);
-            let now = state.renumbered(asked, n);
+            let asked = state.sent_prompt(prompt.call).unwrap_or(prompt);
+            let now = state.with_new_call(asked, n);
             take(now.call, Some(now));
         }
         if events.is_empty() {

@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 impl Engine {
     /// Other words for the thought of the open proposal, or of the last answered step.
     pub(super) fn edit_thought(&self, number: u32, text: &str) -> Result<Vec<Event>, CommandError> {
-        let step = self.editable(number, true)?;
+        let step = self.editable_step(number, true)?;
         let text = Some(text.trim()).filter(|t| !t.is_empty()).map(str::to_owned);
-        if text.is_none() && step.only_thinks() {
+        if text.is_none() && step.is_thought_only() {
             return Err(CommandError::new("this step is nothing but its thought", "write other words"));
         }
-        if step.executed.as_ref().is_some_and(|e| e.fate == ThoughtDisposition::Dropped) {
+        if step.executed.as_ref().is_some_and(|e| e.thought_disposition == ThoughtDisposition::Dropped) {
             return Err(CommandError::new(
                 "this thought left the prompts with the override of its action",
                 "go back to its proposal and override it again with the thought rewritten",
@@ -21,12 +21,12 @@ impl Engine {
         if text == step.thought {
             return Ok(Vec::new());
         }
-        Ok(vec![Event::ThoughtEdited { step: number, was: step.thought.clone(), text }])
+        Ok(vec![Event::ThoughtEdited { step: number, previous: step.thought.clone(), text }])
     }
 
     /// Other words for what the world answered, as the agent sees them. The world stays as it is.
     pub(super) fn edit_observation(&self, number: u32, text: &str) -> Result<Vec<Event>, CommandError> {
-        let step = self.editable(number, false)?;
+        let step = self.editable_step(number, false)?;
         if text.trim().is_empty() {
             return Err(CommandError::new(
                 "an empty observation says nothing",
@@ -36,12 +36,12 @@ impl Engine {
         if step.observation() == Some(text) {
             return Ok(Vec::new());
         }
-        let was = step.answer.as_ref().and_then(|a| a.seen.clone());
-        Ok(vec![Event::ObservationEdited { step: number, was, text: text.to_owned() }])
+        let was = step.answer.as_ref().and_then(|a| a.agent_view.clone());
+        Ok(vec![Event::ObservationEdited { step: number, previous: was, text: text.to_owned() }])
     }
 
     /// A step whose words no prompt has used yet.
-    fn editable(&self, number: u32, proposal: bool) -> Result<&Step, CommandError> {
+    fn editable_step(&self, number: u32, proposal: bool) -> Result<&Step, CommandError> {
         let state = &self.state;
         let step = state.open_episode().and_then(|e| e.step(number)).ok_or_else(|| {
             CommandError::new(
@@ -49,7 +49,7 @@ impl Engine {
                 "go back to a moment in which its episode is open, and go on from there",
             )
         })?;
-        if proposal && state.awaiting().is_some_and(|s| s.number == number) {
+        if proposal && state.step_awaiting_decision().is_some_and(|s| s.number == number) {
             return match step.call {
                 Some(_) => Ok(step),
                 None => Err(CommandError::new(
@@ -64,41 +64,41 @@ impl Engine {
                 "wait for its observation, then change it before the next prompt (s goes on by one stage)",
             ));
         }
-        if state.pool_used > step.answered_seq {
+        if state.last_pool_use > step.answered_seq {
             let mut refusal = CommandError::new(
                 format!("a prompt has already shown step {number} as it is"),
                 "go on from before that prompt: the change is made there, on a branch of its own",
             );
-            refusal.about = Some(Seq(step.answered_seq.0 + 1));
+            refusal.seq = Some(Seq(step.answered_seq.0 + 1));
             return Err(refusal);
         }
         Ok(step)
     }
 
     pub(super) fn undo(&self) -> Result<Vec<Event>, CommandError> {
-        let Some(entry) = self.newest() else {
+        let Some(entry) = self.newest_undo() else {
             return Err(CommandError::new(
                 "there is nothing to undo",
                 "only what you changed yourself can be undone",
             ));
         };
-        self.back(entry).map_err(|mut refusal| {
+        self.undo_entry(entry).map_err(|mut refusal| {
             let of = self.state.undoable();
-            if let Some(older) = self.state.undo.iter().find(|entry| Some(entry.of) == of) {
-                let words = self.state.deed_words(&older.what);
-                let _ = write!(refusal.next, "; or take back what came before it (`undo older`): {words}");
-                refusal.older = Some((older.of, words));
+            if let Some(older) = self.state.undo_stack.iter().find(|entry| Some(entry.seq) == of) {
+                let words = self.state.describe_undo_action(&older.action);
+                let _ = write!(refusal.hint, "; or take back what came before it (`undo older`): {words}");
+                refusal.older_change = Some((older.seq, words));
             }
             refusal
         })
     }
 
     /// Takes back one change and no other: the newest, or the one that the refusal of an undo offers.
-    pub(super) fn take_back(&self, of: Seq) -> Result<Vec<Event>, CommandError> {
+    pub(super) fn undo_change(&self, of: Seq) -> Result<Vec<Event>, CommandError> {
         let older = match self.undo() {
-            Ok(events) if self.newest().is_some_and(|entry| entry.of == of) => return Ok(events),
-            Err(refusal) if refusal.older.as_ref().is_some_and(|older| older.0 == of) => {
-                self.state.undo.iter().find(|entry| entry.of == of)
+            Ok(events) if self.newest_undo().is_some_and(|entry| entry.seq == of) => return Ok(events),
+            Err(refusal) if refusal.older_change.as_ref().is_some_and(|older| older.0 == of) => {
+                self.state.undo_stack.iter().find(|entry| entry.seq == of)
             }
             _ => None,
         };
@@ -109,77 +109,88 @@ impl Engine {
                     "`undo` takes back the last one, or says what can be",
                 ))
             },
-            |entry| self.back(entry),
+            |entry| self.undo_entry(entry),
         )
     }
 
-    fn newest(&self) -> Option<&UndoEntry> {
-        self.state.undo.iter().rev().find(|entry| !self.state.moot(entry))
+    fn newest_undo(&self) -> Option<&UndoEntry> {
+        self.state.undo_stack.iter().rev().find(|entry| !self.state.is_obsolete(entry))
     }
 
-    fn back(&self, entry: &UndoEntry) -> Result<Vec<Event>, CommandError> {
-        match &entry.what {
-            UndoAction::Executed => Err(used(
-                entry.of,
+    fn undo_entry(&self, entry: &UndoEntry) -> Result<Vec<Event>, CommandError> {
+        match &entry.action {
+            UndoAction::Executed => Err(already_used_error(
+                entry.seq,
                 "what you did last has run, so it cannot be undone",
                 "go back to before it and go on from there",
             )),
-            UndoAction::Irreversible(what) => Err(used(
-                entry.of,
+            UndoAction::Irreversible(what) => Err(already_used_error(
+                entry.seq,
                 &format!("what you did last cannot be undone: {what}"),
                 "go back to before it and go on from there",
             )),
             UndoAction::Run(before) => {
-                self.unused_since(entry.of, "change the run once more: that counts from the next prompt")?;
+                self.check_unused_since(
+                    entry.seq,
+                    "change the run once more: that counts from the next prompt",
+                )?;
                 self.change_run(before)
             }
             UndoAction::Lesson(op) => {
-                self.unused_since(
-                    entry.of,
+                self.check_unused_since(
+                    entry.seq,
                     "edit the lesson or switch it off: that counts from the next prompt",
                 )?;
-                Ok(vec![Event::Undone { of: entry.of, op: Box::new(op.inverse()) }])
+                Ok(vec![Event::LessonUndone { target_seq: entry.seq, op: Box::new(op.inverse()) }])
             }
             UndoAction::ManualEdit(change) => {
                 if let ManualEdit::Prompt { prompt, .. } = change
-                    && self.state.pool_used <= entry.of
-                    && self.state.waits_for(prompt.call).is_none()
+                    && self.state.last_pool_use <= entry.seq
+                    && self.state.waiting_prompt(prompt.call).is_none()
                 {
-                    return Err(used(
-                        entry.of,
+                    return Err(already_used_error(
+                        entry.seq,
                         "that prompt does not wait any more",
                         "change the one that waits",
                     ));
                 }
-                if change.touches_episode() {
-                    self.unused_since(entry.of, "change it once more: that counts from the next prompt")?;
+                if change.is_intervention() {
+                    self.check_unused_since(
+                        entry.seq,
+                        "change it once more: that counts from the next prompt",
+                    )?;
                 }
-                Ok(vec![Event::TakenBack { of: entry.of, change: Box::new(change.inverse()) }])
+                Ok(vec![Event::EditUndone { target_seq: entry.seq, change: Box::new(change.inverse()) }])
             }
         }
     }
 
     pub(super) fn redo(&self) -> Result<Vec<Event>, CommandError> {
-        let Some(entry) = self.state.redo.last() else {
+        let Some(entry) = self.state.redo_stack.last() else {
             return Err(CommandError::new("there is nothing to redo", "undo something first"));
         };
-        Ok(match &entry.what {
+        Ok(match &entry.action {
             UndoAction::Lesson(LessonOp::Add { id, .. }) => {
-                let op =
-                    LessonOp::Status { id: id.clone(), was: LessonStatus::Retired, status: LessonStatus::On };
-                vec![Event::Redone { of: entry.of, op: Box::new(op) }]
+                let op = LessonOp::Status {
+                    id: id.clone(),
+                    previous: LessonStatus::Retired,
+                    status: LessonStatus::On,
+                };
+                vec![Event::LessonRedone { target_seq: entry.seq, op: Box::new(op) }]
             }
-            UndoAction::Lesson(op) => vec![Event::Redone { of: entry.of, op: Box::new(op.clone()) }],
+            UndoAction::Lesson(op) => {
+                vec![Event::LessonRedone { target_seq: entry.seq, op: Box::new(op.clone()) }]
+            }
             UndoAction::ManualEdit(ManualEdit::Thought { step, .. }) => {
-                self.editable(*step, true)?;
-                again(entry)
+                self.editable_step(*step, true)?;
+                redo_events(entry)
             }
             UndoAction::ManualEdit(ManualEdit::Observation { step, .. }) => {
-                self.editable(*step, false)?;
-                again(entry)
+                self.editable_step(*step, false)?;
+                redo_events(entry)
             }
-            UndoAction::ManualEdit(ManualEdit::Prompt { was, .. })
-                if self.state.waits_for(was.call) != Some(was) =>
+            UndoAction::ManualEdit(ManualEdit::Prompt { previous: was, .. })
+                if self.state.waiting_prompt(was.call) != Some(was) =>
             {
                 return Err(CommandError::new(
                     "that prompt does not wait any more",
@@ -189,13 +200,13 @@ impl Engine {
             UndoAction::ManualEdit(_)
             | UndoAction::Run(_)
             | UndoAction::Executed
-            | UndoAction::Irreversible(_) => again(entry),
+            | UndoAction::Irreversible(_) => redo_events(entry),
         })
     }
 
-    fn unused_since(&self, of: Seq, next: &str) -> Result<(), CommandError> {
-        if self.state.pool_used > of {
-            return Err(used(
+    fn check_unused_since(&self, of: Seq, next: &str) -> Result<(), CommandError> {
+        if self.state.last_pool_use > of {
+            return Err(already_used_error(
                 of,
                 "a prompt or an action has already used this change, so it cannot be undone",
                 next,
@@ -205,15 +216,15 @@ impl Engine {
     }
 }
 
-fn again(entry: &UndoEntry) -> Vec<Event> {
-    match &entry.what {
+fn redo_events(entry: &UndoEntry) -> Vec<Event> {
+    match &entry.action {
         UndoAction::ManualEdit(change) => {
-            vec![Event::MadeAgain { of: entry.of, change: Box::new(change.clone()) }]
+            vec![Event::EditRedone { target_seq: entry.seq, change: Box::new(change.clone()) }]
         }
         _ => Vec::new(),
     }
 }
 
-fn used(of: Seq, why: &str, next: &str) -> CommandError {
-    CommandError { about: Some(of), ..CommandError::new(why, next) }
+fn already_used_error(of: Seq, why: &str, next: &str) -> CommandError {
+    CommandError { seq: Some(of), ..CommandError::new(why, next) }
 }

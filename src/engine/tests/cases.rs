@@ -1,135 +1,149 @@
 //! What each wish and reply comes to, told as small stories.
 
-use super::fixture::{Bench, names, no_answer, spec, turn, won};
-use super::time::{bounded, time_up};
+use super::fixture::{TestEngine, event_names, run_spec, sample_failure, step_result, won_result};
+use super::wall_time::{time_up, with_time_limit};
 use crate::domain::{
-    Autonomy, BranchId, By, EndReason, Kind, LessonStatus, LessonText, Scope, ShownAs, Stage,
-    ThoughtDisposition,
+    Autonomy, BranchId, DecidedBy, EndReason, LessonStatus, LessonText, ReflectionKind, Scope, ShownAs,
+    Stage, ThoughtDisposition,
 };
-use crate::engine::{Command, LessonCommand, Pace, Reply};
+use crate::engine::{Command, LessonCommand, Reply, RunStatus};
 
 /// A bench at its first proposal.
-fn proposed(action: &str) -> Bench {
-    let mut bench = Bench::started(1, 50);
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("A room. Your task is to: rest."));
-    bench.says(action);
+fn with_proposal(action: &str) -> TestEngine {
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room. Your task is to: rest."));
+    bench.answer_actor(action);
     bench
 }
 
-fn lesson(text: &str) -> Command {
+fn add_lesson(text: &str) -> Command {
     let text = LessonText::plain(text);
-    Command::Lesson(LessonCommand::add(Kind::Error, Scope::Environment, text, String::new()))
+    Command::Lesson(LessonCommand::add(ReflectionKind::Error, Scope::Environment, text, String::new()))
 }
 
 #[test]
 fn a_new_run_waits_for_the_first_step() {
-    let bench = Bench::started(1, 50);
-    assert_eq!(names(&bench.journal.iter().map(|e| e.event.clone()).collect::<Vec<_>>()), ["run_started"]);
-    assert!(bench.state().waits());
+    let bench = TestEngine::started(1, 50);
+    assert_eq!(
+        event_names(&bench.journal.iter().map(|e| e.event.clone()).collect::<Vec<_>>()),
+        ["run_started"]
+    );
+    assert!(bench.state().is_waiting());
 }
 
 #[test]
 fn step_goes_from_proposal_to_proposal() {
-    let mut bench = proposed("go to shelf 1");
-    assert_eq!(bench.state().awaiting().unwrap().proposed.as_deref(), Some("go to shelf 1"));
-    assert!(bench.state().waits());
+    let mut bench = with_proposal("go to shelf 1");
+    assert_eq!(bench.state().step_awaiting_decision().unwrap().proposed.as_deref(), Some("go to shelf 1"));
+    assert!(bench.state().is_waiting());
     assert_eq!(bench.state().episode.as_ref().unwrap().task.goal, "rest.");
-    let events = bench.wish(Command::Step).unwrap();
-    assert_eq!(names(&events), ["step_granted", "approved", "action_taken"]);
-    let events = bench.world(turn("You arrive."));
-    assert_eq!(names(&events), ["observed", "noted", "prompt_sent"]);
-    let events = bench.says("look");
-    assert_eq!(names(&events), ["reply_received", "proposed"]);
-    assert!(bench.state().waits());
+    let events = bench.command(Command::Step).unwrap();
+    assert_eq!(event_names(&events), ["step_granted", "approved", "action_taken"]);
+    let events = bench.answer_world(step_result("You arrive."));
+    assert_eq!(event_names(&events), ["observed", "noted", "prompt_sent"]);
+    let events = bench.answer_actor("look");
+    assert_eq!(event_names(&events), ["reply_received", "proposed"]);
+    assert!(bench.state().is_waiting());
 }
 
 #[test]
 fn stage_stepping_stops_after_prompt_and_observation() {
-    let mut bench = Bench::started(1, 50);
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("A room."));
-    bench.says("look");
-    bench.wish(Command::StepStage).unwrap();
-    assert_eq!(names(&bench.world(turn("You see."))), ["observed", "noted"]);
-    assert!(bench.state().waits());
-    assert_eq!(names(&bench.wish(Command::StepStage).unwrap()), ["stage_granted", "prompt_drafted"]);
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room."));
+    bench.answer_actor("look");
+    bench.command(Command::StepStage).unwrap();
+    assert_eq!(event_names(&bench.answer_world(step_result("You see."))), ["observed", "noted"]);
+    assert!(bench.state().is_waiting());
+    assert_eq!(event_names(&bench.command(Command::StepStage).unwrap()), ["stage_granted", "prompt_drafted"]);
     assert_eq!(bench.state().last_step().unwrap().stage, Stage::Prompt);
-    assert_eq!(names(&bench.wish(Command::StepStage).unwrap()), ["stage_granted", "prompt_sent"]);
-    bench.says("look");
+    assert_eq!(event_names(&bench.command(Command::StepStage).unwrap()), ["stage_granted", "prompt_sent"]);
+    bench.answer_actor("look");
     assert_eq!(bench.state().last_step().unwrap().number, 2);
 }
 
 #[test]
 fn running_goes_on_to_the_end_of_the_run() {
-    let mut bench = Bench::started(2, 50);
-    bench.wish(Command::Run).unwrap();
+    let mut bench = TestEngine::started(2, 50);
+    bench.command(Command::Run).unwrap();
     for _ in 0..2 {
-        bench.world(turn("A room."));
-        bench.says("win");
-        bench.world(won("You win."));
+        bench.answer_world(step_result("A room."));
+        bench.answer_actor("win");
+        bench.answer_world(won_result("You win."));
     }
     let state = bench.state();
-    assert!(state.over);
-    assert_eq!(state.past.len(), 2);
-    assert!(state.past.iter().all(|p| p.won && p.steps == 1 && p.reason == EndReason::Won && !p.assisted));
+    assert!(state.run_over);
+    assert_eq!(state.ended_episodes.len(), 2);
+    assert!(
+        state
+            .ended_episodes
+            .iter()
+            .all(|p| p.won && p.steps == 1 && p.reason == EndReason::Won && !p.assisted)
+    );
 }
 
 #[test]
 fn pause_during_a_call_waits_for_it() {
-    let mut bench = Bench::started(1, 50);
-    bench.wish(Command::Run).unwrap();
-    bench.world(turn("A room."));
-    assert_eq!(names(&bench.wish(Command::Pause).unwrap()), ["pause_requested"]);
-    assert_eq!(bench.state().pace, Pace::Pausing);
-    assert_eq!(names(&bench.says("look")), ["reply_received", "proposed", "paused"]);
-    assert!(bench.state().waits());
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Run).unwrap();
+    bench.answer_world(step_result("A room."));
+    assert_eq!(event_names(&bench.command(Command::Pause).unwrap()), ["pause_requested"]);
+    assert_eq!(bench.state().run_status, RunStatus::Pausing);
+    assert_eq!(event_names(&bench.answer_actor("look")), ["reply_received", "proposed", "paused"]);
+    assert!(bench.state().is_waiting());
 }
 
 #[test]
 fn an_overridden_action_is_the_one_that_runs() {
-    let mut bench = proposed("take plate 2");
+    let mut bench = with_proposal("take plate 2");
     let events = bench
-        .wish(Command::Override {
+        .command(Command::Override {
             action: " go to\nsidetable 1 ".to_owned(),
             shown_as: ShownAs::HumanEdit,
-            fate: ThoughtDisposition::Dropped,
+            thought_disposition: ThoughtDisposition::Dropped,
         })
         .unwrap();
-    assert_eq!(names(&events), ["action_overridden", "step_granted", "action_taken"]);
+    assert_eq!(event_names(&events), ["action_overridden", "step_granted", "action_taken"]);
     let step = bench.state().last_step().unwrap();
     let done = step.executed.as_ref().unwrap();
     assert_eq!(
-        (done.action.as_str(), done.by, &done.fate),
-        ("go to sidetable 1", By::Person, &ThoughtDisposition::Dropped)
+        (done.action.as_str(), done.decided_by, &done.thought_disposition),
+        ("go to sidetable 1", DecidedBy::Person, &ThoughtDisposition::Dropped)
     );
     assert_eq!(step.proposed.as_deref(), Some("take plate 2"));
     assert!(bench.state().episode.as_ref().unwrap().assisted);
-    bench.world(turn("You arrive."));
-    bench.says("look");
-    assert!(bench.state().waits(), "an override from a pause stops at the next proposal");
+    bench.answer_world(step_result("You arrive."));
+    bench.answer_actor("look");
+    assert!(bench.state().is_waiting(), "an override from a pause stops at the next proposal");
 }
 
 #[test]
 fn a_rejected_proposal_is_asked_again_in_the_same_step() {
-    let mut bench = proposed("heat apple 1 with stoveburner 1");
-    let events = bench.wish(Command::Reject("a stove does not heat food".to_owned())).unwrap();
-    assert_eq!(names(&events), ["proposal_rejected", "step_granted", "prompt_sent"]);
+    let mut bench = with_proposal("heat apple 1 with stoveburner 1");
+    let events = bench.command(Command::Reject("a stove does not heat food".to_owned())).unwrap();
+    assert_eq!(event_names(&events), ["proposal_rejected", "step_granted", "prompt_sent"]);
     let step = bench.state().last_step().unwrap();
     assert_eq!((step.number, step.retry, step.rejections.len()), (1, 1, 1));
-    bench.says("go to microwave 1");
-    assert_eq!(bench.state().awaiting().unwrap().proposed.as_deref(), Some("go to microwave 1"));
-    assert_eq!(bench.state().awaiting().unwrap().rejections[0].0, "heat apple 1 with stoveburner 1");
+    bench.answer_actor("go to microwave 1");
+    assert_eq!(
+        bench.state().step_awaiting_decision().unwrap().proposed.as_deref(),
+        Some("go to microwave 1")
+    );
+    assert_eq!(
+        bench.state().step_awaiting_decision().unwrap().rejections[0].0,
+        "heat apple 1 with stoveburner 1"
+    );
 }
 
 #[test]
 fn asking_again_breaks_the_call_off_and_the_late_reply_is_inert() {
-    let mut bench = Bench::started(1, 50);
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("A room."));
-    let (old, _) = bench.call().unwrap();
-    let events = bench.wish(Command::AskAgain).unwrap();
-    assert_eq!(names(&events), ["call_cancelled", "prompt_sent"]);
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room."));
+    let (old, _) = bench.first_call().unwrap();
+    let events = bench.command(Command::AskAgain).unwrap();
+    assert_eq!(event_names(&events), ["call_cancelled", "prompt_sent"]);
     let stale = Reply::Model {
         truncated: None,
         call: old,
@@ -138,108 +152,108 @@ fn asking_again_breaks_the_call_off_and_the_late_reply_is_inert() {
         usage: crate::domain::Usage::default(),
     };
     assert!(bench.reply(stale).is_empty());
-    bench.says("wait");
-    assert_eq!(bench.state().awaiting().unwrap().proposed.as_deref(), Some("wait"));
+    bench.answer_actor("wait");
+    assert_eq!(bench.state().step_awaiting_decision().unwrap().proposed.as_deref(), Some("wait"));
 }
 
 #[test]
 fn a_lesson_is_in_the_very_next_prompt() {
-    let mut bench = proposed("look");
-    bench.wish(lesson("Heat food in a microwave only.")).unwrap();
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("You see."));
+    let mut bench = with_proposal("look");
+    bench.command(add_lesson("Heat food in a microwave only.")).unwrap();
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("You see."));
     let state = bench.state();
-    assert_eq!(state.last_step().unwrap().lessons, 1);
-    assert_eq!(state.pool.numbered(1).unwrap().uses, 1);
+    assert_eq!(state.last_step().unwrap().lesson_count, 1);
+    assert_eq!(state.pool.by_number(1).unwrap().uses, 1);
 }
 
 #[test]
 fn undo_takes_back_only_what_nothing_has_used() {
-    let mut bench = proposed("look");
-    bench.wish(lesson("One.")).unwrap();
-    bench.wish(Command::Undo).unwrap();
-    assert_eq!(bench.state().pool.numbered(1).unwrap().status, LessonStatus::Retired);
-    bench.wish(Command::Redo).unwrap();
-    assert_eq!(bench.state().pool.numbered(1).unwrap().status, LessonStatus::On);
-    bench.wish(Command::Undo).unwrap();
-    bench.wish(Command::Redo).unwrap();
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("You see."));
-    let refusal = bench.wish(Command::Undo).unwrap_err();
-    assert!(refusal.why.contains("already used"), "{refusal:?}");
-    assert!(refusal.about.is_some());
+    let mut bench = with_proposal("look");
+    bench.command(add_lesson("One.")).unwrap();
+    bench.command(Command::Undo).unwrap();
+    assert_eq!(bench.state().pool.by_number(1).unwrap().status, LessonStatus::Retired);
+    bench.command(Command::Redo).unwrap();
+    assert_eq!(bench.state().pool.by_number(1).unwrap().status, LessonStatus::On);
+    bench.command(Command::Undo).unwrap();
+    bench.command(Command::Redo).unwrap();
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("You see."));
+    let refusal = bench.command(Command::Undo).unwrap_err();
+    assert!(refusal.message.contains("already used"), "{refusal:?}");
+    assert!(refusal.seq.is_some());
 }
 
 #[test]
 fn confirm_stops_at_every_proposal_and_goes_on_when_approved() {
-    let mut run = spec(1, 50);
+    let mut run = run_spec(1, 50);
     run.autonomy = Autonomy::Confirm;
-    let mut bench = Bench::with(run);
-    bench.wish(Command::Run).unwrap();
-    bench.world(turn("A room."));
-    bench.says("look");
-    assert!(bench.state().waits());
-    assert_eq!(names(&bench.wish(Command::Approve).unwrap()), ["approved", "action_taken"]);
-    bench.world(turn("You see."));
-    bench.says("wait");
-    assert!(bench.state().waits());
+    let mut bench = TestEngine::with_spec(run);
+    bench.command(Command::Run).unwrap();
+    bench.answer_world(step_result("A room."));
+    bench.answer_actor("look");
+    assert!(bench.state().is_waiting());
+    assert_eq!(event_names(&bench.command(Command::Approve).unwrap()), ["approved", "action_taken"]);
+    bench.answer_world(step_result("You see."));
+    bench.answer_actor("wait");
+    assert!(bench.state().is_waiting());
 }
 
 #[test]
 fn a_person_plays_and_gives_the_turn_back() {
-    let mut bench = Bench::started(1, 50);
-    bench.wish(Command::SetAutonomy(Autonomy::Human)).unwrap();
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("A room."));
-    assert!(bench.state().waits());
-    bench.wish(Command::Act("look".to_owned())).unwrap();
-    bench.world(turn("You see."));
-    bench.wish(Command::Act("think: hm".to_owned())).unwrap();
-    bench.world(turn("Nothing happens."));
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::SetAutonomy(Autonomy::Human)).unwrap();
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room."));
+    assert!(bench.state().is_waiting());
+    bench.command(Command::Act("look".to_owned())).unwrap();
+    bench.answer_world(step_result("You see."));
+    bench.command(Command::Act("think: hm".to_owned())).unwrap();
+    bench.answer_world(step_result("Nothing happens."));
     assert_eq!(bench.state().episode.as_ref().unwrap().step(2).unwrap().observation(), Some("OK."));
-    assert_eq!(bench.state().awaiting().unwrap().number, 3);
-    bench.wish(Command::SetAutonomy(Autonomy::Auto)).unwrap();
-    bench.wish(Command::Step).unwrap();
-    bench.says("wait");
-    assert_eq!(bench.state().awaiting().unwrap().number, 3);
+    assert_eq!(bench.state().step_awaiting_decision().unwrap().number, 3);
+    bench.command(Command::SetAutonomy(Autonomy::Auto)).unwrap();
+    bench.command(Command::Step).unwrap();
+    bench.answer_actor("wait");
+    assert_eq!(bench.state().step_awaiting_decision().unwrap().number, 3);
 }
 
 #[test]
 fn a_failed_call_pauses_and_can_be_tried_again() {
-    let mut bench = Bench::started(1, 50);
-    bench.wish(Command::Run).unwrap();
-    bench.world(turn("A room."));
-    let (call, _) = bench.call().unwrap();
-    let failure = no_answer();
-    assert_eq!(names(&bench.reply(Reply::Failed { call, failure })), ["call_failed", "paused"]);
-    assert!(bench.wish(Command::Step).is_err());
-    bench.wish(Command::Retry).unwrap();
-    assert_eq!(bench.call().unwrap().0, call);
-    bench.says("look");
-    assert!(bench.state().waits());
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Run).unwrap();
+    bench.answer_world(step_result("A room."));
+    let (call, _) = bench.first_call().unwrap();
+    let failure = sample_failure();
+    assert_eq!(event_names(&bench.reply(Reply::Failed { call, failure })), ["call_failed", "paused"]);
+    assert!(bench.command(Command::Step).is_err());
+    bench.command(Command::Retry).unwrap();
+    assert_eq!(bench.first_call().unwrap().0, call);
+    bench.answer_actor("look");
+    assert!(bench.state().is_waiting());
 }
 
 /// Running on was accepted where stepping was refused, and then nothing went on.
 #[test]
 fn a_run_does_not_go_on_while_something_is_undecided() {
-    let mut bench = Bench::started(1, 50);
-    bench.wish(Command::Run).unwrap();
-    bench.world(turn("A room."));
-    let (call, _) = bench.call().unwrap();
-    let failure = no_answer();
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Run).unwrap();
+    bench.answer_world(step_result("A room."));
+    let (call, _) = bench.first_call().unwrap();
+    let failure = sample_failure();
     bench.reply(Reply::Failed { call, failure });
-    let refused = bench.wish(Command::Run).unwrap_err();
-    assert_eq!(bench.wish(Command::Step).unwrap_err(), refused);
-    assert!(refused.why.contains("no answer"), "{refused:?}");
-    bench.wish(Command::Retry).unwrap();
-    bench.wish(Command::Run).unwrap();
+    let refused = bench.command(Command::Run).unwrap_err();
+    assert_eq!(bench.command(Command::Step).unwrap_err(), refused);
+    assert!(refused.message.contains("no answer"), "{refused:?}");
+    bench.command(Command::Retry).unwrap();
+    bench.command(Command::Run).unwrap();
     let (recorded, now) = ("A room.".to_owned(), "A hall.".to_owned());
-    bench.reply(Reply::Diverged { episode: 1, step: 0, recorded, now });
-    let refused = bench.wish(Command::Run).unwrap_err();
-    assert_eq!(bench.wish(Command::Step).unwrap_err(), refused);
-    assert!(refused.why.contains("rebuilt world"), "{refused:?}");
-    bench.wish(Command::Retry).unwrap();
-    bench.wish(Command::Run).unwrap();
+    bench.reply(Reply::Diverged { episode: 1, step: 0, recorded, actual: now });
+    let refused = bench.command(Command::Run).unwrap_err();
+    assert_eq!(bench.command(Command::Step).unwrap_err(), refused);
+    assert!(refused.message.contains("rebuilt world"), "{refused:?}");
+    bench.command(Command::Retry).unwrap();
+    bench.command(Command::Run).unwrap();
 }
 
 #[test]
@@ -254,33 +268,33 @@ fn limits_end_the_episode() {
         (9, None, true, &["think: x", "think: x", "c"], EndReason::Loop, 2),
     ];
     for (steps, moves, looping, actions, reason, ended) in cases {
-        let mut run = spec(1, steps);
+        let mut run = run_spec(1, steps);
         run.limits.moves = moves;
         run.loop_detector = looping;
-        let mut bench = Bench::with(run);
-        bench.wish(Command::Run).unwrap();
-        bench.world(turn("A room."));
+        let mut bench = TestEngine::with_spec(run);
+        bench.command(Command::Run).unwrap();
+        bench.answer_world(step_result("A room."));
         for action in actions {
             if bench.state().open_episode().is_none() {
                 break;
             }
-            bench.says(action);
-            bench.world(turn("Fine."));
+            bench.answer_actor(action);
+            bench.answer_world(step_result("Fine."));
         }
-        let last = bench.state().past.last().expect("the episode ended");
+        let last = bench.state().ended_episodes.last().expect("the episode ended");
         assert_eq!((last.reason, last.steps), (reason, ended), "{actions:?}");
     }
 }
 
 #[test]
 fn time_is_up_in_the_middle_of_a_call() {
-    let mut bench = bounded(1, 60);
-    bench.wish(Command::Run).unwrap();
-    bench.world(turn("A room."));
+    let mut bench = with_time_limit(1, 60);
+    bench.command(Command::Run).unwrap();
+    bench.answer_world(step_result("A room."));
     bench.reply(time_up(7, 60));
     assert!(bench.state().open_episode().is_some(), "another episode's timer is inert");
     bench.reply(time_up(1, 60));
-    assert_eq!(bench.state().past.last().unwrap().reason, EndReason::TimeLimit);
+    assert_eq!(bench.state().ended_episodes.last().unwrap().reason, EndReason::TimeLimit);
     assert!(bench.state().calls.is_empty());
 }
 
@@ -288,24 +302,24 @@ fn time_is_up_in_the_middle_of_a_call() {
 fn a_lesson_of_a_fork_had_the_id_of_one_of_the_trunk() {
     // What the trunk has given since the first version; it must not change, or pool files lose their lessons.
     for (branch, id) in [("trunk", "5dc31aa47bf1"), ("b2", "340ae449efc7")] {
-        let mut bench = Bench::started(1, 50);
+        let mut bench = TestEngine::started(1, 50);
         bench.engine.branch = BranchId(branch.to_owned());
-        bench.wish(lesson("Look first.")).unwrap();
+        bench.command(add_lesson("Look first.")).unwrap();
         assert_eq!(bench.state().pool.all().next().unwrap().id.0.as_ref(), id, "{branch}");
     }
 }
 
 #[test]
 fn a_thought_that_is_not_sent_is_answered_by_the_interface() {
-    let mut run = spec(1, 50);
-    run.settings.set("thoughts_sent", false, crate::domain::SettingOrigin::Ours);
-    let mut bench = Bench::with(run);
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("A room."));
-    bench.says("think: hm");
-    let events = bench.wish(Command::Step).unwrap();
+    let mut run = run_spec(1, 50);
+    run.settings.set("thoughts_sent", false, crate::domain::SettingOrigin::BuiltIn);
+    let mut bench = TestEngine::with_spec(run);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room."));
+    bench.answer_actor("think: hm");
+    let events = bench.command(Command::Step).unwrap();
     assert_eq!(
-        names(&events),
+        event_names(&events),
         ["step_granted", "approved", "action_taken", "observed", "noted", "prompt_sent"]
     );
     let episode = bench.state().episode.as_ref().unwrap();
@@ -314,89 +328,98 @@ fn a_thought_that_is_not_sent_is_answered_by_the_interface() {
 
 #[test]
 fn a_task_can_be_begun_again_after_the_run() {
-    let mut bench = Bench::started(1, 50);
-    bench.wish(Command::Run).unwrap();
-    bench.world(turn("A room."));
-    bench.says("win");
-    bench.world(won("You win."));
-    assert!(bench.state().over);
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Run).unwrap();
+    bench.answer_world(step_result("A room."));
+    bench.answer_actor("win");
+    bench.answer_world(won_result("You win."));
+    assert!(bench.state().run_over);
     let task = bench.state().episode.as_ref().unwrap().task.clone();
-    bench.wish(Command::Begin(Box::new(task))).unwrap();
-    bench.world(turn("A room."));
+    bench.command(Command::BeginEpisode(Box::new(task))).unwrap();
+    bench.answer_world(step_result("A room."));
     assert_eq!(bench.state().episode.as_ref().unwrap().trial, 2);
 }
 
 #[test]
 fn a_loaded_pool_is_no_persons_hand_and_cannot_be_undone() {
-    let mut bench = Bench::new();
+    let mut bench = TestEngine::new();
     let wish = LessonCommand::add(
-        Kind::Error,
+        ReflectionKind::Error,
         Scope::Environment,
         LessonText::plain("Heat food in a microwave only."),
         String::new(),
     );
     let pool = vec![("pool.jsonl".to_owned(), wish.clone()), ("pool.jsonl".to_owned(), wish)];
-    let spec = Box::new(spec(1, 50));
+    let spec = Box::new(run_spec(1, 50));
     bench
-        .wish(Command::Start { session: "s".to_owned(), spec, pool, carried: None, breaks: Vec::new() })
+        .command(Command::Start {
+            session: "s".to_owned(),
+            spec,
+            pool,
+            replay_seed: None,
+            breakpoints: Vec::new(),
+        })
         .unwrap();
     let ids: Vec<_> = bench.state().pool.all().map(|l| l.id.clone()).collect();
     assert_eq!(ids.len(), 2);
     assert_ne!(ids[0], ids[1]);
-    assert!(bench.wish(Command::Undo).is_err());
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("A room."));
-    assert_eq!(bench.state().last_step().unwrap().lessons, 2);
+    assert!(bench.command(Command::Undo).is_err());
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room."));
+    assert_eq!(bench.state().last_step().unwrap().lesson_count, 2);
     assert!(!bench.state().episode.as_ref().unwrap().assisted);
 }
 
 /// Found by review: a lesson typed while a drafted prompt waited was not in it.
 #[test]
 fn a_lesson_typed_at_a_drafted_prompt_is_in_it() {
-    let mut bench = proposed("look");
-    bench.wish(Command::StepStage).unwrap();
-    bench.world(turn("You see."));
-    bench.wish(Command::StepStage).unwrap();
+    let mut bench = with_proposal("look");
+    bench.command(Command::StepStage).unwrap();
+    bench.answer_world(step_result("You see."));
+    bench.command(Command::StepStage).unwrap();
     assert!(bench.state().draft.is_some());
-    bench.wish(lesson("Heat food in a microwave only.")).unwrap();
+    bench.command(add_lesson("Heat food in a microwave only.")).unwrap();
     assert!(bench.state().draft.is_none());
-    assert_eq!(names(&bench.wish(Command::StepStage).unwrap()), ["stage_granted", "prompt_drafted"]);
-    bench.wish(Command::StepStage).unwrap();
-    assert_eq!(bench.state().prompts.0.as_ref().unwrap().segments.len(), 2);
+    assert_eq!(event_names(&bench.command(Command::StepStage).unwrap()), ["stage_granted", "prompt_drafted"]);
+    bench.command(Command::StepStage).unwrap();
+    assert_eq!(bench.state().actor_prompts.0.as_ref().unwrap().segments.len(), 2);
 }
 
 /// Found by review: asking again, or playing with a lesson typed between episodes, was not counted as a person's hand.
 #[test]
 fn every_hand_of_a_person_makes_an_episode_assisted() {
-    let mut bench = proposed("look");
-    bench.wish(Command::AskAgain).unwrap();
+    let mut bench = with_proposal("look");
+    bench.command(Command::AskAgain).unwrap();
     assert!(bench.state().episode.as_ref().unwrap().assisted);
-    let mut bench = Bench::started(2, 50);
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("A room."));
-    bench.says("win");
-    bench.wish(Command::Step).unwrap();
-    bench.world(won("You win."));
-    bench.wish(lesson("One.")).unwrap();
-    assert!(!bench.state().past.last().unwrap().assisted);
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("A room."));
+    let mut bench = TestEngine::started(2, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room."));
+    bench.answer_actor("win");
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(won_result("You win."));
+    bench.command(add_lesson("One.")).unwrap();
+    assert!(!bench.state().ended_episodes.last().unwrap().assisted);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room."));
     assert!(bench.state().episode.as_ref().unwrap().assisted, "it plays with a lesson a person typed");
 }
 
 /// Found by a new user: a Progress lesson was worded anew every few turns, and still named its first turn as its source.
 #[test]
 fn new_words_of_a_lesson_come_from_the_turn_they_were_written_at() {
-    let mut bench = proposed("look");
-    bench.wish(lesson("One.")).unwrap();
-    let before = bench.state().pool.numbered(1).unwrap().clone();
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("You see."));
-    bench.says("wait");
+    let mut bench = with_proposal("look");
+    bench.command(add_lesson("One.")).unwrap();
+    let before = bench.state().pool.by_number(1).unwrap().clone();
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("You see."));
+    bench.answer_actor("wait");
     bench
-        .wish(Command::Lesson(LessonCommand::Edit { id: before.id.clone(), text: LessonText::plain("Two.") }))
+        .command(Command::Lesson(LessonCommand::Edit {
+            id: before.id.clone(),
+            text: LessonText::plain("Two."),
+        }))
         .unwrap();
-    let after = bench.state().pool.numbered(1).unwrap();
+    let after = bench.state().pool.by_number(1).unwrap();
     // The turn is the one that the header shows: the open one.
     assert_eq!((before.learnt_at, after.learnt_at), ((1, 1), (1, 2)));
 }

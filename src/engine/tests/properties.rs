@@ -1,8 +1,9 @@
 //! Laws that hold whatever comes in, in whatever order.
 
-use super::fixture::{Bench, turn, won};
+use super::fixture::{TestEngine, step_result, won_result};
 use crate::domain::{
-    Autonomy, BranchId, CallId, Kind, LessonStatus, LessonText, Scope, ShownAs, ThoughtDisposition, Usage,
+    Autonomy, BranchId, CallId, LessonStatus, LessonText, ReflectionKind, Scope, ShownAs, ThoughtDisposition,
+    Usage,
 };
 use crate::engine::{
     Command, Effect, Engine, Envelope, Event, Failure, LessonCommand, Reply, State, effect_of,
@@ -11,14 +12,14 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
-pub(super) enum Move {
-    Wish(Command),
+pub(super) enum TestInput {
+    Command(Command),
     /// Answers the n-th call in flight (or a call that is not), with this variant.
     Answer(u8, u8),
     Lesson(u8, u8),
 }
 
-pub(super) fn moves() -> impl Strategy<Value = Move> {
+pub(super) fn test_inputs() -> impl Strategy<Value = TestInput> {
     let wish = prop_oneof![
         Just(Command::Step),
         Just(Command::StepStage),
@@ -29,7 +30,7 @@ pub(super) fn moves() -> impl Strategy<Value = Move> {
         Just(Command::AskAgain),
         Just(Command::Retry),
         Just(Command::GiveUp),
-        Just(Command::Reflect(Kind::Error)),
+        Just(Command::Reflect(ReflectionKind::Error)),
         Just(Command::Undo),
         Just(Command::SettlePool { refused: vec![0] }),
         Just(Command::Redo),
@@ -37,57 +38,61 @@ pub(super) fn moves() -> impl Strategy<Value = Move> {
             .prop_map(|(step, n)| Command::EditThought { step, text: "hm".repeat(usize::from(n)) }),
         (1u32..4, 0u8..3)
             .prop_map(|(step, n)| Command::EditObservation { step, text: "oh".repeat(usize::from(n)) }),
-        (0u32..4).prop_map(|n| Command::Set { name: "max_steps".to_owned(), value: (n + 4).into() }),
+        (0u32..4)
+            .prop_map(|n| Command::ChangeSetting { name: "max_steps".to_owned(), value: (n + 4).into() }),
         Just(Command::EditPrompt { call: None, segment: 0, text: "other".to_owned() }),
         Just(Command::Reject("no".to_owned())),
         Just(Command::Act("dance".to_owned())),
         Just(Command::Override {
             action: "jump".to_owned(),
             shown_as: ShownAs::Own,
-            fate: ThoughtDisposition::Kept
+            thought_disposition: ThoughtDisposition::Kept
         }),
         Just(Command::SetAutonomy(Autonomy::Auto)),
         Just(Command::SetAutonomy(Autonomy::Confirm)),
         Just(Command::SetAutonomy(Autonomy::Human)),
         Just(Command::Remark { step: 1, text: "odd".to_owned() }),
-        Just(Command::Break { text: "proposed".to_owned(), of: None }),
-        Just(Command::Break { text: "warn observed".to_owned(), of: None }),
-        Just(Command::Break { text: "once prompt_sent".to_owned(), of: Some(1) }),
-        Just(Command::SwitchBreak { breakpoint: 1, on: false }),
-        Just(Command::RemoveBreak(2)),
+        Just(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }),
+        Just(Command::SetBreakpoint { text: "warn observed".to_owned(), replaces: None }),
+        Just(Command::SetBreakpoint { text: "once prompt_sent".to_owned(), replaces: Some(1) }),
+        Just(Command::SwitchBreakpoint { breakpoint: 1, enabled: false }),
+        Just(Command::RemoveBreakpoint(2)),
         Just(Command::EndEpisode(crate::domain::EndReason::Person)),
         Just(Command::Close),
         Just(Command::Reopen),
     ];
     prop_oneof![
-        3 => wish.prop_map(Move::Wish),
-        6 => (0u8..3, 0u8..6).prop_map(|(n, v)| Move::Answer(n, v)),
-        1 => (0u8..4, 0u8..3).prop_map(|(a, b)| Move::Lesson(a, b)),
+        3 => wish.prop_map(TestInput::Command),
+        6 => (0u8..3, 0u8..6).prop_map(|(n, v)| TestInput::Answer(n, v)),
+        1 => (0u8..4, 0u8..3).prop_map(|(a, b)| TestInput::Lesson(a, b)),
     ]
 }
 
-pub(super) fn play(bench: &mut Bench, step: &Move) {
+pub(super) fn apply_input(bench: &mut TestEngine, step: &TestInput) {
     match step {
-        Move::Wish(command) => drop(bench.wish(command.clone())),
-        Move::Lesson(kind, which) => {
+        TestInput::Command(command) => drop(bench.command(command.clone())),
+        TestInput::Lesson(kind, which) => {
             let wish = match (kind, bench.state().pool.all().nth(usize::from(*which)).map(|l| l.id.clone())) {
                 (1, Some(id)) => LessonCommand::Edit { id, text: LessonText::plain("other") },
                 (2, Some(id)) => LessonCommand::Status { id, status: LessonStatus::Off },
                 (3, Some(id)) => LessonCommand::Move { id, to: 0 },
-                _ => {
-                    LessonCommand::add(Kind::Abstract, Scope::Episode, LessonText::plain("a"), String::new())
-                }
+                _ => LessonCommand::add(
+                    ReflectionKind::Abstract,
+                    Scope::Episode,
+                    LessonText::plain("a"),
+                    String::new(),
+                ),
             };
-            drop(bench.wish(Command::Lesson(wish)));
+            drop(bench.command(Command::Lesson(wish)));
         }
-        Move::Answer(n, variant) => {
+        TestInput::Answer(n, variant) => {
             let flying: Vec<(CallId, Effect)> =
                 bench.state().calls.iter().map(|(c, e)| (*c, e.clone())).collect();
             let Some((call, effect)) = flying.get(usize::from(*n)) else {
                 let before = bench.state().clone();
                 let events = bench.reply(Reply::World {
                     call: CallId(9999),
-                    turn: Box::new(turn("stale")),
+                    result: Box::new(step_result("stale")),
                     admissible: Vec::new(),
                 });
                 assert!(events.is_empty(), "a stale reply is inert");
@@ -96,11 +101,11 @@ pub(super) fn play(bench: &mut Bench, step: &Move) {
             };
             let reply = if *variant == 5 {
                 let failure = Failure {
-                    what: "x".to_owned(),
-                    place: "y".to_owned(),
-                    next: "z".to_owned(),
+                    message: "x".to_owned(),
+                    source: "y".to_owned(),
+                    hint: "z".to_owned(),
                     kind: None,
-                    came: String::new(),
+                    partial_text: String::new(),
                     usage: None,
                 };
                 Reply::Failed { call: *call, failure }
@@ -115,11 +120,11 @@ pub(super) fn play(bench: &mut Bench, step: &Move) {
                 }
             } else {
                 let turn = if *variant == 4 {
-                    won("You win.")
+                    won_result("You win.")
                 } else {
-                    turn(["Fine.", "Nothing happens."][usize::from(variant % 2)])
+                    step_result(["Fine.", "Nothing happens."][usize::from(variant % 2)])
                 };
-                Reply::World { call: *call, turn: Box::new(turn), admissible: Vec::new() }
+                Reply::World { call: *call, result: Box::new(turn), admissible: Vec::new() }
             };
             bench.reply(reply);
         }
@@ -135,8 +140,8 @@ fn fold(journal: &[Envelope]) -> State {
 }
 
 /// A bench whose method asks only the actor, or the mentor too.
-pub(super) fn bench(counselled: bool) -> Bench {
-    if counselled { Bench::counselled(2, 6) } else { Bench::started(2, 6) }
+pub(super) fn new_engine(counselled: bool) -> TestEngine {
+    if counselled { TestEngine::with_mentor(2, 6) } else { TestEngine::started(2, 6) }
 }
 
 proptest! {
@@ -144,11 +149,11 @@ proptest! {
 
     #[test]
     fn the_fold_of_the_written_journal_is_the_live_state(
-        steps in prop::collection::vec(moves(), 1..60), counselled: bool,
+        steps in prop::collection::vec(test_inputs(), 1..60), counselled: bool,
     ) {
-        let mut bench = bench(counselled);
+        let mut bench = new_engine(counselled);
         for step in &steps {
-            play(&mut bench, step);
+            apply_input(&mut bench, step);
         }
         let written: Vec<Envelope> = bench
             .journal
@@ -162,10 +167,10 @@ proptest! {
     }
 
     #[test]
-    fn call_ids_are_never_used_twice(steps in prop::collection::vec(moves(), 1..60), counselled: bool) {
-        let mut bench = bench(counselled);
+    fn call_ids_are_never_used_twice(steps in prop::collection::vec(test_inputs(), 1..60), counselled: bool) {
+        let mut bench = new_engine(counselled);
         for step in &steps {
-            play(&mut bench, step);
+            apply_input(&mut bench, step);
         }
         let (mut seen, mut failed) = (BTreeSet::new(), BTreeSet::new());
         for envelope in &bench.journal {
@@ -187,38 +192,38 @@ proptest! {
     /// Whatever whole batches a crash leaves, the session can be taken up and comes to its end.
     #[test]
     fn any_prefix_resumes(
-        steps in prop::collection::vec(moves(), 1..40), cut in 0usize..200, counselled: bool,
+        steps in prop::collection::vec(test_inputs(), 1..40), cut in 0usize..200, counselled: bool,
     ) {
-        let mut bench = bench(counselled);
+        let mut bench = new_engine(counselled);
         for step in &steps {
-            play(&mut bench, step);
+            apply_input(&mut bench, step);
         }
         let mut cut = cut.min(bench.journal.len()).max(1);
-        while cut > 1 && bench.journal[cut - 1].more {
+        while cut > 1 && bench.journal[cut - 1].batch_continues {
             cut -= 1;
         }
         let state = fold(&bench.journal[..cut]);
         let policy = bench.engine.policy.clone();
-        let mut bench = Bench {
+        let mut bench = TestEngine {
             engine: Engine::resume(state, policy, BranchId::trunk()),
             journal: bench.journal[..cut].to_vec(),
             at: bench.at,
         };
-        bench.wish(Command::Reopen).unwrap();
-        let _ = bench.wish(Command::Retry);
+        bench.command(Command::Reopen).unwrap();
+        let _ = bench.command(Command::Retry);
         // Where a breakpoint is set it stops, and that is right.
-        for breakpoint in bench.state().stops.all.iter().map(|b| b.number).collect::<Vec<_>>() {
-            bench.wish(Command::RemoveBreak(breakpoint)).unwrap();
+        for breakpoint in bench.state().breakpoints.all.iter().map(|b| b.number).collect::<Vec<_>>() {
+            bench.command(Command::RemoveBreakpoint(breakpoint)).unwrap();
         }
-        bench.wish(Command::SetAutonomy(Autonomy::Auto)).unwrap();
-        let _ = bench.wish(Command::Run);
+        bench.command(Command::SetAutonomy(Autonomy::Auto)).unwrap();
+        let _ = bench.command(Command::Run);
         for _ in 0..200 {
-            if bench.state().over {
+            if bench.state().run_over {
                 break;
             }
             prop_assert!(!bench.state().calls.is_empty(), "stuck: {:?}", bench.state());
-            play(&mut bench, &Move::Answer(0, 0));
+            apply_input(&mut bench, &TestInput::Answer(0, 0));
         }
-        prop_assert!(bench.state().over);
+        prop_assert!(bench.state().run_over);
     }
 }

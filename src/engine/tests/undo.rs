@@ -1,17 +1,17 @@
 //! Undo takes back the newest intervention of a person that has not been acted on, and no other; where it cannot, the
 //! newest one that can be is offered by name.
 
-use super::fixture::{Bench, names, no_answer, turn};
-use super::properties::{Move, bench, moves, play};
-use crate::domain::{Author, Autonomy, Kind, LessonOp, LessonStatus, LessonText, Scope, Seq};
+use super::fixture::{TestEngine, event_names, sample_failure, step_result};
+use super::properties::{TestInput, apply_input, new_engine, test_inputs};
+use crate::domain::{Author, Autonomy, LessonOp, LessonStatus, LessonText, ReflectionKind, Scope, Seq};
 use crate::engine::{Cause, Command, Envelope, Event, LessonCommand, Reply, State};
 use proptest::prelude::*;
 
 /// What a person did, as the journal alone tells it, without what lets the session go on or only comes with a deed.
-fn intervenes(event: &Event) -> bool {
+fn is_intervention(event: &Event) -> bool {
     match event {
-        Event::LessonChanged { by, .. } => *by == Author::Person,
-        Event::Retried { call, from } => call.is_none() || from.is_some(),
+        Event::LessonChanged { author: by, .. } => *by == Author::Person,
+        Event::Retried { call, reply_source: from } => call.is_none() || from.is_some(),
         Event::Reflected { reflection } => reflection.call.is_none(),
         _ => !matches!(
             event,
@@ -29,7 +29,7 @@ fn intervenes(event: &Event) -> bool {
 }
 
 /// The interventions in force, the newest at the end.
-fn in_force(journal: &[Envelope]) -> Vec<&Envelope> {
+fn interventions_in_force(journal: &[Envelope]) -> Vec<&Envelope> {
     let (mut done, mut undone): (Vec<&Envelope>, Vec<Seq>) = (Vec::new(), Vec::new());
     // The runs before they were changed, as long as nobody was asked under the new one.
     let (mut state, mut runs) = (State::default(), Vec::new());
@@ -37,7 +37,7 @@ fn in_force(journal: &[Envelope]) -> Vec<&Envelope> {
         let before = state.clone();
         state.apply(envelope);
         let retried = matches!(envelope.event, Event::Retried { .. });
-        if state.pool_used > before.pool_used || (retried && state.calls.len() > before.calls.len()) {
+        if state.last_pool_use > before.last_pool_use || (retried && state.calls.len() > before.calls.len()) {
             runs.clear();
         }
         match &envelope.event {
@@ -53,16 +53,16 @@ fn in_force(journal: &[Envelope]) -> Vec<&Envelope> {
                     undone.clear();
                 }
             }
-            Event::Undone { of, .. } | Event::TakenBack { of, .. } => {
+            Event::LessonUndone { target_seq: of, .. } | Event::EditUndone { target_seq: of, .. } => {
                 assert!(done.iter().any(|e| e.seq == *of), "{of:?} was not in force");
                 done.retain(|e| e.seq != *of);
                 undone.push(*of);
             }
-            Event::Redone { of, .. } | Event::MadeAgain { of, .. } => {
+            Event::LessonRedone { target_seq: of, .. } | Event::EditRedone { target_seq: of, .. } => {
                 assert_eq!(undone.pop(), Some(*of));
                 done.push(envelope);
             }
-            event if envelope.cause == Cause::Person && intervenes(event) => {
+            event if envelope.cause == Cause::Person && is_intervention(event) => {
                 done.push(envelope);
                 undone.clear();
             }
@@ -73,37 +73,37 @@ fn in_force(journal: &[Envelope]) -> Vec<&Envelope> {
 }
 
 /// The newest of them. One that changed a prompt which was then put together anew has nothing left to it.
-fn newest(journal: &[Envelope], state: &State) -> Option<Seq> {
+fn newest_intervention(journal: &[Envelope], state: &State) -> Option<Seq> {
     let gone = |e: &Envelope| {
         let prompt = match &e.event {
             Event::PromptDrafted { prompt } => prompt,
-            Event::MadeAgain { change, .. } => match &**change {
+            Event::EditRedone { change, .. } => match &**change {
                 crate::domain::ManualEdit::Prompt { prompt, .. } => prompt,
                 _ => return false,
             },
             _ => return false,
         };
         // A draft, or the prompt of a failed call.
-        state.waits_for(prompt.call) != Some(prompt) && state.pool_used <= e.seq
+        state.waiting_prompt(prompt.call) != Some(prompt) && state.last_pool_use <= e.seq
     };
-    in_force(journal).into_iter().rev().find(|e| !gone(e)).map(|e| e.seq)
+    interventions_in_force(journal).into_iter().rev().find(|e| !gone(e)).map(|e| e.seq)
 }
 
 /// Something has used what was changed by then.
-fn used(journal: &[Envelope], change: &Envelope) -> bool {
+fn is_used_since(journal: &[Envelope], change: &Envelope) -> bool {
     let uses = |e: &&Envelope| matches!(e.event, Event::PromptSent { .. } | Event::ActionTaken { .. });
     journal.iter().filter(uses).any(|e| e.seq > change.seq)
 }
 
 /// Remarks and new lessons that nothing has used and that are still there: each must have a way back.
-fn must_have_a_way_back(journal: &[Envelope], state: &State) -> Vec<Seq> {
+fn must_be_undoable(journal: &[Envelope], state: &State) -> Vec<Seq> {
     let there = |e: &&Envelope| match &e.event {
         Event::Remarked { .. } => true,
-        Event::MadeAgain { change, .. } => matches!(**change, crate::domain::ManualEdit::Remark { .. }),
+        Event::EditRedone { change, .. } => matches!(**change, crate::domain::ManualEdit::Remark { .. }),
         Event::LessonChanged { op, .. } => match &**op {
             LessonOp::Add { id, text, .. } => {
                 // Those of an episode go with it.
-                !used(journal, e)
+                !is_used_since(journal, e)
                     && state
                         .pool
                         .get(id)
@@ -113,26 +113,26 @@ fn must_have_a_way_back(journal: &[Envelope], state: &State) -> Vec<Seq> {
         },
         _ => false,
     };
-    in_force(journal).into_iter().filter(there).map(|e| e.seq).collect()
+    interventions_in_force(journal).into_iter().filter(there).map(|e| e.seq).collect()
 }
 
 /// Wishes that the other laws do without.
-fn more_moves() -> impl Strategy<Value = Move> {
+fn more_test_inputs() -> impl Strategy<Value = TestInput> {
     let other = |name: &str| {
-        let mut spec = super::fixture::spec(2, 6);
+        let mut spec = super::fixture::run_spec(2, 6);
         name.clone_into(&mut spec.actor);
         spec
     };
     let task = other("script").tasks[0].clone();
     let wish = prop_oneof![
-        Just(Command::Set { name: "templates".to_owned(), value: "other".into() }),
-        Just(Command::RetryFrom("cache".to_owned())),
+        Just(Command::ChangeSetting { name: "templates".to_owned(), value: "other".into() }),
+        Just(Command::RetryFromRecording("cache".to_owned())),
         Just(Command::ChangeRun(Box::new(other("another")))),
         Just(Command::ChangeRun(Box::new(other("script")))),
-        Just(Command::Begin(Box::new(task))),
+        Just(Command::BeginEpisode(Box::new(task))),
         Just(Command::EndRun),
     ];
-    prop_oneof![6 => moves(), 1 => wish.prop_map(Move::Wish)]
+    prop_oneof![6 => test_inputs(), 1 => wish.prop_map(TestInput::Command)]
 }
 
 proptest! {
@@ -140,66 +140,66 @@ proptest! {
 
     #[test]
     fn undo_takes_back_the_newest_deed_or_says_why_not(
-        steps in prop::collection::vec(more_moves(), 1..60), counselled: bool,
+        steps in prop::collection::vec(more_test_inputs(), 1..60), counselled: bool,
     ) {
-        let mut bench = bench(counselled);
+        let mut bench = new_engine(counselled);
         for step in &steps {
-            play(&mut bench, step);
+            apply_input(&mut bench, step);
         }
         if bench.state().closed {
-            bench.wish(Command::Reopen).unwrap();
+            bench.command(Command::Reopen).unwrap();
         }
         for _ in 0..steps.len() {
-            let due = newest(&bench.journal, bench.state());
+            let due = newest_intervention(&bench.journal, bench.state());
             let at = bench.journal.len();
-            match (bench.wish(Command::Undo), due) {
+            match (bench.command(Command::Undo), due) {
                 (Ok(_), _) => match &bench.journal[at].event {
-                    Event::Undone { of, .. } | Event::TakenBack { of, .. } => prop_assert_eq!(Some(*of), due),
+                    Event::LessonUndone { target_seq, .. } | Event::EditUndone { target_seq, .. } => prop_assert_eq!(Some(*target_seq), due),
                     Event::RunChanged { .. } => {
                         let change = bench.journal.iter().find(|e| Some(e.seq) == due).unwrap();
                         prop_assert!(matches!(change.event, Event::RunChanged { .. }), "it was the run");
-                        prop_assert!(!used(&bench.journal[..at], change), "somebody was asked");
+                        prop_assert!(!is_used_since(&bench.journal[..at], change), "somebody was asked");
                     }
                     other => prop_assert!(false, "{other:?}"),
                 },
                 (Err(refusal), None) => {
-                    prop_assert!(refusal.why.contains("nothing to undo"), "{refusal:?}");
+                    prop_assert!(refusal.message.contains("nothing to undo"), "{refusal:?}");
                     break;
                 }
                 (Err(refusal), _) => {
-                    prop_assert_eq!(refusal.about, due, "{}", refusal.why);
+                    prop_assert_eq!(refusal.seq, due, "{}", refusal.message);
                     prop_assert_eq!(bench.journal.len(), at, "a refusal takes nothing back");
-                    let offered = refusal.older.map(|older| older.0);
-                    let others: Vec<Seq> = in_force(&bench.journal).iter().map(|e| e.seq).collect();
+                    let offered = refusal.older_change.map(|older| older.0);
+                    let others: Vec<Seq> = interventions_in_force(&bench.journal).iter().map(|e| e.seq).collect();
                     for of in others.into_iter().filter(|of| Some(*of) != offered) {
-                        prop_assert!(bench.wish(Command::TakeBack(of)).is_err(), "{of:?} was not offered");
+                        prop_assert!(bench.command(Command::UndoChange(of)).is_err(), "{of:?} was not offered");
                     }
                     let Some(of) = offered else { break };
                     prop_assert!(Some(of) < due, "it is older than what cannot be taken back");
                     let change = bench.journal.iter().find(|e| e.seq == of).unwrap().clone();
-                    bench.wish(Command::TakeBack(of)).unwrap();
+                    bench.command(Command::UndoChange(of)).unwrap();
                     match &bench.journal[at].event {
-                        Event::Undone { of: back, .. } => {
+                        Event::LessonUndone { target_seq: back, .. } => {
                             prop_assert_eq!(*back, of);
-                            prop_assert!(!used(&bench.journal[..at], &change), "a prompt has used it");
+                            prop_assert!(!is_used_since(&bench.journal[..at], &change), "a prompt has used it");
                         }
-                        Event::TakenBack { of: back, change: what } => {
+                        Event::EditUndone { target_seq: back, change: what } => {
                             prop_assert_eq!(*back, of);
-                            prop_assert!(!what.touches_episode() || !used(&bench.journal[..at], &change));
+                            prop_assert!(!what.is_intervention() || !is_used_since(&bench.journal[..at], &change));
                         }
                         other => prop_assert!(false, "{other:?}"),
                     }
                 }
             }
         }
-        let left = must_have_a_way_back(&bench.journal, bench.state());
+        let left = must_be_undoable(&bench.journal, bench.state());
         prop_assert!(left.is_empty(), "left behind: {left:?}");
     }
 }
 
-fn lesson(text: &str) -> Command {
+fn edit_lesson_command(text: &str) -> Command {
     Command::Lesson(LessonCommand::add(
-        Kind::Abstract,
+        ReflectionKind::Abstract,
         Scope::Environment,
         LessonText::plain(text),
         String::new(),
@@ -209,102 +209,102 @@ fn lesson(text: &str) -> Command {
 /// Found by review: a lesson typed while the model wrote, then Ctrl-C: it was in no prompt, and yet stayed for good.
 #[test]
 fn a_lesson_from_before_a_call_was_broken_off_can_be_taken_back_by_name() {
-    let mut bench = Bench::started(1, 50);
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("A room. Your task is to: rest."));
-    bench.wish(lesson("Rest in beds.")).unwrap();
-    bench.wish(Command::Cancel).unwrap();
-    let on = |bench: &Bench| bench.state().pool.all().filter(|l| l.in_force()).count();
-    let refusal = bench.wish(Command::Undo).unwrap_err();
-    assert!(refusal.why.contains("a call to a model was broken off"), "{refusal:?}");
-    assert!(refusal.next.contains("lesson 1 added"), "{refusal:?}");
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room. Your task is to: rest."));
+    bench.command(edit_lesson_command("Rest in beds.")).unwrap();
+    bench.command(Command::Cancel).unwrap();
+    let on = |bench: &TestEngine| bench.state().pool.all().filter(|l| l.is_active()).count();
+    let refusal = bench.command(Command::Undo).unwrap_err();
+    assert!(refusal.message.contains("a call to a model was broken off"), "{refusal:?}");
+    assert!(refusal.hint.contains("lesson 1 added"), "{refusal:?}");
     assert_eq!(on(&bench), 1, "the first press takes nothing back");
-    let (of, words) = refusal.older.unwrap();
+    let (of, words) = refusal.older_change.unwrap();
     assert_eq!(words, "lesson 1 added");
-    assert_eq!(names(&bench.wish(Command::TakeBack(of)).unwrap()), ["undone"]);
+    assert_eq!(event_names(&bench.command(Command::UndoChange(of)).unwrap()), ["undone"]);
     assert_eq!(on(&bench), 0);
-    assert!(bench.wish(Command::TakeBack(of)).is_err(), "once");
-    assert_eq!(bench.wish(Command::Undo).unwrap_err().older, None);
+    assert!(bench.command(Command::UndoChange(of)).is_err(), "once");
+    assert_eq!(bench.command(Command::Undo).unwrap_err().older_change, None);
     // Made again, it is the last thing that was done.
-    bench.wish(Command::Redo).unwrap();
+    bench.command(Command::Redo).unwrap();
     assert_eq!(on(&bench), 1);
-    bench.wish(Command::Undo).unwrap();
+    bench.command(Command::Undo).unwrap();
     assert_eq!(on(&bench), 0);
 }
 
 /// What an agent that goes on uses meanwhile is not taken back by a press that comes too late.
 #[test]
 fn a_change_that_was_offered_and_then_used_is_not_taken_back() {
-    let mut bench = Bench::started(1, 50);
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("A room. Your task is to: rest."));
-    bench.wish(Command::Break { text: "proposed".to_owned(), of: None }).unwrap();
-    bench.wish(lesson("Rest in beds.")).unwrap();
-    bench.wish(Command::Cancel).unwrap();
-    let (of, _) = bench.wish(Command::Undo).unwrap_err().older.unwrap();
-    bench.wish(Command::Step).unwrap();
-    assert!(bench.wish(Command::TakeBack(of)).unwrap_err().why.contains("any more"));
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room. Your task is to: rest."));
+    bench.command(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }).unwrap();
+    bench.command(edit_lesson_command("Rest in beds.")).unwrap();
+    bench.command(Command::Cancel).unwrap();
+    let (of, _) = bench.command(Command::Undo).unwrap_err().older_change.unwrap();
+    bench.command(Command::Step).unwrap();
+    assert!(bench.command(Command::UndoChange(of)).unwrap_err().message.contains("any more"));
     // The breakpoint before it enters no prompt.
-    let (of, words) = bench.wish(Command::Undo).unwrap_err().older.unwrap();
+    let (of, words) = bench.command(Command::Undo).unwrap_err().older_change.unwrap();
     assert_eq!(words, "breakpoint 1 set: proposed");
-    assert_eq!(names(&bench.wish(Command::TakeBack(of)).unwrap()), ["taken_back"]);
-    assert!(bench.state().stops.get(1).is_none());
+    assert_eq!(event_names(&bench.command(Command::UndoChange(of)).unwrap()), ["taken_back"]);
+    assert!(bench.state().breakpoints.get(1).is_none());
 }
 
 /// The run that was chosen since says otherwise: taking the older setting back would take back a newer word.
 #[test]
 fn a_setting_that_a_newer_run_has_otherwise_is_not_offered() {
-    let mut bench = Bench::started(1, 50);
-    let set = |value: u32| Command::Set { name: "max_steps".to_owned(), value: value.into() };
-    let changed = |bench: &mut Bench, steps: u32| {
+    let mut bench = TestEngine::started(1, 50);
+    let set = |value: u32| Command::ChangeSetting { name: "max_steps".to_owned(), value: value.into() };
+    let changed = |bench: &mut TestEngine, steps: u32| {
         let mut other = bench.state().run.as_deref().cloned().unwrap();
         other.limits.steps = steps;
         // Of another method: that cannot be taken back.
         other.method.push('x');
-        bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
+        bench.command(Command::ChangeRun(Box::new(other))).unwrap();
     };
-    bench.wish(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
-    bench.wish(set(9)).unwrap();
+    bench.command(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
+    bench.command(set(9)).unwrap();
     changed(&mut bench, 9);
     // It kept the setting as it was set: so that can go.
-    let refusal = bench.wish(Command::Undo).unwrap_err();
-    assert!(refusal.older.unwrap().1.contains("max_steps"));
+    let refusal = bench.command(Command::Undo).unwrap_err();
+    assert!(refusal.older_change.unwrap().1.contains("max_steps"));
     changed(&mut bench, 20);
-    let refusal = bench.wish(Command::Undo).unwrap_err();
-    let (of, words) = refusal.older.unwrap();
+    let refusal = bench.command(Command::Undo).unwrap_err();
+    let (of, words) = refusal.older_change.unwrap();
     assert_eq!(words, "autonomy confirm");
-    bench.wish(Command::TakeBack(of)).unwrap();
+    bench.command(Command::UndoChange(of)).unwrap();
     assert_eq!(bench.state().autonomy, Autonomy::Auto);
     assert_eq!(bench.state().run.as_ref().unwrap().limits.steps, 20);
-    assert_eq!(bench.wish(Command::Undo).unwrap_err().older, None);
+    assert_eq!(bench.command(Command::Undo).unwrap_err().older_change, None);
 }
 
 /// Found by review: after other words were sent to the actor the refusal said that the mentor had been asked.
 #[test]
 fn a_changed_prompt_of_the_actor_that_was_sent_is_called_that() {
-    let mut bench = Bench::started(1, 50);
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("A room. Your task is to: rest."));
-    let (call, _) = bench.call().unwrap();
-    bench.reply(Reply::Failed { call, failure: no_answer() });
-    bench.wish(Command::EditPrompt { call: None, segment: 0, text: "other".to_owned() }).unwrap();
-    assert!(names(&bench.wish(Command::Retry).unwrap()).iter().any(|n| n == "prompt_sent"));
-    let refusal = bench.wish(Command::Undo).unwrap_err();
-    assert!(refusal.why.contains("a changed prompt was sent"), "{refusal:?}");
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room. Your task is to: rest."));
+    let (call, _) = bench.first_call().unwrap();
+    bench.reply(Reply::Failed { call, failure: sample_failure() });
+    bench.command(Command::EditPrompt { call: None, segment: 0, text: "other".to_owned() }).unwrap();
+    assert!(event_names(&bench.command(Command::Retry).unwrap()).iter().any(|n| n == "prompt_sent"));
+    let refusal = bench.command(Command::Undo).unwrap_err();
+    assert!(refusal.message.contains("a changed prompt was sent"), "{refusal:?}");
 }
 
 /// An edited breakpoint that was taken back was told as "breakpoint 1 on".
 #[test]
 fn what_was_taken_back_and_made_again_is_named() {
-    let mut bench = Bench::started(1, 50);
-    let stop = |text: &str, of: Option<u32>| Command::Break { text: text.to_owned(), of };
+    let mut bench = TestEngine::started(1, 50);
+    let stop = |text: &str, of: Option<u32>| Command::SetBreakpoint { text: text.to_owned(), replaces: of };
     let text = LessonText::plain("Look first.");
     let lesson = LessonCommand::Add {
-        kind: Kind::Error,
+        kind: ReflectionKind::Error,
         scope: Scope::Environment,
         text,
         evidence: String::new(),
-        moment: None,
+        transition: None,
         parents: Vec::new(),
         rule: None,
     };
@@ -316,18 +316,18 @@ fn what_was_taken_back_and_made_again_is_named() {
             "breakpoint 1 step 7 in the place of step 6",
         ),
         (
-            Command::SwitchBreak { breakpoint: 1, on: false },
+            Command::SwitchBreakpoint { breakpoint: 1, enabled: false },
             "breakpoint 1 switched off",
             "breakpoint 1 switched off",
         ),
         (Command::Lesson(lesson), "lesson 1 added", "lesson 1 put back"),
     ] {
-        bench.wish(deed).unwrap();
+        bench.command(deed).unwrap();
         for (wish, words) in
             [(Command::Undo, format!("taken back: {back}")), (Command::Redo, format!("made again: {again}"))]
         {
-            let events = bench.wish(wish).unwrap();
-            assert_eq!(bench.state().undo_words(&events[0]), Some(words));
+            let events = bench.command(wish).unwrap();
+            assert_eq!(bench.state().describe_undo(&events[0]), Some(words));
         }
     }
 }
@@ -335,32 +335,32 @@ fn what_was_taken_back_and_made_again_is_named() {
 /// Another model could not be taken back even where nobody had been asked anything since.
 #[test]
 fn another_model_is_taken_back_as_long_as_nobody_was_asked() {
-    let change = |bench: &mut Bench, actor: &str| {
+    let change = |bench: &mut TestEngine, actor: &str| {
         let mut other = bench.state().run.as_deref().cloned().unwrap();
         actor.clone_into(&mut other.actor);
-        bench.wish(Command::ChangeRun(Box::new(other))).unwrap();
+        bench.command(Command::ChangeRun(Box::new(other))).unwrap();
     };
-    let mut bench = Bench::started(1, 50);
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("A room. Your task is to: rest."));
-    let (call, _) = bench.call().unwrap();
-    bench.reply(Reply::Failed { call, failure: no_answer() });
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room. Your task is to: rest."));
+    let (call, _) = bench.first_call().unwrap();
+    bench.reply(Reply::Failed { call, failure: sample_failure() });
     let first = bench.state().run.clone();
-    bench.wish(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
+    bench.command(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
     change(&mut bench, "a");
     change(&mut bench, "b");
-    assert_eq!(names(&bench.wish(Command::Undo).unwrap()), ["run_changed"]);
+    assert_eq!(event_names(&bench.command(Command::Undo).unwrap()), ["run_changed"]);
     assert_eq!(bench.state().run.as_ref().unwrap().actor, "a");
-    assert_eq!(names(&bench.wish(Command::Undo).unwrap()), ["run_changed"]);
+    assert_eq!(event_names(&bench.command(Command::Undo).unwrap()), ["run_changed"]);
     assert_eq!(bench.state().run, first);
-    assert_eq!(names(&bench.wish(Command::Undo).unwrap()), ["taken_back"], "the autonomy before it");
+    assert_eq!(event_names(&bench.command(Command::Undo).unwrap()), ["taken_back"], "the autonomy before it");
     // The failed call asks the other model: that has happened.
     change(&mut bench, "a");
-    bench.wish(Command::Retry).unwrap();
-    assert!(bench.wish(Command::Undo).unwrap_err().why.contains("the run was changed"));
-    bench.says("look");
+    bench.command(Command::Retry).unwrap();
+    assert!(bench.command(Command::Undo).unwrap_err().message.contains("the run was changed"));
+    bench.answer_actor("look");
     change(&mut bench, "b");
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("Fine."));
-    assert!(bench.wish(Command::Undo).unwrap_err().why.contains("already used"));
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("Fine."));
+    assert!(bench.command(Command::Undo).unwrap_err().message.contains("already used"));
 }

@@ -56,7 +56,7 @@ impl Game {
     /// Loads a game from the bytes of its file. `label` is the name it has in errors.
     ///
     /// # Errors
-    /// [`EnvError::Broken`] with the place and the reason, for a file that is no game, contradicts itself or is too large.
+    /// [`EnvError::Panicked`] with the place and the reason, for a file that is no game, contradicts itself or is too large.
     pub fn load(label: &str, bytes: &[u8]) -> Result<Arc<Self>, EnvError> {
         Self::read(label, bytes).map(Arc::new).map_err(|broken| broken.of(label))
     }

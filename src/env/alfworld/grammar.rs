@@ -21,7 +21,7 @@ use crate::env::EnvError;
 /// Parses a grammar text alone, without a game: what [`super::Game::load`] does first with it.
 ///
 /// # Errors
-/// [`EnvError::Broken`] with the line of the first thing that is not in the language.
+/// [`EnvError::Panicked`] with the line of the first thing that is not in the language.
 pub fn check(label: &str, grammar: &str) -> Result<(), EnvError> {
     let document = Document::parse(grammar).map_err(|broken| broken.of(label))?;
     for production in document.productions.values().flatten() {

@@ -85,7 +85,7 @@ impl Targets {
     /// Reads them from the `traj_data.json` beside a game. `label` is its name in errors.
     ///
     /// # Errors
-    /// [`EnvError::Broken`] when the bytes are not such a file.
+    /// [`EnvError::Panicked`] when the bytes are not such a file.
     pub fn of_traj_data(label: &str, bytes: &[u8]) -> Result<Self, EnvError> {
         let data: TrajData = serde_json::from_slice(bytes).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());

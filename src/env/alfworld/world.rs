@@ -63,7 +63,7 @@ impl World {
     /// Opens a game, at its start. `targets` measure progress; without them the goal's own are used.
     ///
     /// # Errors
-    /// [`EnvError::Broken`] when a command that applies at the start cannot be written.
+    /// [`EnvError::Panicked`] when a command that applies at the start cannot be written.
     pub fn new(game: Arc<Game>, targets: Option<&Targets>) -> Result<Self, EnvError> {
         let progress = Progress::new(targets.unwrap_or(game.targets()));
         let mut world = Self {
@@ -101,7 +101,7 @@ impl World {
     /// Goes back to the start and gives the start text.
     ///
     /// # Errors
-    /// [`EnvError::Broken`] when a command that applies at the start cannot be written.
+    /// [`EnvError::Panicked`] when a command that applies at the start cannot be written.
     pub fn begin(&mut self) -> Result<&str, EnvError> {
         let start = &self.game.start;
         self.state.reset(&self.game.task);
@@ -120,7 +120,7 @@ impl World {
     /// Takes one command.
     ///
     /// # Errors
-    /// [`EnvError::Broken`] when the grammar cannot say what happened. The world has changed by then; reset or restore it.
+    /// [`EnvError::Panicked`] when the grammar cannot say what happened. The world has changed by then; reset or restore it.
     pub fn play(&mut self, command: &str) -> Result<Reply<'_>, EnvError> {
         let Some(op) = self.find(strip(command)) else {
             return Ok(Reply { feedback: NOTHING, accepted: false, won: self.won() });
@@ -156,7 +156,7 @@ impl World {
     /// Returns to a place of this same game.
     ///
     /// # Errors
-    /// [`EnvError::Broken`] as for [`Self::begin`].
+    /// [`EnvError::Panicked`] as for [`Self::begin`].
     pub fn go_back(&mut self, place: &Place) -> Result<(), EnvError> {
         self.state.restore(&self.game.task, &place.facts);
         self.told.clone_from(&place.told);

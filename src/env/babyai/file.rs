@@ -30,7 +30,7 @@ impl Start {
     /// Reads a level file; `label` is the name under which errors speak of it.
     ///
     /// # Errors
-    /// [`EnvError::Broken`] with the place in the file and the reason.
+    /// [`EnvError::Panicked`] with the place in the file and the reason.
     pub fn parse(label: &str, bytes: &[u8]) -> Result<Self, EnvError> {
         if bytes.len() > FILE {
             let reason = format!("it has {} bytes; a level has at most {FILE}", bytes.len());
@@ -47,7 +47,7 @@ impl Start {
     /// subgoals and difficulty and whose place in the list tells level and seed.
     ///
     /// # Errors
-    /// As [`Start::parse`]; also [`EnvError::Refused`] for a label behind the end of the split.
+    /// As [`Start::parse`]; also [`EnvError::BadRequest`] for a label behind the end of the split.
     pub fn of_row(label: &str, value: &serde_json::Value, row: usize) -> Result<Self, EnvError> {
         if value.get("grid").is_some() {
             return Self::of_value(label, value);

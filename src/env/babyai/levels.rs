@@ -69,7 +69,7 @@ impl Level {
     /// The level as a seed makes it.
     ///
     /// # Errors
-    /// [`EnvError::Refused`] when a seed leads to no level, which has not been seen.
+    /// [`EnvError::BadRequest`] when a seed leads to no level, which has not been seen.
     pub fn start(&self, seed: u64) -> Result<Start, EnvError> {
         let mut dice = Dice::new(seed);
         let mut past = None;

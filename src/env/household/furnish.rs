@@ -12,9 +12,9 @@ pub(super) struct Aim {
     pub(super) kind: Kind,
     /// The kind of thing that is wanted.
     pub(super) object: &'static str,
-    /// The kind of furniture it has to end up in; empty for [`Kind::Look`].
+    /// The kind of furniture it has to end up in; empty for [`ValueKind::Look`].
     pub(super) target: &'static str,
-    /// The kind of lamp; empty but for [`Kind::Look`].
+    /// The kind of lamp; empty but for [`ValueKind::Look`].
     pub(super) lamp: &'static str,
     /// The goal as a sentence, without its full stop.
     pub(super) sentence: String,
@@ -33,7 +33,7 @@ const fn rooms(kind: Kind) -> &'static [&'static str] {
 /// Draws scene and aim, and furnishes the scene.
 ///
 /// # Errors
-/// [`EnvError::Refused`] when no scene offers a task of this kind, which a test over all scenes rules out.
+/// [`EnvError::BadRequest`] when no scene offers a task of this kind, which a test over all scenes rules out.
 pub(super) fn draw(stock: &'static Stock, id: TaskId) -> Result<(Scene, Aim), EnvError> {
     let mut dice = Dice::labelled(&format!("{} task {id}", super::GENERATION));
     for _attempt in 0..50 {

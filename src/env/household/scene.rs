@@ -69,7 +69,7 @@ impl Scene {
     /// The scene of this number, furnished but empty.
     ///
     /// # Errors
-    /// [`EnvError::Refused`] for a room that the stock does not know.
+    /// [`EnvError::BadRequest`] for a room that the stock does not know.
     pub(super) fn empty(
         stock: &'static Stock,
         room: &str,

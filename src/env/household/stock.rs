@@ -121,7 +121,7 @@ impl Stock {
     /// The embedded table.
     ///
     /// # Errors
-    /// [`EnvError::Broken`] when `stock.toml` does not parse, which a test rules out.
+    /// [`EnvError::Panicked`] when `stock.toml` does not parse, which a test rules out.
     pub(super) fn embedded() -> Result<&'static Self, EnvError> {
         static STOCK: OnceLock<Result<Stock, EnvError>> = OnceLock::new();
         STOCK

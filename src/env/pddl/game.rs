@@ -168,7 +168,7 @@ impl Outline {
     /// Reads both files.
     ///
     /// # Errors
-    /// [`EnvError::Broken`] with file, place and reason.
+    /// [`EnvError::Panicked`] with file, place and reason.
     pub fn read(source: &Source<'_>) -> Result<Self, EnvError> {
         Ok(Self::of(&source.read()?))
     }
@@ -201,7 +201,7 @@ impl Game {
     /// Reads and grounds a problem.
     ///
     /// # Errors
-    /// [`EnvError::Broken`] with file, place and reason.
+    /// [`EnvError::Panicked`] with file, place and reason.
     pub fn load(source: &Source<'_>) -> Result<Arc<Self>, EnvError> {
         let model = source.read()?;
         let broken = |error| source.broken(&error);

@@ -71,7 +71,8 @@ impl Page {
         let head: Head = serde_json::from_slice(part()?).ok()?;
         (head.print == print()).then_some(())?;
         let mut state: State = serde_json::from_slice(part()?).ok()?;
-        state.past = serde_json::from_slice::<Vec<Arc<EpisodeSummary>>>(part()?).ok()?.into_iter().collect();
+        state.ended_episodes =
+            serde_json::from_slice::<Vec<Arc<EpisodeSummary>>>(part()?).ok()?.into_iter().collect();
         state.reflections =
             serde_json::from_slice::<Vec<Arc<Reflection>>>(part()?).ok()?.into_iter().collect();
         let steps: Vec<u64> = serde_json::from_slice(part()?).ok()?;
@@ -111,7 +112,7 @@ pub(super) fn write_newest(
     let mut bytes = room();
     line(&mut bytes, &head)?;
     line(&mut bytes, &without_lists(state))?;
-    line(&mut bytes, &state.past)?;
+    line(&mut bytes, &state.ended_episodes)?;
     line(&mut bytes, &state.reflections)?;
     line(&mut bytes, &steps)?;
     write(dir, NEWEST, bytes).map(|_| ())
@@ -122,7 +123,7 @@ pub(super) fn write_older(dir: &Path, state: &State) -> Option<Older> {
     let head = OlderHead {
         print: print(),
         seq: state.head,
-        past: state.past.len(),
+        past: state.ended_episodes.len(),
         reflections: state.reflections.len(),
     };
     let mut bytes = room();
@@ -140,12 +141,12 @@ pub(super) fn read_older(dir: &Path, older: &Older, newest: &State) -> Option<St
     let mut parts = bytes.split(|b| *b == b'\n').skip(1);
     let head: OlderHead = serde_json::from_slice(parts.next()?).ok()?;
     let mut state: State = serde_json::from_slice(parts.next()?).ok()?;
-    let fits = head.past <= newest.past.len() && head.reflections <= newest.reflections.len();
+    let fits = head.past <= newest.ended_episodes.len() && head.reflections <= newest.reflections.len();
     (fits && head.print == print() && head.seq == older.seq && state.head == older.seq).then_some(())?;
-    state.past = newest.past.iter().take(head.past).cloned().collect();
+    state.ended_episodes = newest.ended_episodes.iter().take(head.past).cloned().collect();
     // Calls after the end of an episode still count for it: until the next begins its summary may grow.
     if let Some(outcome) = state.episode.as_ref().and_then(|e| e.outcome.as_deref())
-        && let Some(last) = state.past.get_mut(head.past.wrapping_sub(1))
+        && let Some(last) = state.ended_episodes.get_mut(head.past.wrapping_sub(1))
         && last.number == outcome.number
     {
         *last = Arc::new(outcome.clone());
@@ -180,7 +181,7 @@ pub(super) fn clear(dir: &Path) {
 
 /// The state without the lists that only grow by appending.
 fn without_lists(state: &State) -> State {
-    State { past: VectorSync::new_sync(), reflections: VectorSync::new_sync(), ..state.clone() }
+    State { ended_episodes: VectorSync::new_sync(), reflections: VectorSync::new_sync(), ..state.clone() }
 }
 
 fn name(seq: Seq) -> String {

@@ -49,7 +49,7 @@ impl Made {
         let last = events.len();
         for (n, mut envelope) in events.into_iter().enumerate() {
             envelope.seq = Seq(n as u64 + 1);
-            envelope.more &= n + 1 < last;
+            envelope.batch_continues &= n + 1 < last;
             state.apply(&envelope);
             states.push(state.clone());
             lines.push(serde_json::to_string(&envelope).unwrap() + "\n");

@@ -14,7 +14,7 @@ fn with_bad_files(root: &Path) -> Session {
     let at = Timestamp::from_second(5).unwrap();
     let (header, mut b1) = session.fork(&BranchId::trunk(), Seq(1), "a try", at).unwrap();
     assert_eq!(header.id.0, "b1");
-    b1.append(&[Envelope { at, ..remark(2, false) }]).unwrap();
+    b1.append(&[Envelope { timestamp: at, ..remark(2, false) }]).unwrap();
     session
 }
 
@@ -152,9 +152,9 @@ fn write_branch(dir: &std::path::Path, id: u64, parent: &str, at: u64) {
     };
     let envelope = Envelope {
         seq: Seq(at + 1),
-        at: jiff::Timestamp::UNIX_EPOCH,
+        timestamp: jiff::Timestamp::UNIX_EPOCH,
         cause: Cause::Policy,
-        more: false,
+        batch_continues: false,
         event: Event::MemorySet { value: id.into() },
     };
     let lines = format!(

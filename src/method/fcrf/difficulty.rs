@@ -54,8 +54,8 @@ impl Difficulty {
 
     /// The same by the settings of a run.
     pub fn depths_in(self, state: &State) -> (f64, f64) {
-        let by_code = state.run.as_ref().is_some_and(|r| r.settings.word("k_table", "paper") == "code");
-        let total = u32::try_from(state.number("eptotal", 5)).unwrap_or(u32::MAX);
+        let by_code = state.run.as_ref().is_some_and(|r| r.settings.text("k_table", "paper") == "code");
+        let total = u32::try_from(state.setting_number("eptotal", 5)).unwrap_or(u32::MAX);
         self.depths(by_code, total)
     }
 

@@ -5,20 +5,20 @@
 
 use super::super::constitution;
 use crate::domain::{
-    Author, EpisodeRole, EpisodeSummary, Kind, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose,
-    Question,
+    Author, EpisodeRole, EpisodeSummary, LessonId, LessonOrigin, LessonStatus, LessonText, Purpose, Question,
+    ReflectionKind,
 };
 use crate::engine::{Intent, LessonCommand, MentorReply, State};
 
 /// The questions that were not answered yet after this turn.
-pub(super) fn reflections(state: &State, kinds: &[Kind]) -> Vec<Intent> {
+pub(super) fn reflections(state: &State, kinds: &[ReflectionKind]) -> Vec<Intent> {
     let questions = kinds.iter().map(|kind| Question::reflect(*kind));
-    questions.filter(|question| !state.heard(*question)).map(Intent::AskMentor).collect()
+    questions.filter(|question| !state.is_answered(*question)).map(Intent::AskMentor).collect()
 }
 
 /// The question that a person asks now: the last one of this kind again where its answer was cut off (a summary too, which
 /// is otherwise asked for by the clock alone), else a reflection, unless it was answered after this step already.
-pub(super) fn asked_by_person(state: &State, kind: Kind) -> Vec<Intent> {
+pub(super) fn asked_by_person(state: &State, kind: ReflectionKind) -> Vec<Intent> {
     let last = state.reflections.iter().rev().find(|r| r.kind == kind && r.author == Author::Mentor);
     let again = last.filter(|r| r.truncated.is_some()).map(|r| r.question());
     let summary = again.filter(|q| q.purpose == Purpose::Summarise && worth(state, kind));
@@ -34,12 +34,13 @@ pub(super) fn asked_by_person(state: &State, kind: Kind) -> Vec<Intent> {
 
 /// The summaries that are due after every `s_freq`-th task that is done with, for each list that has something to make shorter.
 pub(super) fn summaries(state: &State) -> Vec<Intent> {
-    let (every, ended) = (state.number("s_freq", 10), settled(state));
+    let (every, ended) = (state.setting_number("s_freq", 10), settled(state));
     if every == 0 || ended == 0 || !ended.is_multiple_of(every) {
         return Vec::new();
     }
-    let questions = [Kind::Abstract, Kind::Error].map(|kind| Question { kind, purpose: Purpose::Summarise });
-    let due = questions.into_iter().filter(|q| !state.heard(*q) && worth(state, q.kind));
+    let questions = [ReflectionKind::Abstract, ReflectionKind::Error]
+        .map(|kind| Question { kind, purpose: Purpose::Summarise });
+    let due = questions.into_iter().filter(|q| !state.is_answered(*q) && worth(state, q.kind));
     due.map(Intent::AskMentor).collect()
 }
 
@@ -48,15 +49,15 @@ pub(super) fn summaries(state: &State) -> Vec<Intent> {
 fn settled(state: &State) -> u64 {
     let trials = state.run.as_ref().map_or(1, |r| r.trials.max(1));
     let settles = |p: &EpisodeSummary| p.role == EpisodeRole::Test && (p.won || p.trial >= trials);
-    if !state.past.last().is_some_and(|p| settles(p)) {
+    if !state.ended_episodes.last().is_some_and(|p| settles(p)) {
         return 0;
     }
-    state.past.iter().filter(|p| settles(p)).count() as u64
+    state.ended_episodes.iter().filter(|p| settles(p)).count() as u64
 }
 
 /// Two lessons or more can be made one.
-fn worth(state: &State, kind: Kind) -> bool {
-    state.pool.in_force(kind).nth(1).is_some()
+fn worth(state: &State, kind: ReflectionKind) -> bool {
+    state.pool.active_of_kind(kind).nth(1).is_some()
 }
 
 pub(super) fn heard(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
@@ -72,28 +73,28 @@ fn reflected(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
     let kind = heard.question.kind;
     let mut wants = vec![Intent::Reflect(Box::new(heard.reflection()))];
     // Part of a list does not replace a whole one: it joins it.
-    let replaces = kind == Kind::Progress
+    let replaces = kind == ReflectionKind::Progress
         && !heard.items.is_empty()
         && heard.truncated.is_none()
-        && state.run.as_ref().is_some_and(|r| r.settings.word("progress", "replace") == "replace");
+        && state.run.as_ref().is_some_and(|r| r.settings.text("progress", "replace") == "replace");
     let mut replaced: Vec<LessonId> = Vec::new();
     if replaces {
-        let old = state
-            .pool
-            .of(kind)
-            .filter(|l| l.origin == LessonOrigin::Mentor && !l.by_person && l.status == LessonStatus::On);
+        let old = state.pool.visible_of_kind(kind).filter(|l| {
+            l.origin == LessonOrigin::Mentor && !l.edited_by_person && l.status == LessonStatus::On
+        });
         replaced.extend(old.map(|l| l.id.clone()));
         wants.extend(replaced.iter().map(constitution::retire));
     }
     let mut new: Vec<&LessonText> = Vec::new();
     for item in &heard.items {
-        let same = state.pool.of(kind).find(|l| l.text() == &item.text && !replaced.contains(&l.id));
+        let same =
+            state.pool.visible_of_kind(kind).find(|l| l.text() == &item.text && !replaced.contains(&l.id));
         match same {
             Some(lesson) => wants.push(Intent::Lesson(LessonCommand::Recur { id: lesson.id.clone() })),
             None if new.contains(&&item.text) => {}
             None => {
                 new.push(&item.text);
-                wants.push(Intent::Lesson(heard.lesson(item)));
+                wants.push(Intent::Lesson(heard.lesson_command(item)));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Settings that every method obeys.
 
 use super::{Fixed, MOST, SettingSpec, number, switch, word};
-use crate::domain::SettingOrigin::{Code, Ours, Paper};
+use crate::domain::SettingOrigin::{BuiltIn, Code, Paper};
 use crate::symbolic::thresholds;
 
 pub(super) const LIST: &[SettingSpec] = &[
@@ -11,7 +11,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         &[],
         8192,
         (1, 16_000_000),
-        Ours,
+        BuiltIn,
     ),
     number("examples", "solved tasks shown in a prompt, 0 to 2", &[], 2, (0, 2), Paper),
     switch(
@@ -19,7 +19,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         "only lessons whose scope reaches the task enter the prompt",
         &[],
         false,
-        Ours,
+        BuiltIn,
     ),
     switch(
         "thoughts_count",
@@ -33,32 +33,32 @@ pub(super) const LIST: &[SettingSpec] = &[
         "a reply that the token limit or a filter cut off is used as it is, and marked; otherwise only what is complete in it counts",
         &[],
         false,
-        Ours,
+        BuiltIn,
     )
     .by_code(Fixed::Switch(true)),
     switch("thoughts_sent", "thoughts are sent to the world as actions", &[], true, Code),
-    number("max_moves", "world actions an episode may take; 0: no bound", &[], 0, (0, MOST), Ours),
+    number("max_moves", "world actions an episode may take; 0: no bound", &[], 0, (0, MOST), BuiltIn),
     number(
         "wall_seconds",
         "seconds an episode may take, not counting pauses (kept over a resume; a change holds at once); 0: no bound",
         &[],
         0,
         (0, MOST),
-        Ours,
+        BuiltIn,
     ),
     switch(
         "pickup_alias",
         "babyai: `pick up X`, the verb of AgentBoard's prompt, is sent as `pickup X`, the verb of its world",
         &[],
         false,
-        Ours,
+        BuiltIn,
     ),
     switch(
         "loop_detector",
         "an episode ends when two equal actions follow each other (Reflexion's public code)",
         &[],
         false,
-        Ours,
+        BuiltIn,
     ),
     number(
         "repeat_after",
@@ -66,7 +66,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         &[],
         thresholds::REPEAT_AFTER,
         (1, MOST),
-        Ours,
+        BuiltIn,
     ),
     number(
         "circle_visits",
@@ -74,7 +74,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         &[],
         thresholds::CIRCLE_VISITS,
         (1, MOST),
-        Ours,
+        BuiltIn,
     ),
     number(
         "circle_turns",
@@ -82,7 +82,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         &[],
         thresholds::CIRCLE_TURNS,
         (2, MOST),
-        Ours,
+        BuiltIn,
     ),
     number(
         "circle_window",
@@ -90,14 +90,14 @@ pub(super) const LIST: &[SettingSpec] = &[
         &[],
         thresholds::CIRCLE_WINDOW,
         (1, MOST),
-        Ours,
+        BuiltIn,
     ),
     switch(
         "mentor_at_once",
         "the questions of one round are asked of the mentor at the same time",
         &[],
         true,
-        Ours,
+        BuiltIn,
     ),
     number(
         "ask_again",
@@ -105,7 +105,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         &[],
         2,
         (0, 100),
-        Ours,
+        BuiltIn,
     ),
     number(
         "least_reply",
@@ -113,14 +113,14 @@ pub(super) const LIST: &[SettingSpec] = &[
         &[],
         0,
         (0, 1000),
-        Ours,
+        BuiltIn,
     ),
     switch(
         "warmer",
         "every reply without an action is asked for again at a temperature 0.2 higher, up to 1",
         &[],
         false,
-        Ours,
+        BuiltIn,
     ),
     word(
         "action_rule",
@@ -128,6 +128,6 @@ pub(super) const LIST: &[SettingSpec] = &[
         &[],
         "none",
         &["none", "fcrf"],
-        Ours,
+        BuiltIn,
     ),
 ];

@@ -1,7 +1,7 @@
 //! OmniReflect's settings.
 
 use super::{MOST, SettingSpec, number, switch, word};
-use crate::domain::SettingOrigin::{Ours, Paper};
+use crate::domain::SettingOrigin::{BuiltIn, Paper};
 
 const OMNI: &[&str] = &["omnireflect"];
 
@@ -13,7 +13,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         "symbolic",
         &["symbolic", "neural", "neuro-symbolic"],
         // All three are the paper's; which of them is the default is our choice.
-        Ours,
+        BuiltIn,
     ),
     word(
         "reflect",
@@ -38,7 +38,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         OMNI,
         "replace",
         &["replace", "append"],
-        Ours,
+        BuiltIn,
     ),
     number(
         "s_freq",
@@ -72,6 +72,6 @@ pub(super) const LIST: &[SettingSpec] = &[
         OMNI,
         1,
         (0, 1000),
-        Ours,
+        BuiltIn,
     ),
 ];

@@ -1,7 +1,7 @@
 //! Planning-only's settings.
 
 use super::{SettingSpec, word};
-use crate::domain::SettingOrigin::Ours;
+use crate::domain::SettingOrigin::BuiltIn;
 
 pub(super) const LIST: &[SettingSpec] = &[word(
     "replan",
@@ -9,5 +9,5 @@ pub(super) const LIST: &[SettingSpec] = &[word(
     &["planning"],
     "nothing",
     &["nothing", "attempt"],
-    Ours,
+    BuiltIn,
 )];

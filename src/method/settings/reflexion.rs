@@ -1,7 +1,7 @@
 //! Reflexion's settings, which FCRF's runner shares.
 
 use super::{Fixed, MOST, SettingSpec, number, switch, word};
-use crate::domain::SettingOrigin::{Code, Ours, Paper};
+use crate::domain::SettingOrigin::{BuiltIn, Code, Paper};
 
 pub(super) const LIST: &[SettingSpec] = &[
     word(
@@ -26,7 +26,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         "without a screen a reply that does not say what to do is in the end an empty action, and no failed call",
         &["react", "reflexion", "fcrf"],
         false,
-        Ours,
+        BuiltIn,
     )
     .by_code(Fixed::Switch(true)),
     switch(
@@ -34,6 +34,6 @@ pub(super) const LIST: &[SettingSpec] = &[
         "the last failed attempt at each task is kept in memory, for what shows it (`strategy`, `replan`, FCRF's pool)",
         &["reflexion", "fcrf", "planning"],
         true,
-        Ours,
+        BuiltIn,
     ),
 ];

@@ -1,7 +1,7 @@
 //! Sweet&Sour's settings.
 
 use super::{MOST, SettingSpec, number, switch, word};
-use crate::domain::SettingOrigin::{Ours, Paper};
+use crate::domain::SettingOrigin::{BuiltIn, Paper};
 
 pub(super) const LIST: &[SettingSpec] = &[
     switch("positive", "a positive reflection is written at each sub-goal", &["sweet_sour"], true, Paper),
@@ -33,7 +33,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         &["sweet_sour"],
         "progress",
         &["progress", "reward"],
-        Ours,
+        BuiltIn,
     ),
     number(
         "long_term",
@@ -41,7 +41,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         &["sweet_sour"],
         MOST,
         (0, MOST),
-        Ours,
+        BuiltIn,
     ),
     number(
         "short_term",
@@ -49,7 +49,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         &["sweet_sour"],
         MOST,
         (0, MOST),
-        Ours,
+        BuiltIn,
     ),
     word(
         "memory_scope",
@@ -57,7 +57,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         &["sweet_sour"],
         "task",
         &["task", "type", "environment"],
-        Ours,
+        BuiltIn,
     ),
     switch(
         "reward_carries",

@@ -3,8 +3,8 @@
 use super::super::PaperOrCode;
 use super::super::fixture::{House, Play, spec};
 use crate::domain::{
-    CALIBRATION, EXPLORATION, EpisodeRole, Kind, Label, LessonStatus, LessonText, Purpose, RunSpec, Scope,
-    SettingOrigin,
+    CALIBRATION_SETTING, EXPLORATION_SETTING, EpisodeRole, LessonStatus, LessonText, Purpose, ReflectionKind,
+    RunSpec, Scope, SegmentLabel, SettingOrigin,
 };
 use crate::engine::LessonCommand;
 use crate::prompt::render;
@@ -19,8 +19,8 @@ fn run(method: &str, tasks: &[(&str, &str)], calibrate: u64, explore: u64) -> Ru
         settings.0.extend(run.settings.0);
         settings
     };
-    run.settings.set(CALIBRATION, calibrate, SettingOrigin::Flag);
-    run.settings.set(EXPLORATION, explore, SettingOrigin::Flag);
+    run.settings.set(CALIBRATION_SETTING, calibrate, SettingOrigin::Flag);
+    run.settings.set(EXPLORATION_SETTING, explore, SettingOrigin::Flag);
     run.limits.steps = 12;
     run
 }
@@ -38,7 +38,9 @@ fn play(run: RunSpec, pool: Vec<(String, LessonCommand)>) -> Play {
     play.mentor = Box::new(move |prompt| {
         said += 1;
         match prompt.question.map(|q| q.kind) {
-            Some(Kind::Error) => format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]"),
+            Some(ReflectionKind::Error) => {
+                format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]")
+            }
             _ => format!("['Said {said}.']"),
         }
     });
@@ -50,8 +52,11 @@ fn constitution() -> Vec<(String, LessonCommand)> {
         ("c.jsonl".to_owned(), LessonCommand::add(kind, Scope::Environment, text, String::new()))
     };
     vec![
-        add(Kind::Abstract, LessonText::plain("Apples are in the fridge.")),
-        add(Kind::Error, LessonText::error("Heated in the fridge.", "Heat food in a microwave only.")),
+        add(ReflectionKind::Abstract, LessonText::plain("Apples are in the fridge.")),
+        add(
+            ReflectionKind::Error,
+            LessonText::error("Heated in the fridge.", "Heat food in a microwave only."),
+        ),
     ]
 }
 
@@ -65,11 +70,11 @@ fn what_is_played_to_learn_from_comes_first_and_each_once() {
         let mut play = play(run, Vec::new());
         play.script(&mut House::kitchen(GOAL), &["inventory"; 20]);
         let played: Vec<_> =
-            play.state().past.iter().map(|p| (p.task.id.as_str(), p.role, p.trial)).collect();
+            play.state().ended_episodes.iter().map(|p| (p.task.id.as_str(), p.role, p.trial)).collect();
         let expected =
             [("a", Calibrate, 1), ("b", Calibrate, 1), ("a", Explore, 1), ("t", Test, 1), ("a", Test, 1)];
         assert_eq!(played, expected, "{method}: a calibration uses up no trial of its task");
-        assert!(play.state().over);
+        assert!(play.state().run_over);
     }
 }
 
@@ -78,12 +83,12 @@ fn each_role_asks_for_the_kinds_it_can_bear_out() {
     let run = neural(run("react", &[("a", ""), ("a", ""), ("t", "")], 1, 1));
     let mut play = play(run, Vec::new());
     play.script(&mut House::kitchen(GOAL), &["look"; 60]);
-    let asked = |episode: u32| -> Vec<(u32, Kind)> {
+    let asked = |episode: u32| -> Vec<(u32, ReflectionKind)> {
         let of = play.prompts.iter().filter(|(_, p)| p.episode == episode);
         of.filter_map(|(_, p)| Some((p.step, p.question.filter(|q| q.purpose == Purpose::Reflect)?.kind)))
             .collect()
     };
-    let (error, general) = (Kind::Error, Kind::Abstract);
+    let (error, general) = (ReflectionKind::Error, ReflectionKind::Abstract);
     assert_eq!(
         asked(1),
         [(1, error), (1, general), (11, error), (11, general)],
@@ -91,7 +96,7 @@ fn each_role_asks_for_the_kinds_it_can_bear_out() {
     );
     assert_eq!(asked(2), [(1, general), (11, general)]);
     assert_eq!(asked(3), [], "ReAct asks nobody");
-    let spent = play.state().spent;
+    let spent = play.state().usage;
     assert_eq!((spent.actor_calls, spent.mentor_calls), (3 * 12, 6));
     let body = |(state, record): &(_, _)| render(state, record).body();
     let explored = play.prompts.iter().filter(|(_, p)| p.episode == 2).map(body).collect::<Vec<_>>();
@@ -116,14 +121,17 @@ fn rules_calibrate_without_a_model() {
         &["go to fridge 1", "take apple 2 from fridge 1", "open fridge 1", "take apple 2 from fridge 1"],
     );
     let state = play.state();
-    assert_eq!(state.spent.mentor_calls, 0);
-    let said = |kind| state.pool.in_force(kind).map(|l| l.text().said()).collect::<Vec<_>>();
+    assert_eq!(state.usage.mentor_calls, 0);
+    let said = |kind| state.pool.active_of_kind(kind).map(|l| l.text().normalized()).collect::<Vec<_>>();
     assert_eq!(
-        said(Kind::Abstract),
+        said(ReflectionKind::Abstract),
         ["look for a apple in/on a fridge first", "look inside closed containers too"]
     );
-    assert_eq!(said(Kind::Error), ["open a closed container before you take from it or put into it"]);
-    assert_eq!(said(Kind::Progress), Vec::<String>::new());
+    assert_eq!(
+        said(ReflectionKind::Error),
+        ["open a closed container before you take from it or put into it"]
+    );
+    assert_eq!(said(ReflectionKind::Progress), Vec::<String>::new());
 }
 
 #[test]
@@ -131,13 +139,16 @@ fn a_constitution_costs_no_call() {
     // Co-operative ReAct: methods.md 5, 50 calls at most, nobody but the actor is asked.
     let mut play = play(spec("react", &[("a", "")]), constitution());
     play.script(&mut House::kitchen(GOAL), &["look"; 60]);
-    let spent = play.state().spent;
+    let spent = play.state().usage;
     assert_eq!((spent.actor_calls, spent.mentor_calls), (50, 0));
     for (state, record) in &play.prompts {
         let prompt = render(state, record);
         let told =
             |label| prompt.segments.iter().filter(|s| s.label == label && s.text.starts_with("- ")).count();
-        assert_eq!((told(Label::Abstract), told(Label::Error), told(Label::Progress)), (1, 1, 0));
+        assert_eq!(
+            (told(SegmentLabel::Abstract), told(SegmentLabel::Error), told(SegmentLabel::Progress)),
+            (1, 1, 0)
+        );
     }
     assert_eq!(play.state().pool.len(), 2, "nothing is learnt");
 }
@@ -149,9 +160,9 @@ fn both_together_begin_with_the_constitution_and_go_on_learning() {
     let mut play = play(run, constitution());
     play.script(&mut House::kitchen(GOAL), &["look"; 60]);
     let state = play.state();
-    assert_eq!((state.spent.actor_calls, state.spent.mentor_calls), (50, 15));
-    assert_eq!(state.pool.in_force(Kind::Abstract).count(), 1 + 5);
-    assert_eq!(state.pool.in_force(Kind::Error).count(), 1 + 5);
+    assert_eq!((state.usage.actor_calls, state.usage.mentor_calls), (50, 15));
+    assert_eq!(state.pool.active_of_kind(ReflectionKind::Abstract).count(), 1 + 5);
+    assert_eq!(state.pool.active_of_kind(ReflectionKind::Error).count(), 1 + 5);
     let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
     let body = render(state, record).body();
     let at = |text: &str| body.find(text).unwrap_or_else(|| panic!("{text} is not in {body}"));
@@ -168,7 +179,7 @@ fn a_second_trial_keeps_the_constitution_and_begins_without_progress() {
     run.limits.steps = 3;
     let mut play = play(run, constitution());
     play.script(&mut House::kitchen(GOAL), &["look"; 60]);
-    let played: Vec<_> = play.state().past.iter().map(|p| (p.task.id.as_str(), p.trial)).collect();
+    let played: Vec<_> = play.state().ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial)).collect();
     assert_eq!(played, [("a", 1), ("a", 2), ("b", 1), ("b", 2)]);
     for episode in 2..=4 {
         let (state, record) = play.prompts.iter().find(|(_, p)| p.episode == episode).unwrap();
@@ -177,12 +188,15 @@ fn a_second_trial_keeps_the_constitution_and_begins_without_progress() {
             |label| prompt.segments.iter().filter(|s| s.label == label && s.text.starts_with("- ")).count();
         let learnt = episode as usize - 1;
         assert_eq!(
-            (told(Label::Abstract), told(Label::Error), told(Label::Progress)),
+            (told(SegmentLabel::Abstract), told(SegmentLabel::Error), told(SegmentLabel::Progress)),
             (1 + learnt, 1 + learnt, 0),
             "episode {episode}"
         );
     }
-    let retired =
-        play.state().pool.all().filter(|l| l.kind == Kind::Abstract && l.status == LessonStatus::Retired);
+    let retired = play
+        .state()
+        .pool
+        .all()
+        .filter(|l| l.kind == ReflectionKind::Abstract && l.status == LessonStatus::Retired);
     assert_eq!(retired.count(), 0);
 }

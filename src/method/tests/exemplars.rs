@@ -1,7 +1,7 @@
 //! The exemplars of neuro-symbolic generation are what the symbolic rules write in our own households.
 
 use super::super::fixture::{Play, spec};
-use crate::domain::{Author, Kind, SettingOrigin, StepResult};
+use crate::domain::{Author, ReflectionKind, SettingOrigin, StepResult};
 use crate::engine::{Command, State};
 use crate::env::Environment;
 use crate::env::household::{self, Difficulty, TaskId};
@@ -12,7 +12,7 @@ use crate::provider::rules;
 const MOST: usize = 6;
 
 /// What the rules write over the first calibration task of every kind, the built-in actor acting: the lines of a kind.
-fn recorded(kind: Kind) -> String {
+fn recorded(kind: ReflectionKind) -> String {
     let games =
         household::Kind::ALL.map(|kind| TaskId { difficulty: Difficulty::Normal, kind, seed: 900_001 });
     let names: Vec<String> = games.iter().map(TaskId::to_string).collect();
@@ -30,7 +30,7 @@ fn recorded(kind: Kind) -> String {
         }
     };
     let mut actor = |state: &State| {
-        let record = state.prompts.0.as_ref().unwrap();
+        let record = state.actor_prompts.0.as_ref().unwrap();
         Some(rules::answer(&render(state, record), record.seed))
     };
     while play.turn(&mut answer, &mut actor) {
@@ -54,7 +54,7 @@ fn recorded(kind: Kind) -> String {
 fn exemplars_are_what_the_rules_write() {
     let (_, file) = Templates::files().iter().find(|(name, _)| *name == "household.toml").unwrap();
     let texts: toml::Table = toml::from_str(file).unwrap();
-    let kinds = [Kind::Abstract, Kind::Error, Kind::Progress];
+    let kinds = [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress];
     let heading = "\nReflections of this kind that rules wrote about other tasks; write in their manner:\n";
     let written = kinds.map(|kind| format!("{heading}{}", recorded(kind)));
     let stand = kinds.map(|kind| {
@@ -66,8 +66,8 @@ fn exemplars_are_what_the_rules_write() {
 
 #[test]
 fn a_neuro_symbolic_question_shows_them_and_a_pool_replaces_them() {
-    use crate::domain::{Label, Origin, Question};
-    use crate::engine::Ask;
+    use crate::domain::{Question, SegmentLabel, SegmentOrigin};
+    use crate::engine::PromptRequest;
     use crate::prompt::PromptBuilder;
     use std::sync::Arc;
 
@@ -80,22 +80,25 @@ fn a_neuro_symbolic_question_shows_them_and_a_pool_replaces_them() {
     play.script(&mut house, &["look"; 2]);
     let example = |templates: Templates, kind| {
         let question = Some(Question::reflect(kind));
-        let ask = Ask { asked: crate::domain::ModelRole::Mentor, question, step: 1, retry: 0 };
+        let ask = PromptRequest { role: crate::domain::ModelRole::Mentor, question, step: 1, retry: 0 };
         let desk = PromptBuilder::new(Arc::new(templates));
         let draft = desk.draft(play.state(), &ask);
         let prompt = desk.render(play.state(), &draft.record);
-        let found =
-            prompt.segments.into_iter().find(|s| s.label == Label::Example).expect("there is an example");
-        assert!(matches!(found.origin, Origin::Text(_)), "kept as a text of its own");
+        let found = prompt
+            .segments
+            .into_iter()
+            .find(|s| s.label == SegmentLabel::Example)
+            .expect("there is an example");
+        assert!(matches!(found.origin, SegmentOrigin::Text(_)), "kept as a text of its own");
         found.text.to_string()
     };
-    for kind in [Kind::Abstract, Kind::Error, Kind::Progress] {
+    for kind in [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress] {
         assert!(example(Templates::builtin(), kind).contains("\n- "), "{kind:?}");
     }
-    let own = vec![(Kind::Abstract, "- Mine.\n".to_owned())];
+    let own = vec![(ReflectionKind::Abstract, "- Mine.\n".to_owned())];
     let other = Templates::builtin().with_exemplars(own.clone());
     assert_ne!(other.hash(), Templates::builtin().hash());
     assert_eq!(other.hash(), Templates::builtin().with_exemplars(own).hash());
-    assert!(example(other.clone(), Kind::Abstract).ends_with(":\n- Mine.\n"));
-    assert_eq!(example(other, Kind::Error), example(Templates::builtin(), Kind::Error));
+    assert!(example(other.clone(), ReflectionKind::Abstract).ends_with(":\n- Mine.\n"));
+    assert_eq!(example(other, ReflectionKind::Error), example(Templates::builtin(), ReflectionKind::Error));
 }

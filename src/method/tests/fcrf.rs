@@ -2,7 +2,7 @@
 
 use super::super::fixture::{House, Play, spec};
 use super::super::{Difficulty, PaperOrCode, defaults};
-use crate::domain::{Kind, Purpose, Question, RunSpec, Scope, SettingOrigin, StepResult, Task};
+use crate::domain::{Purpose, Question, ReflectionKind, RunSpec, Scope, SettingOrigin, StepResult, Task};
 use crate::engine::{Command, LessonCommand};
 use crate::prompt::{body_hash, render};
 
@@ -11,12 +11,12 @@ const HEAT: &str = "pick_heat_then_place_in_recep";
 const TWO: &str = "pick_two_obj_and_place";
 const LOOK: &str = "look_at_obj_in_light";
 
-const EXPERIENCE: Question = Question { kind: Kind::Experience, purpose: Purpose::Reflect };
-const PLAN: Question = Question { kind: Kind::Plan, purpose: Purpose::Reflect };
-const TIP: Question = Question { kind: Kind::Lesson, purpose: Purpose::Choose };
-const BUILD: Question = Question { kind: Kind::Plan, purpose: Purpose::Build };
-const CONTRAST: Question = Question { kind: Kind::Lesson, purpose: Purpose::Contrast };
-const SUMMARY: Question = Question { kind: Kind::Lesson, purpose: Purpose::Summarise };
+const EXPERIENCE: Question = Question { kind: ReflectionKind::Experience, purpose: Purpose::Reflect };
+const PLAN: Question = Question { kind: ReflectionKind::Plan, purpose: Purpose::Reflect };
+const TIP: Question = Question { kind: ReflectionKind::Lesson, purpose: Purpose::Choose };
+const BUILD: Question = Question { kind: ReflectionKind::Plan, purpose: Purpose::Build };
+const CONTRAST: Question = Question { kind: ReflectionKind::Lesson, purpose: Purpose::Contrast };
+const SUMMARY: Question = Question { kind: ReflectionKind::Lesson, purpose: Purpose::Summarise };
 
 fn run(tasks: &[(&str, &str)], trials: u32) -> RunSpec {
     let mut run = spec("fcrf", tasks);
@@ -51,7 +51,7 @@ fn until_over(play: &mut Play, won: &[u32]) {
         StepResult { done: won, won, valid: true, observation: "Well.".to_owned(), ..StepResult::default() }
     };
     play.script_in(&mut world, &["inventory"; 1000]);
-    assert!(play.state().over);
+    assert!(play.state().run_over);
 }
 
 fn asked(play: &Play) -> Vec<(u32, Question)> {
@@ -98,7 +98,7 @@ fn simple_trials_come_first_and_in_depth_ones_need_a_pool() {
         run.settings.set("k_table", table, SettingOrigin::Flag);
         let mut play = play(run);
         let tip = crate::domain::LessonText::plain("Open before you take.");
-        let wish = LessonCommand::add(Kind::Lesson, Scope::Environment, tip, String::new());
+        let wish = LessonCommand::add(ReflectionKind::Lesson, Scope::Environment, tip, String::new());
         play.command(Command::Lesson(wish));
         until_over(&mut play, &[]);
         let questions: Vec<Question> = asked(&play).into_iter().map(|(_, q)| q).collect();
@@ -129,7 +129,7 @@ fn a_corrected_task_adds_a_lesson_that_a_later_tip_is_linked_to() {
         ]
     );
     let state = play.state();
-    let lessons: Vec<_> = state.pool.of(Kind::Lesson).collect();
+    let lessons: Vec<_> = state.pool.visible_of_kind(ReflectionKind::Lesson).collect();
     assert_eq!(lessons.len(), 2);
     assert_eq!((lessons[0].scope, lessons[1].scope), (Scope::Environment, Scope::Task));
     assert_eq!(*lessons[1].parents, [lessons[0].id.clone()], "the tip names the lesson it was taken from");
@@ -222,7 +222,7 @@ fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about(
         for text in ["Look before you go.", "Open before you take."] {
             let text = crate::domain::LessonText::plain(text);
             play.command(Command::Lesson(LessonCommand::add(
-                Kind::Lesson,
+                ReflectionKind::Lesson,
                 Scope::Environment,
                 text,
                 String::new(),
@@ -230,7 +230,7 @@ fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about(
         }
         until_over(&mut play, &[]);
         let state = play.state();
-        let pool: Vec<_> = state.pool.of(Kind::Lesson).collect();
+        let pool: Vec<_> = state.pool.visible_of_kind(ReflectionKind::Lesson).collect();
         let tip = pool.iter().find(|l| l.scope == Scope::Task).unwrap();
         assert_eq!(tip.text().text, *words, "{reply}");
         let parents: Vec<_> = linked.iter().map(|n| pool[*n].id.clone()).collect();
@@ -261,11 +261,11 @@ fn a_whole_run_costs_what_its_tables_say() {
         let mut play = play(run);
         if pool {
             let tip = crate::domain::LessonText::plain("Open before you take.");
-            let wish = LessonCommand::add(Kind::Lesson, Scope::Environment, tip, String::new());
+            let wish = LessonCommand::add(ReflectionKind::Lesson, Scope::Environment, tip, String::new());
             play.command(Command::Lesson(wish));
         }
         until_over(&mut play, &[]);
-        let spent = play.state().spent;
+        let spent = play.state().usage;
         assert_eq!((spent.actor_calls, spent.mentor_calls), (250, calls), "{kind} {table} {pool}");
     }
 }

@@ -1,6 +1,6 @@
 //! The whole mind over generated games with the built-in actor: a run of several tasks, so that lessons cross them.
 
-use crate::domain::{Kind, StepResult};
+use crate::domain::{ReflectionKind, StepResult};
 use crate::engine::{Command, State};
 use crate::env::Environment;
 use crate::env::household::{self, Difficulty, TaskId};
@@ -35,12 +35,12 @@ fn run(method: &str, games: &[TaskId], mut look: impl FnMut(&State)) -> State {
         }
     };
     let mut actor = |state: &State| {
-        let record = state.prompts.0.as_ref().unwrap();
+        let record = state.actor_prompts.0.as_ref().unwrap();
         Some(rules::answer(&render(state, record), record.seed))
     };
     let mut ended = 0;
     while play.turn(&mut answer, &mut actor) {
-        if play.state().past.len() > ended {
+        if play.state().ended_episodes.len() > ended {
             ended += 1;
             look(play.state());
         }
@@ -50,7 +50,7 @@ fn run(method: &str, games: &[TaskId], mut look: impl FnMut(&State)) -> State {
 }
 
 fn wins(state: &State) -> usize {
-    state.past.iter().filter(|p| p.won).count()
+    state.ended_episodes.iter().filter(|p| p.won).count()
 }
 
 #[test]
@@ -60,17 +60,25 @@ fn symbolic_reflection_is_right_and_helps_the_built_in_actor() {
     let with = run("omnireflect", &games, |state| {
         let episode = state.episode.as_ref().unwrap();
         let goal = Goal::read(&episode.task.goal).expect("every generated goal is understood");
-        let reached = episode.noted.get("subgoal").map_or(0, |t| t.count as usize);
-        let won = state.past.last().unwrap().won;
+        let reached = episode.note_tallies.get("subgoal").map_or(0, |t| t.count as usize);
+        let won = state.ended_episodes.last().unwrap().won;
         assert_eq!(reached == goal.ladder().len(), won, "{}: {}", episode.task.id, episode.task.goal);
-        assert!(!episode.noted.contains_key("unclear"), "{}: every failure has a reason", episode.task.id);
+        assert!(
+            !episode.note_tallies.contains_key("unclear"),
+            "{}: every failure has a reason",
+            episode.task.id
+        );
     });
     println!("won {} without, {} with, of {}", wins(&without), wins(&with), games.len());
-    assert_eq!((without.past.len(), with.past.len()), (games.len(), games.len()));
+    assert_eq!((without.ended_episodes.len(), with.ended_episodes.len()), (games.len(), games.len()));
     assert!(wins(&with) > wins(&without));
-    let error = |s: &State| s.pool.of(Kind::Error).count();
+    let error = |s: &State| s.pool.visible_of_kind(ReflectionKind::Error).count();
     assert!(error(&without) == 0 && (5..30).contains(&error(&with)), "{} Error lessons", error(&with));
-    assert!(with.pool.of(Kind::Abstract).all(|l| !l.text().text.contains(|c: char| c.is_ascii_digit())));
+    assert!(
+        with.pool
+            .visible_of_kind(ReflectionKind::Abstract)
+            .all(|l| !l.text().text.contains(|c: char| c.is_ascii_digit()))
+    );
 }
 
 #[test]
@@ -79,9 +87,9 @@ fn lessons_over_a_long_run() {
     let games = games(300..330);
     for method in ["react", "omnireflect"] {
         let state = run(method, &games, |_| {});
-        let steps: u32 = state.past.iter().map(|p| p.steps).sum();
+        let steps: u32 = state.ended_episodes.iter().map(|p| p.steps).sum();
         println!("{method}: {} of {} won, {steps} steps", wins(&state), games.len());
-        for lesson in state.pool.all().filter(|l| l.kind != Kind::Progress) {
+        for lesson in state.pool.all().filter(|l| l.kind != ReflectionKind::Progress) {
             let text = lesson.text();
             println!(
                 "{:4} {:?} {} {}",

@@ -6,18 +6,18 @@ use crate::domain::{ModelRole, RunSpec, SettingOrigin};
 use serde_json::json;
 
 fn generation(run: &RunSpec) -> (&str, SettingOrigin) {
-    (run.settings.word("generation", ""), run.settings.0["generation"].origin)
+    (run.settings.text("generation", ""), run.settings.0["generation"].origin)
 }
 
 /// A model that was named as mentor was never asked unless `generation` was set too, and nothing said so.
 #[test]
 fn a_model_that_is_named_as_mentor_makes_generation_neural_where_nobody_set_it() {
-    use SettingOrigin::{Config, Flag, Mentor, Ours, Paper, Person};
+    use SettingOrigin::{BuiltIn, Config, Flag, Mentor, Paper, Person};
     // Mentor; what generation was before and where from (none: the default); a preset; what it is then.
     type Case = (&'static str, Option<(&'static str, SettingOrigin)>, bool, (&'static str, SettingOrigin));
     let cases: [Case; 12] = [
-        ("symbolic", None, false, ("symbolic", Ours)),
-        ("none", None, false, ("symbolic", Ours)),
+        ("symbolic", None, false, ("symbolic", BuiltIn)),
+        ("none", None, false, ("symbolic", BuiltIn)),
         ("openai:m", None, false, ("neural", Mentor)),
         ("recorded:s", None, false, ("neural", Mentor)),
         ("openai:m", None, true, ("neural", Mentor)),
@@ -28,7 +28,7 @@ fn a_model_that_is_named_as_mentor_makes_generation_neural_where_nobody_set_it()
         // A row of a paper's table says it; a session of version 0.1 called the default so too.
         ("openai:m", Some(("symbolic", Paper)), true, ("symbolic", Paper)),
         ("openai:m", Some(("symbolic", Paper)), false, ("neural", Mentor)),
-        ("symbolic", Some(("neural", Mentor)), false, ("symbolic", Ours)),
+        ("symbolic", Some(("neural", Mentor)), false, ("symbolic", BuiltIn)),
     ];
     for (mentor, before, preset, want) in cases {
         let mut run = spec("omnireflect", &[("a", "")]);

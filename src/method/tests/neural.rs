@@ -2,8 +2,8 @@
 
 use super::super::fixture::{House, Play, spec};
 use crate::domain::{
-    Kind, Label, LessonOrigin, LessonStatus, LessonText, PromptRecord, Purpose, Question, RunSpec, Scope,
-    SettingOrigin,
+    LessonOrigin, LessonStatus, LessonText, PromptRecord, Purpose, Question, ReflectionKind, RunSpec, Scope,
+    SegmentLabel, SettingOrigin,
 };
 use crate::engine::{Command, LessonCommand};
 use crate::prompt::render;
@@ -21,11 +21,11 @@ fn play(run: RunSpec) -> Play {
     play.mentor = Box::new(move |prompt: &PromptRecord| {
         said += 1;
         match prompt.question.unwrap() {
-            Question { kind: Kind::Error, purpose: Purpose::Reflect } => {
+            Question { kind: ReflectionKind::Error, purpose: Purpose::Reflect } => {
                 format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]")
             }
             Question { purpose: Purpose::Reflect, .. } => format!("['Said {said}.']"),
-            Question { kind: Kind::Error, .. } => {
+            Question { kind: ReflectionKind::Error, .. } => {
                 "[{'mistake': 'All of it.', 'solution': 'None of it.'}]".to_owned()
             }
             Question { .. } => "['In short.']".to_owned(),
@@ -54,7 +54,7 @@ fn the_mentor_is_asked_by_the_clock_of_algorithm_1() {
         run.settings.set("r_freq", *every, SettingOrigin::Flag);
         let mut play = play(run);
         play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
-        let kinds = [Kind::Error, Kind::Abstract, Kind::Progress];
+        let kinds = [ReflectionKind::Error, ReflectionKind::Abstract, ReflectionKind::Progress];
         let expected: Vec<_> =
             turns.iter().flat_map(|t| kinds.map(|kind| (*t, Question::reflect(kind)))).collect();
         assert_eq!(asked(&play), expected, "offset {offset}, every {every}");
@@ -71,9 +71,9 @@ fn a_whole_episode_costs_what_the_paper_says() {
     ] {
         let mut play = play(run);
         play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
-        let spent = play.state().spent;
+        let spent = play.state().usage;
         assert_eq!((spent.actor_calls, spent.mentor_calls), calls);
-        assert!(play.state().over);
+        assert!(play.state().run_over);
     }
 }
 
@@ -85,22 +85,27 @@ fn a_summary_after_every_tenth_task_replaces_what_it_was_shown() {
     run.limits.steps = 2;
     let mut play = play(run);
     // A person's lesson, before anything is learnt, and one that is switched off.
-    let own =
-        LessonCommand::add(Kind::Abstract, Scope::Environment, LessonText::plain("Mine."), String::new());
+    let own = LessonCommand::add(
+        ReflectionKind::Abstract,
+        Scope::Environment,
+        LessonText::plain("Mine."),
+        String::new(),
+    );
     play.command(Command::Lesson(own));
     play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
     let state = play.state();
-    let in_force = |kind| state.pool.in_force(kind).map(|l| l.text().text.as_str()).collect::<Vec<_>>();
-    assert_eq!(in_force(Kind::Abstract), ["Mine.", "In short."]);
-    assert_eq!(in_force(Kind::Error), ["All of it."]);
-    let summary = state.pool.in_force(Kind::Abstract).last().unwrap();
+    let in_force = |kind| state.pool.active_of_kind(kind).map(|l| l.text().text.as_str()).collect::<Vec<_>>();
+    assert_eq!(in_force(ReflectionKind::Abstract), ["Mine.", "In short."]);
+    assert_eq!(in_force(ReflectionKind::Error), ["All of it."]);
+    let summary = state.pool.active_of_kind(ReflectionKind::Abstract).last().unwrap();
     assert_eq!(summary.origin, LessonOrigin::Mentor);
     assert_eq!(summary.parents.len(), 10, "one lesson of each task, all named as parents");
-    let retired = state.pool.all().filter(|l| l.kind == Kind::Abstract && l.status == LessonStatus::Retired);
+    let retired =
+        state.pool.all().filter(|l| l.kind == ReflectionKind::Abstract && l.status == LessonStatus::Retired);
     assert_eq!(retired.count(), 10);
     let last: Vec<Question> = asked(&play).iter().rev().take(2).map(|(_, q)| *q).collect();
     assert!(last.iter().all(|q| q.purpose == Purpose::Summarise), "{last:?}");
-    assert_eq!(state.spent.mentor_calls, 10 * 3 + 2);
+    assert_eq!(state.usage.mentor_calls, 10 * 3 + 2);
 }
 
 /// A summary that left a lesson as it was retired it and added its words anew: the diff showed the same line twice.
@@ -113,14 +118,14 @@ fn a_lesson_that_a_summary_says_again_word_for_word_stays() {
     let mut said = 0;
     play.mentor = Box::new(move |prompt| match prompt.question.unwrap() {
         Question { purpose: Purpose::Summarise, .. } => "['Said 2.', 'In short.']".to_owned(),
-        Question { kind: Kind::Abstract, .. } => {
+        Question { kind: ReflectionKind::Abstract, .. } => {
             said += 2;
             format!("['Said {said}.', 'Beside {said}.']")
         }
         _ => "[]".to_owned(),
     });
     play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
-    let lessons: Vec<_> = play.state().pool.in_force(Kind::Abstract).collect();
+    let lessons: Vec<_> = play.state().pool.active_of_kind(ReflectionKind::Abstract).collect();
     let texts: Vec<_> = lessons.iter().map(|l| l.text().text.as_str()).collect();
     assert_eq!(texts, ["Said 2.", "In short."]);
     assert!(lessons[0].parents.is_empty(), "it is the lesson that it was");
@@ -141,7 +146,7 @@ fn an_unusable_summary_keeps_the_old_list_and_says_so() {
     });
     play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
     let state = play.state();
-    assert_eq!(state.pool.in_force(Kind::Abstract).count(), 2);
+    assert_eq!(state.pool.active_of_kind(ReflectionKind::Abstract).count(), 2);
     let told = state.reflections.iter().filter(|r| r.purpose == Purpose::Summarise);
     let told: Vec<_> = told.filter_map(|r| r.complaints.last().cloned()).collect();
     assert_eq!(told.len(), 2);
@@ -156,7 +161,7 @@ fn progress_is_replaced_or_appended_and_ends_with_its_episode() {
         run.limits.steps = 12;
         let mut play = play(run);
         play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 12]);
-        assert_eq!(play.state().pool.in_force(Kind::Progress).count(), lessons, "{how}");
+        assert_eq!(play.state().pool.active_of_kind(ReflectionKind::Progress).count(), lessons, "{how}");
     }
 }
 
@@ -167,8 +172,8 @@ fn kinds_can_be_switched_off() {
     run.limits.steps = 5;
     let mut play = play(run);
     play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 5]);
-    let kinds: Vec<Kind> = asked(&play).iter().map(|(_, q)| q.kind).collect();
-    assert_eq!(kinds, [Kind::Abstract, Kind::Progress]);
+    let kinds: Vec<ReflectionKind> = asked(&play).iter().map(|(_, q)| q.kind).collect();
+    assert_eq!(kinds, [ReflectionKind::Abstract, ReflectionKind::Progress]);
 }
 
 #[test]
@@ -178,13 +183,22 @@ fn the_mentors_prompt_has_the_world_the_constitution_the_task_and_the_turns() {
     let mut play = play(run);
     play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 12]);
     let (state, record) = play.prompts.iter().filter(|(_, p)| p.question.is_some()).nth(3).unwrap();
-    assert_eq!((record.step, record.question), (11, Some(Question::reflect(Kind::Error))));
+    assert_eq!((record.step, record.question), (11, Some(Question::reflect(ReflectionKind::Error))));
     let prompt = render(state, record);
     assert_eq!(crate::prompt::body_hash(&prompt), record.sha256, "rebuilt from the record alone");
-    let mut labels: Vec<Label> = prompt.segments.iter().map(|s| s.label).collect();
+    let mut labels: Vec<SegmentLabel> = prompt.segments.iter().map(|s| s.label).collect();
     labels.dedup();
-    assert_eq!(labels[..5], [Label::Instruction, Label::Abstract, Label::Error, Label::Task, Label::Action]);
-    assert_eq!(labels.last(), Some(&Label::Cue));
+    assert_eq!(
+        labels[..5],
+        [
+            SegmentLabel::Instruction,
+            SegmentLabel::Abstract,
+            SegmentLabel::Error,
+            SegmentLabel::Task,
+            SegmentLabel::Action
+        ]
+    );
+    assert_eq!(labels.last(), Some(&SegmentLabel::Cue));
     let body = prompt.body();
     assert!(body.contains("- Said 2.") && body.contains("> look"), "{body}");
 }
@@ -203,12 +217,15 @@ fn a_constitution_costs_nothing_and_a_whole_run_what_the_paper_says() {
             let wish = LessonCommand::add(kind, Scope::Environment, LessonText::plain(text), String::new());
             ("constitution.jsonl".to_owned(), wish)
         };
-        let pool = vec![lesson(Kind::Abstract, "Look first."), lesson(Kind::Error, "Ran in circles.")];
+        let pool = vec![
+            lesson(ReflectionKind::Abstract, "Look first."),
+            lesson(ReflectionKind::Error, "Ran in circles."),
+        ];
         let said = play(run.clone()).mentor;
         let mut play = Play::with_pool(run, pool);
         play.mentor = said;
         play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 600]);
-        let spent = play.state().spent;
+        let spent = play.state().usage;
         assert_eq!((spent.actor_calls, spent.mentor_calls), calls);
         let (state, first) = &play.prompts[0];
         let body = render(state, first).body();

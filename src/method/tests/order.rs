@@ -3,7 +3,8 @@
 
 use super::super::fixture::{House, Play, spec};
 use crate::domain::{
-    Kind, Label, LessonText, Origin, Purpose, Question, RunSpec, Scope, SettingOrigin, StepResult,
+    LessonText, Purpose, Question, ReflectionKind, RunSpec, Scope, SegmentLabel, SegmentOrigin,
+    SettingOrigin, StepResult,
 };
 use crate::engine::{Command, LessonCommand, State};
 use crate::prompt::render;
@@ -39,24 +40,31 @@ fn order(state: &State, record: &crate::domain::PromptRecord) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for segment in prompt.segments.iter().filter(|s| !s.text.trim().is_empty()) {
         let lesson = match &segment.origin {
-            Origin::Lesson { id, .. } => state.pool.get(id),
+            SegmentOrigin::Lesson { id, .. } => state.pool.get(id),
             _ => None,
         };
-        let memory = |scope: Scope, kind: Kind| match kind {
-            Kind::Positive | Kind::Negative if scope == Scope::Episode => "short-term".to_owned(),
-            Kind::Positive | Kind::Negative => "long-term".to_owned(),
+        let memory = |scope: Scope, kind: ReflectionKind| match kind {
+            ReflectionKind::Positive | ReflectionKind::Negative if scope == Scope::Episode => {
+                "short-term".to_owned()
+            }
+            ReflectionKind::Positive | ReflectionKind::Negative => "long-term".to_owned(),
             kind => kind.name().to_lowercase(),
         };
         let name = match (segment.label, lesson) {
-            (Label::Memory, Some(l)) => memory(l.scope, l.kind),
+            (SegmentLabel::Memory, Some(l)) => memory(l.scope, l.kind),
             // Headings, and numbers before lessons.
-            (Label::Memory | Label::Abstract | Label::Error | Label::Progress, None) => continue,
-            (Label::Thought | Label::Action | Label::Observation, _) => "steps".to_owned(),
-            (Label::Instruction, _) if segment.text.starts_with("STATUS:") => "outcome".to_owned(),
-            (Label::Instruction, _) if segment.text.trim_start().starts_with("Reward ") => {
+            (
+                SegmentLabel::Memory | SegmentLabel::Abstract | SegmentLabel::Error | SegmentLabel::Progress,
+                None,
+            ) => continue,
+            (SegmentLabel::Thought | SegmentLabel::Action | SegmentLabel::Observation, _) => {
+                "steps".to_owned()
+            }
+            (SegmentLabel::Instruction, _) if segment.text.starts_with("STATUS:") => "outcome".to_owned(),
+            (SegmentLabel::Instruction, _) if segment.text.trim_start().starts_with("Reward ") => {
                 "reward".to_owned()
             }
-            (Label::Instruction, _) if segment.text.contains("type of the task:") => "type".to_owned(),
+            (SegmentLabel::Instruction, _) if segment.text.contains("type of the task:") => "type".to_owned(),
             (label, _) => label.name().to_owned(),
         };
         if names.last() != Some(&name) {
@@ -82,11 +90,13 @@ fn lost(method: &str, kind: &str, settings: &[(&str, &str)], trials: u32, won: O
     play.mentor = Box::new(move |prompt| {
         said += 1;
         match prompt.question.unwrap() {
-            Question { kind: Kind::Error, .. } => {
+            Question { kind: ReflectionKind::Error, .. } => {
                 format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]")
             }
-            Question { kind: Kind::Abstract | Kind::Progress, .. } => format!("['Said {said}.']"),
-            Question { purpose: Purpose::Actions, .. } => "inventory\nlook".to_owned(),
+            Question { kind: ReflectionKind::Abstract | ReflectionKind::Progress, .. } => {
+                format!("['Said {said}.']")
+            }
+            Question { purpose: Purpose::PlanActions, .. } => "inventory\nlook".to_owned(),
             _ => format!("1: Said {said}."),
         }
     });
@@ -94,7 +104,7 @@ fn lost(method: &str, kind: &str, settings: &[(&str, &str)], trials: u32, won: O
         for text in ["Look before you go.", "Open before you take."] {
             let text = LessonText::plain(text);
             play.command(Command::Lesson(LessonCommand::add(
-                Kind::Lesson,
+                ReflectionKind::Lesson,
                 Scope::Environment,
                 text,
                 String::new(),
@@ -102,7 +112,7 @@ fn lost(method: &str, kind: &str, settings: &[(&str, &str)], trials: u32, won: O
         }
     }
     if settings.iter().any(|(_, value)| *value == "symbolic") {
-        for kind in [Kind::Abstract, Kind::Error, Kind::Progress] {
+        for kind in [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress] {
             let wish =
                 LessonCommand::add(kind, Scope::Environment, LessonText::plain("Look."), String::new());
             play.command(Command::Lesson(wish));
@@ -158,28 +168,28 @@ fn every_prompt_has_the_order_of_its_paper() {
         ("reflexion last-attempt", last(&strategy("last-attempt"), None)),
         ("reflexion reflexion", last(&plans, None)),
         ("reflexion both", last(&strategy("both"), None)),
-        ("reflexion: reflect.plan", last(&plans, reflect(Kind::Plan))),
+        ("reflexion: reflect.plan", last(&plans, reflect(ReflectionKind::Plan))),
         ("omnireflect symbolic", last(&symbolic, None)),
         ("omnireflect neural", last(&omni, None)),
         ("omnireflect neuro-symbolic", last(&shown, None)),
-        ("omnireflect: reflect.abstract", last(&omni, reflect(Kind::Abstract))),
-        ("omnireflect: reflect.error", last(&omni, reflect(Kind::Error))),
-        ("omnireflect: reflect.progress", last(&omni, reflect(Kind::Progress))),
-        ("omnireflect neuro-symbolic: reflect.abstract", last(&shown, reflect(Kind::Abstract))),
-        ("omnireflect: summarise.abstract", last(&omni, ask(Kind::Abstract, Purpose::Summarise))),
-        ("omnireflect: summarise.error", last(&omni, ask(Kind::Error, Purpose::Summarise))),
+        ("omnireflect: reflect.abstract", last(&omni, reflect(ReflectionKind::Abstract))),
+        ("omnireflect: reflect.error", last(&omni, reflect(ReflectionKind::Error))),
+        ("omnireflect: reflect.progress", last(&omni, reflect(ReflectionKind::Progress))),
+        ("omnireflect neuro-symbolic: reflect.abstract", last(&shown, reflect(ReflectionKind::Abstract))),
+        ("omnireflect: summarise.abstract", last(&omni, ask(ReflectionKind::Abstract, Purpose::Summarise))),
+        ("omnireflect: summarise.error", last(&omni, ask(ReflectionKind::Error, Purpose::Summarise))),
         ("fcrf in-depth", last(&deep, None)),
         ("fcrf simple", last(&simple, None)),
-        ("fcrf: reflect.experience", last(&deep, reflect(Kind::Experience))),
-        ("fcrf: choose.lesson", last(&deep, ask(Kind::Lesson, Purpose::Choose))),
-        ("fcrf: build.plan", last(&deep, ask(Kind::Plan, Purpose::Build))),
-        ("fcrf: reflect.plan", last(&simple, reflect(Kind::Plan))),
-        ("fcrf: contrast.lesson", last(&corrected, ask(Kind::Lesson, Purpose::Contrast))),
-        ("fcrf: summarise.lesson", last(&corrected, ask(Kind::Lesson, Purpose::Summarise))),
+        ("fcrf: reflect.experience", last(&deep, reflect(ReflectionKind::Experience))),
+        ("fcrf: choose.lesson", last(&deep, ask(ReflectionKind::Lesson, Purpose::Choose))),
+        ("fcrf: build.plan", last(&deep, ask(ReflectionKind::Plan, Purpose::Build))),
+        ("fcrf: reflect.plan", last(&simple, reflect(ReflectionKind::Plan))),
+        ("fcrf: contrast.lesson", last(&corrected, ask(ReflectionKind::Lesson, Purpose::Contrast))),
+        ("fcrf: summarise.lesson", last(&corrected, ask(ReflectionKind::Lesson, Purpose::Summarise))),
         ("sweet_sour", last(&memories, None)),
-        ("sweet_sour: reflect.positive", last(&memories, reflect(Kind::Positive))),
-        ("sweet_sour: reflect.negative", last(&memories, reflect(Kind::Negative))),
-        ("planning: actions.plan", last(&planned, ask(Kind::Plan, Purpose::Actions))),
+        ("sweet_sour: reflect.positive", last(&memories, reflect(ReflectionKind::Positive))),
+        ("sweet_sour: reflect.negative", last(&memories, reflect(ReflectionKind::Negative))),
+        ("planning: actions.plan", last(&planned, ask(ReflectionKind::Plan, Purpose::PlanActions))),
     ];
     let table = table();
     let wrong: Vec<String> = actual

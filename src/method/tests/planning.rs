@@ -2,7 +2,7 @@
 
 use super::super::fixture::{House, Play, spec};
 use super::super::{PaperOrCode, UnknownMethod, defaults, policy, trials};
-use crate::domain::{Autonomy, EndReason, Kind, Label, LessonText, RunSpec, SettingOrigin};
+use crate::domain::{Autonomy, EndReason, LessonText, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin};
 use crate::engine::{Command, Event, LessonCommand};
 use crate::prompt::{Templates, render};
 use std::sync::Arc;
@@ -47,9 +47,9 @@ fn an_attempt_costs_one_call_and_takes_the_plan_to_its_end() {
     let mut play = play(run(trials("planning")), PLAN);
     play.script(&mut house(), &[]);
     let state = play.state();
-    assert!(state.over);
+    assert!(state.run_over);
     // FCRF V-A: five rounds of planning; a call each, and none to an actor.
-    assert_eq!((state.past.len(), state.spent.mentor_calls, state.spent.actor_calls), (5, 5, 0));
+    assert_eq!((state.ended_episodes.len(), state.usage.mentor_calls, state.usage.actor_calls), (5, 5, 0));
     for episode in 1..=5 {
         assert_eq!(
             taken(&play, episode),
@@ -57,11 +57,11 @@ fn an_attempt_costs_one_call_and_takes_the_plan_to_its_end() {
             "what cannot be done is passed over"
         );
     }
-    let ended: Vec<_> = state.past.iter().map(|p| (p.reason, p.steps, p.calls)).collect();
+    let ended: Vec<_> = state.ended_episodes.iter().map(|p| (p.reason, p.steps, p.calls)).collect();
     assert_eq!(ended, [(EndReason::PlanEnd, 3, 1); 5]);
     let said = &state.reflections.last().unwrap().complaints;
     assert!(said.iter().any(|c| c.contains("a thought is no action")), "{said:?}");
-    assert!(state.pool.of(Kind::Plan).count() <= 1, "a plan ends with its attempt");
+    assert!(state.pool.visible_of_kind(ReflectionKind::Plan).count() <= 1, "a plan ends with its attempt");
 }
 
 #[test]
@@ -70,11 +70,11 @@ fn the_cap_ends_a_long_plan_and_an_empty_one_ends_at_once() {
     long.limits.steps = 2;
     let mut long = play(long, PLAN);
     long.script(&mut house(), &[]);
-    assert_eq!(long.state().past.last().unwrap().reason, EndReason::StepLimit);
+    assert_eq!(long.state().ended_episodes.last().unwrap().reason, EndReason::StepLimit);
     let mut empty = play(run(2), "");
     empty.script(&mut house(), &[]);
     let state = empty.state();
-    let ended: Vec<_> = state.past.iter().map(|p| (p.reason, p.steps)).collect();
+    let ended: Vec<_> = state.ended_episodes.iter().map(|p| (p.reason, p.steps)).collect();
     assert_eq!(ended, [(EndReason::PlanEnd, 0); 2]);
     assert!(!state.reflections.last().unwrap().complaints.is_empty());
 }
@@ -85,19 +85,19 @@ fn who_confirms_sees_each_action_of_the_plan_and_may_change_it() {
     confirmed.autonomy = Autonomy::Confirm;
     let mut play = play(confirmed, PLAN);
     play.script(&mut house(), &[]);
-    let step = |play: &Play| play.state().awaiting().and_then(|s| s.proposed.clone());
+    let step = |play: &Play| play.state().step_awaiting_decision().and_then(|s| s.proposed.clone());
     let line = |play: &Play| super::super::plan_line(play.state()).map(|l| l.1);
     assert_eq!(step(&play).as_deref(), Some("go to fridge 1"));
     assert_eq!(line(&play), Some(1));
     let refused = play.engine.decide(&crate::engine::Input::Command(Command::AskAgain)).unwrap_err();
-    assert!(refused.why.contains("it stands in the plan"), "{refused:?}");
+    assert!(refused.message.contains("it stands in the plan"), "{refused:?}");
     assert!(play.engine.decide(&crate::engine::Input::Command(Command::Reject("no".to_owned()))).is_err());
     play.command(Command::Approve);
     play.script(&mut house(), &[]);
     assert_eq!(step(&play).as_deref(), Some("dance"), "`Run` approved it and the next one waits");
     assert_eq!(line(&play), Some(2));
     // Line 3 is the action of turn 3, also when the words were changed meanwhile.
-    let id = play.state().pool.of(Kind::Plan).next().unwrap().id.clone();
+    let id = play.state().pool.visible_of_kind(ReflectionKind::Plan).next().unwrap().id.clone();
     let text = LessonText::plain("go to fridge 1\ndance\ninventory\nlook");
     play.command(Command::Lesson(LessonCommand::Edit { id, text }));
     play.command(Command::SetAutonomy(Autonomy::Human));
@@ -106,7 +106,7 @@ fn who_confirms_sees_each_action_of_the_plan_and_may_change_it() {
     play.script(&mut house(), &[]);
     let ran = taken(&play, 1);
     assert_eq!(ran[ran.len() - 2..], ["inventory", "look"], "{ran:?}");
-    assert!(play.state().past.last().unwrap().assisted);
+    assert!(play.state().ended_episodes.last().unwrap().assisted);
 }
 
 #[test]
@@ -120,7 +120,8 @@ fn the_next_plan_is_told_of_the_last_attempt_where_the_setting_says_so() {
         assert_eq!(record.episode, 2);
         let prompt = render(state, record);
         assert_eq!(crate::prompt::body_hash(&prompt), record.sha256);
-        let attempt = prompt.segments.iter().any(|s| s.label == Label::Attempt && s.text.contains("> dance"));
+        let attempt =
+            prompt.segments.iter().any(|s| s.label == SegmentLabel::Attempt && s.text.contains("> dance"));
         assert_eq!(attempt, told, "{word}");
     }
 }
@@ -132,7 +133,7 @@ fn the_stand_in_plans_a_household_task_and_says_where_it_cannot() {
     let mut play = Play::new(run.clone());
     play.script(&mut house(), &[]);
     let state = play.state();
-    assert!(state.over && state.spent.mentor_calls == 0, "no model is asked");
+    assert!(state.run_over && state.usage.mentor_calls == 0, "no model is asked");
     let ran = taken(&play, 1);
     assert!(ran.iter().any(|a| a.starts_with("take apple 1 from ")), "{ran:?}");
     assert!(ran.len() <= run.limits.steps as usize);

@@ -2,7 +2,9 @@
 
 use super::super::fixture::{House, Play, spec};
 use super::super::{PaperOrCode, defaults};
-use crate::domain::{FailureKind, Kind, Label, LessonStatus, Question, RunSpec, SettingOrigin, StepResult};
+use crate::domain::{
+    FailureKind, LessonStatus, Question, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin, StepResult,
+};
 use crate::prompt::render;
 
 fn run(tasks: &[(&str, &str)], trials: u32) -> RunSpec {
@@ -26,7 +28,7 @@ fn play(run: RunSpec) -> Play {
 /// Plays a run in which nothing is ever won.
 fn lose(play: &mut Play) {
     play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["inventory"; 1000]);
-    assert!(play.state().over);
+    assert!(play.state().run_over);
 }
 
 #[test]
@@ -39,7 +41,7 @@ fn fifteen_trials_cost_what_the_papers_say() {
         (run.limits, run.settings) = (limits, settings);
         let mut play = play(run);
         lose(&mut play);
-        let spent = play.state().spent;
+        let spent = play.state().usage;
         assert_eq!((spent.actor_calls, spent.mentor_calls), calls, "{reading:?}");
     }
 }
@@ -60,7 +62,8 @@ fn tasks_are_played_trial_by_trial_and_a_solved_one_rests() {
         StepResult { done: won, won, valid: true, observation: "Done.".to_owned(), ..StepResult::default() }
     };
     play.script_in(&mut world, &["inventory"; 1000]);
-    let played: Vec<_> = play.state().past.iter().map(|p| (p.task.id.as_str(), p.trial, p.won)).collect();
+    let played: Vec<_> =
+        play.state().ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial, p.won)).collect();
     assert_eq!(played, [("a", 1, false), ("b", 1, true), ("a", 2, false), ("a", 3, false)]);
 }
 
@@ -74,7 +77,7 @@ fn the_last_three_plans_of_this_task_are_shown() {
         let (state, record) =
             play.prompts.iter().find(|(_, p)| p.episode == episode && p.question.is_none()).unwrap();
         let prompt = render(state, record);
-        let plans = prompt.segments.iter().filter(|s| s.label == Label::Memory);
+        let plans = prompt.segments.iter().filter(|s| s.label == SegmentLabel::Memory);
         plans.map(|s| s.text.trim().to_owned()).filter(|t| t.starts_with("- ")).collect()
     };
     // Task a has the odd episodes and plans: 1, 3, 5, 7, 9.
@@ -99,14 +102,17 @@ fn strategies_say_what_a_new_trial_is_told() {
         run.settings.set("strategy", strategy, SettingOrigin::Flag);
         let mut play = play(run);
         lose(&mut play);
-        assert_eq!(play.state().spent.mentor_calls, calls, "{strategy}");
+        assert_eq!(play.state().usage.mentor_calls, calls, "{strategy}");
         let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
         let prompt = render(state, record);
         assert_eq!(crate::prompt::body_hash(&prompt), record.sha256, "{strategy}: rebuilt from the record");
-        let told =
-            prompt.segments.iter().find(|s| s.label == Label::Attempt && s.text.contains("> inventory"));
+        let told = prompt
+            .segments
+            .iter()
+            .find(|s| s.label == SegmentLabel::Attempt && s.text.contains("> inventory"));
         assert_eq!(told.is_some(), attempt, "{strategy}");
-        let shown = prompt.segments.iter().filter(|s| s.label == Label::Memory && s.text.starts_with("- "));
+        let shown =
+            prompt.segments.iter().filter(|s| s.label == SegmentLabel::Memory && s.text.starts_with("- "));
         assert_eq!(shown.count(), plans, "{strategy}");
     }
 }
@@ -118,10 +124,13 @@ fn a_plan_is_about_its_task_and_is_asked_after_the_attempt_it_is_about() {
     let mut play = play(run);
     lose(&mut play);
     let (state, record) = play.prompts.iter().find(|(_, p)| p.question.is_some()).unwrap();
-    assert_eq!((record.episode, record.step, record.question), (1, 3, Some(Question::reflect(Kind::Plan))));
+    assert_eq!(
+        (record.episode, record.step, record.question),
+        (1, 3, Some(Question::reflect(ReflectionKind::Plan)))
+    );
     let body = render(state, record).body();
     assert!(body.contains("STATUS: FAIL") && body.trim_end().ends_with("New plan:"), "{body}");
-    let plan = play.state().pool.of(Kind::Plan).next().unwrap();
+    let plan = play.state().pool.visible_of_kind(ReflectionKind::Plan).next().unwrap();
     assert_eq!((plan.learnt_at, plan.status), ((1, 3), LessonStatus::On));
 }
 
@@ -136,8 +145,8 @@ fn symbolic_rules_write_plans_where_they_are_the_mentor() {
         &["take apple 1", "open fridge 1", "inventory", "inventory", "inventory", "inventory"],
     );
     let state = play.state();
-    assert_eq!(state.spent.mentor_calls, 0, "no model is asked");
-    let plan = state.pool.of(Kind::Plan).next().expect("a plan");
+    assert_eq!(state.usage.mentor_calls, 0, "no model is asked");
+    let plan = state.pool.visible_of_kind(ReflectionKind::Plan).next().expect("a plan");
     assert!(plan.text().text.contains("Go to a place before you act on it."), "{:?}", plan.text());
 }
 
@@ -157,23 +166,33 @@ fn an_empty_reply_is_asked_again_warmer_and_then_is_a_failed_call_but_without_a_
         run.settings = defaults("reflexion", reading).1;
         run.limits.steps = 1;
         let mut play = play(run);
-        play.engine.policy.attended = attended;
+        play.engine.policy.is_attended = attended;
         play.script(
             &mut House::kitchen("put a hot apple in garbagecan"),
             &["", "", "ok", "", "", "", "never asked"],
         );
-        let rungs: Vec<u32> =
-            play.prompts.iter().filter(|(_, p)| p.question.is_none()).map(|(_, p)| p.rung).collect();
+        let rungs: Vec<u32> = play
+            .prompts
+            .iter()
+            .filter(|(_, p)| p.question.is_none())
+            .map(|(_, p)| p.temperature_level)
+            .collect();
         assert_eq!(rungs, [0, 1, 2, 3, 4, 5], "six tries, 0.2 warmer each");
         let state = play.state();
         let step = state.episode.as_ref().unwrap().step(1).unwrap();
         if (reading, attended) == (PaperOrCode::Code, false) {
-            assert_eq!((step.action(), step.unusable, state.failed_call.is_none()), (Some(""), 5, true));
+            assert_eq!(
+                (step.action(), step.unusable_replies, state.failed_call.is_none()),
+                (Some(""), 5, true)
+            );
             continue;
         }
         let (_, failure) = state.failed_call.as_ref().unwrap();
-        assert_eq!(failure.what, "the model answered nothing, 6 times");
-        assert_eq!((step.action(), step.unusable, failure.kind), (None, 6, Some(FailureKind::Unusable)));
+        assert_eq!(failure.message, "the model answered nothing, 6 times");
+        assert_eq!(
+            (step.action(), step.unusable_replies, failure.kind),
+            (None, 6, Some(FailureKind::Unusable))
+        );
     }
 }
 

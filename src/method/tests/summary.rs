@@ -1,7 +1,9 @@
 //! Where a person agrees to everything, a summary waits for a word on each of its lines.
 
 use super::super::fixture::{House, Play, spec};
-use crate::domain::{Autonomy, ChangeLine, Kind, LessonStatus, Purpose, Question, SettingOrigin};
+use crate::domain::{
+    Autonomy, LessonStatus, PoolChangeItem, Purpose, Question, ReflectionKind, SettingOrigin,
+};
 use crate::engine::{Command, Engine, Envelope, Event, Input, LessonCommand, State};
 
 /// A neural run in which a summary is due after the second of three tasks.
@@ -15,11 +17,13 @@ fn play(autonomy: Autonomy) -> Play {
     play.mentor = Box::new(move |prompt| {
         said += 1;
         match prompt.question.unwrap() {
-            Question { kind: Kind::Error, purpose: Purpose::Reflect } => {
+            Question { kind: ReflectionKind::Error, purpose: Purpose::Reflect } => {
                 format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]")
             }
             Question { purpose: Purpose::Reflect, .. } => format!("['Said {said}.']"),
-            Question { kind: Kind::Error, .. } => "[{'mistake': 'All.', 'solution': 'None.'}]".to_owned(),
+            Question { kind: ReflectionKind::Error, .. } => {
+                "[{'mistake': 'All.', 'solution': 'None.'}]".to_owned()
+            }
             Question { .. } => "['In short.', 'And more.']".to_owned(),
         }
     });
@@ -30,7 +34,7 @@ fn play(autonomy: Autonomy) -> Play {
 fn go_on(play: &mut Play) {
     let mut house = House::kitchen("put a hot apple in garbagecan");
     for _ in 0..20 {
-        if play.state().over || !play.state().changes.is_empty() {
+        if play.state().run_over || !play.state().waiting_summaries.is_empty() {
             return;
         }
         play.script(&mut house, &["look"; 20]);
@@ -40,16 +44,16 @@ fn go_on(play: &mut Play) {
 fn waiting() -> Play {
     let mut play = play(Autonomy::Confirm);
     go_on(&mut play);
-    assert_eq!(play.state().changes.len(), 2, "Abstract and Error were asked for at the same time");
+    assert_eq!(play.state().waiting_summaries.len(), 2, "Abstract and Error were asked for at the same time");
     play
 }
 
-fn lessons(state: &State, kind: Kind) -> Vec<(&str, LessonStatus)> {
+fn lessons(state: &State, kind: ReflectionKind) -> Vec<(&str, LessonStatus)> {
     state.pool.all().filter(|l| l.kind == kind).map(|l| (l.text().text.as_str(), l.status)).collect()
 }
 
 fn refused(play: &Play, command: Command) -> String {
-    play.engine.decide(&Input::Command(command)).unwrap_err().why
+    play.engine.decide(&Input::Command(command)).unwrap_err().message
 }
 
 #[test]
@@ -57,17 +61,20 @@ fn nothing_changes_before_the_word_and_then_what_was_accepted() {
     let (on, gone) = (LessonStatus::On, LessonStatus::Retired);
     let mut play = waiting();
     let state = play.state();
-    let question = Question { kind: Kind::Abstract, purpose: Purpose::Summarise };
-    let first = state.changes.iter().position(|c| c.question == question).unwrap();
+    let question = Question { kind: ReflectionKind::Abstract, purpose: Purpose::Summarise };
+    let first = state.waiting_summaries.iter().position(|c| c.question == question).unwrap();
     assert_eq!(
-        lessons(state, Kind::Abstract).iter().filter(|l| l.1 == on).count(),
+        lessons(state, ReflectionKind::Abstract).iter().filter(|l| l.1 == on).count(),
         2,
         "the old list is in force"
     );
-    let kinds: Vec<bool> =
-        state.changes[first].lines.iter().map(|l| matches!(l, ChangeLine::Retire { .. })).collect();
+    let kinds: Vec<bool> = state.waiting_summaries[first]
+        .items
+        .iter()
+        .map(|l| matches!(l, PoolChangeItem::Retire { .. }))
+        .collect();
     assert_eq!(kinds, [true, true, false, false]);
-    assert!(state.waits() && play.engine.advance().is_empty());
+    assert!(state.is_waiting() && play.engine.advance().is_empty());
     for command in [Command::Step, Command::Run, Command::StepStage] {
         assert!(refused(&play, command).contains("waits for your word"));
     }
@@ -75,19 +82,27 @@ fn nothing_changes_before_the_word_and_then_what_was_accepted() {
 
     // The oldest waits first; of the Abstract one the first old lesson is kept and the last new one refused.
     for _ in 0..2 {
-        let refused = if play.state().changes[0].question == question { vec![0, 3] } else { vec![] };
+        let refused =
+            if play.state().waiting_summaries[0].question == question { vec![0, 3] } else { vec![] };
         play.command(Command::SettlePool { refused });
     }
     let state = play.state();
-    let abstracts = lessons(state, Kind::Abstract);
+    let abstracts = lessons(state, ReflectionKind::Abstract);
     assert_eq!(abstracts.iter().map(|l| l.1).collect::<Vec<_>>(), [on, gone, on]);
     assert_eq!(abstracts[2].0, "In short.");
-    let touched: Vec<bool> = state.pool.of(Kind::Abstract).map(|l| l.by_person).collect();
+    let touched: Vec<bool> =
+        state.pool.visible_of_kind(ReflectionKind::Abstract).map(|l| l.edited_by_person).collect();
     assert_eq!(touched, [true, true], "a list that a person made is not the mentor's alone");
-    assert_eq!(lessons(state, Kind::Error).iter().map(|l| l.1).collect::<Vec<_>>(), [gone, gone, on]);
-    assert!(state.pool.of(Kind::Error).all(|l| !l.by_person), "who accepts all changes nothing");
+    assert_eq!(
+        lessons(state, ReflectionKind::Error).iter().map(|l| l.1).collect::<Vec<_>>(),
+        [gone, gone, on]
+    );
+    assert!(
+        state.pool.visible_of_kind(ReflectionKind::Error).all(|l| !l.edited_by_person),
+        "who accepts all changes nothing"
+    );
     go_on(&mut play);
-    assert!(play.state().over && play.state().past.len() == 3);
+    assert!(play.state().run_over && play.state().ended_episodes.len() == 3);
     assert!(refused(&play, Command::SettlePool { refused: vec![] }).contains("no summary waits"));
 
     // What is written is the state, and it can be read.
@@ -103,22 +118,22 @@ fn nothing_changes_before_the_word_and_then_what_was_accepted() {
 fn where_nobody_agrees_a_summary_is_done_at_once() {
     let mut play = play(Autonomy::Auto);
     go_on(&mut play);
-    assert!(play.state().over);
+    assert!(play.state().run_over);
     let waited = play.journal.iter().any(|e| matches!(e.event, Event::PoolProposed { .. }));
     assert!(!waited);
     // The third task says something new of its own.
-    assert_eq!(play.state().pool.in_force(Kind::Abstract).count(), 3);
+    assert_eq!(play.state().pool.active_of_kind(ReflectionKind::Abstract).count(), 3);
 }
 
 #[test]
 fn what_a_person_did_meanwhile_stays() {
     let mut play = waiting();
-    let kind = play.state().changes[0].question.kind;
-    let id = play.state().pool.of(kind).next().unwrap().id.clone();
+    let kind = play.state().waiting_summaries[0].question.kind;
+    let id = play.state().pool.visible_of_kind(kind).next().unwrap().id.clone();
     play.command(Command::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Pinned }));
     play.command(Command::SettlePool { refused: vec![] });
     assert_eq!(play.state().pool.get(&id).unwrap().status, LessonStatus::Pinned);
-    assert_eq!(play.state().changes.len(), 1);
+    assert_eq!(play.state().waiting_summaries.len(), 1);
 }
 
 #[test]
@@ -126,12 +141,12 @@ fn giving_the_word_away_settles_what_waits() {
     let mut play = waiting();
     play.command(Command::SetAutonomy(Autonomy::Auto));
     go_on(&mut play);
-    assert!(play.state().changes.len() < 3);
+    assert!(play.state().waiting_summaries.len() < 3);
     play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 20]);
-    assert!(play.state().over && play.state().changes.is_empty());
+    assert!(play.state().run_over && play.state().waiting_summaries.is_empty());
     // A session that was put down while it waited waits again.
     let waiting = waiting();
     let kept: State = serde_json::from_str(&serde_json::to_string(waiting.state()).unwrap()).unwrap();
     let again = Engine::resume(kept, waiting.engine.policy.clone(), waiting.engine.branch.clone());
-    assert!(again.advance().is_empty() && again.state.changes.len() == 2);
+    assert!(again.advance().is_empty() && again.state.waiting_summaries.len() == 2);
 }

@@ -1,7 +1,9 @@
 //! Sweet&Sour: both buffers after each line of its algorithm.
 
 use super::super::fixture::{House, Play, spec};
-use crate::domain::{Kind, LessonStatus, Moment, Question, RunSpec, Scope, SettingOrigin, StepResult};
+use crate::domain::{
+    LessonStatus, Question, ReflectionKind, RunSpec, Scope, SettingOrigin, StepResult, Transition,
+};
 use crate::engine::State;
 use crate::prompt::render;
 
@@ -58,7 +60,7 @@ fn world(won: &[u32]) -> impl FnMut(Option<&str>) -> StepResult + '_ {
 /// Short-term and long-term memory.
 fn memories(state: &State) -> (Vec<&str>, Vec<&str>) {
     let of = |short: bool| -> Vec<&str> {
-        let all = state.pool.all().filter(|l| l.in_force() && (l.scope == Scope::Episode) == short);
+        let all = state.pool.all().filter(|l| l.is_active() && (l.scope == Scope::Episode) == short);
         all.map(|l| l.text().text.as_str()).collect()
     };
     (of(true), of(false))
@@ -103,16 +105,17 @@ fn the_buffers_after_each_line_of_algorithm_1() {
     let (short, long) = memories(play.state());
     assert!(short.is_empty());
     assert_eq!(long, ["Negative 2.", "Positive 3.", "Positive 4."]);
-    assert_eq!(play.state().past.len(), 2);
+    assert_eq!(play.state().ended_episodes.len(), 2);
 }
 
 #[test]
 fn a_memory_is_a_tuple_and_is_shown_as_one() {
     let mut play = play(run(1));
     play.script_in(&mut world(&[]), &["inventory", "look around", "wait here", "go on"]);
-    let lesson = play.state().pool.all().find(|l| l.kind == Kind::Positive).unwrap();
-    let moment = Moment { observation: "Turn 1.".to_owned(), action: "look around".to_owned(), reward: 0.25 };
-    assert_eq!(lesson.moment.as_deref(), Some(&moment));
+    let lesson = play.state().pool.all().find(|l| l.kind == ReflectionKind::Positive).unwrap();
+    let moment =
+        Transition { observation: "Turn 1.".to_owned(), action: "look around".to_owned(), reward: 0.25 };
+    assert_eq!(lesson.transition.as_deref(), Some(&moment));
     let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
     let body = render(state, record).body();
     assert!(body.contains("- Positive 1. (saw: Turn 1.; did: look around; reward: 0.25)\n"), "{body}");
@@ -147,7 +150,7 @@ fn the_reward_goes_on_over_attempts_unless_the_setting_says_otherwise() {
         run.settings.set("reward_carries", carries, SettingOrigin::Flag);
         let mut play = play(run);
         play.script_in(&mut world(&[1]), &["inventory", "look around", "wait here", "go on"].repeat(2));
-        let negative = Some(Question::reflect(Kind::Negative));
+        let negative = Some(Question::reflect(ReflectionKind::Negative));
         let (state, record) = play.prompts.iter().find(|(_, p)| p.question == negative).unwrap();
         let body = render(state, record).body();
         assert!(body.contains(told), "{carries}: {body}");

@@ -1,7 +1,7 @@
 //! Replies that the token limit cut off: what of them counts.
 
 use super::super::fixture::{House, Play, spec};
-use crate::domain::{Kind, Purpose, SettingOrigin, Truncation};
+use crate::domain::{Purpose, ReflectionKind, SettingOrigin, Truncation};
 use crate::engine::{Command, Event};
 
 const GOAL: &str = "put a hot apple in garbagecan";
@@ -13,8 +13,8 @@ fn neural(tasks: &[(&str, &str)]) -> crate::domain::RunSpec {
     run
 }
 
-fn in_force(play: &Play, kind: Kind) -> Vec<String> {
-    play.state().pool.in_force(kind).map(|l| l.text().text.clone()).collect()
+fn in_force(play: &Play, kind: ReflectionKind) -> Vec<String> {
+    play.state().pool.active_of_kind(kind).map(|l| l.text().text.clone()).collect()
 }
 
 /// Of 117 lists that hit the limit 117 were kept, their last half sentences too.
@@ -24,12 +24,14 @@ fn a_list_that_the_token_limit_cut_off_was_kept_with_its_last_half_sentence() {
     run.limits.steps = 1;
     let mut play = Play::new(run);
     play.mentor = Box::new(|prompt| match prompt.question.unwrap().kind {
-        Kind::Abstract => "- Look first.\n- Never put the mug in the coffeemachine before it✂".to_owned(),
+        ReflectionKind::Abstract => {
+            "- Look first.\n- Never put the mug in the coffeemachine before it✂".to_owned()
+        }
         _ => "[]".to_owned(),
     });
     play.script(&mut House::kitchen(GOAL), &["look"]);
-    assert_eq!(in_force(&play, Kind::Abstract), ["Look first."]);
-    let reflection = play.state().reflections.iter().find(|r| r.kind == Kind::Abstract).unwrap();
+    assert_eq!(in_force(&play, ReflectionKind::Abstract), ["Look first."]);
+    let reflection = play.state().reflections.iter().find(|r| r.kind == ReflectionKind::Abstract).unwrap();
     assert_eq!(reflection.truncated, Some(Truncation::Length));
     assert!(reflection.complaints[0].contains("cut off by the token limit"), "{:?}", reflection.complaints);
     assert_eq!(reflection.dropped[0].text, "Never put the mug in the coffeemachine before it");
@@ -46,7 +48,7 @@ fn a_summary_that_was_cut_off_replaced_the_whole_list() {
     play.mentor = Box::new(move |prompt| {
         said += 1;
         match prompt.question.unwrap() {
-            q if q.purpose == Purpose::Summarise && q.kind == Kind::Abstract => {
+            q if q.purpose == Purpose::Summarise && q.kind == ReflectionKind::Abstract => {
                 // The second time the whole of it comes.
                 if std::mem::take(&mut cut) {
                     "[\"In short.\", \"And mo✂"
@@ -55,12 +57,12 @@ fn a_summary_that_was_cut_off_replaced_the_whole_list() {
                 }
                 .to_owned()
             }
-            q if q.kind == Kind::Abstract => format!("['Said {said}.']"),
+            q if q.kind == ReflectionKind::Abstract => format!("['Said {said}.']"),
             _ => "[]".to_owned(),
         }
     });
     play.script(&mut House::kitchen(GOAL), &["look"; 2]);
-    let old = in_force(&play, Kind::Abstract);
+    let old = in_force(&play, ReflectionKind::Abstract);
     assert!(old.len() == 2 && old.iter().all(|t| t.starts_with("Said")), "{old:?}");
     let summary = |play: &Play| {
         let last = play.state().reflections.iter().rev().find(|r| r.purpose == Purpose::Summarise);
@@ -77,9 +79,9 @@ fn a_summary_that_was_cut_off_replaced_the_whole_list() {
     assert_eq!(told.dropped[0].text, "In short.");
 
     // A person asks for it again.
-    play.command(Command::Reflect(Kind::Abstract));
+    play.command(Command::Reflect(ReflectionKind::Abstract));
     play.turn(&mut |_| unreachable!(), &mut |_| None);
-    assert_eq!(in_force(&play, Kind::Abstract), ["In short.", "And more."]);
+    assert_eq!(in_force(&play, ReflectionKind::Abstract), ["In short.", "And more."]);
     assert!(summary(&play).truncated.is_none());
 }
 
@@ -92,14 +94,14 @@ fn an_action_that_the_token_limit_cut_in_the_middle_was_done() {
     play.script(&mut House::kitchen(GOAL), &["go to countertop✂", "go to countertop 1\nand then I w✂"]);
     let step = play.state().episode.as_ref().unwrap().step(1).unwrap().clone();
     assert_eq!(step.action(), Some("go to countertop 1"));
-    assert_eq!(step.unusable, 1);
+    assert_eq!(step.unusable_replies, 1);
     assert!(
         step.complaints.iter().any(|c| c.contains("cut off by the token limit")),
         "{:?}",
         step.complaints
     );
     let why = play.journal.iter().find_map(|e| match &e.event {
-        Event::AskedAgain { unusable, .. } => unusable.clone(),
+        Event::AskedAgain { unusable_reason: unusable, .. } => unusable.clone(),
         _ => None,
     });
     assert!(why.unwrap().contains("before its action was complete"));
@@ -107,7 +109,7 @@ fn an_action_that_the_token_limit_cut_in_the_middle_was_done() {
     let mut play = Play::new(spec("react", &[("a", "")]));
     play.script(&mut House::kitchen(GOAL), &["go to countertop✂"; 3]);
     let (_, failure) = play.state().failed_call.as_ref().unwrap();
-    assert!(failure.what.contains("before its action was complete, 3 times"), "{failure:?}");
+    assert!(failure.message.contains("before its action was complete, 3 times"), "{failure:?}");
 }
 
 /// The papers' code knows no limit: it does what has come.
@@ -123,7 +125,7 @@ fn as_the_public_code_reads_it_a_reply_that_was_cut_off_counts_and_is_marked() {
     play.script(&mut House::kitchen(GOAL), &["go to countertop✂"]);
     let step = &play.prompts.iter().find(|(_, p)| p.question.is_some()).unwrap().0;
     let step = step.episode.as_ref().unwrap().step(1).unwrap().clone();
-    assert_eq!((step.action(), step.unusable), (Some("go to countertop"), 0));
+    assert_eq!((step.action(), step.unusable_replies), (Some("go to countertop"), 0));
     assert!(step.complaints.iter().any(|c| c.contains("accept_truncated")), "{:?}", step.complaints);
     let plan = play.state().reflections.iter().next().unwrap();
     assert_eq!(plan.items[0].text.text, "I will go to the shelf and ta");

@@ -2,14 +2,14 @@
 
 use super::said::{Said, command};
 use super::{Complaint, Remarks, json_action, lines, says_something};
-use crate::engine::Reading;
+use crate::engine::ParsedActorReply;
 
 /// Reads a reply in any of the forms that models give: a bare line, `> line`, `think: ...`, `Thought:` and `Action:` pairs,
 /// JSON, inside code fences or not (`docs/REPLIES.md` has the rules). The first action counts; whatever else was said becomes
 /// a complaint. Linear in the length of the reply.
-pub fn read(reply: &str) -> Reading {
+pub fn read(reply: &str) -> ParsedActorReply {
     let (said, complaints) = understand(reply);
-    Reading {
+    ParsedActorReply {
         thought: said.thought,
         action: said.action,
         complete: said.complete,

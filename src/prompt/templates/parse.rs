@@ -2,7 +2,7 @@
 
 use super::world::Example;
 use super::{Choice, Content, Fact, Layout, Part, StoredText, TemplateError, When, World, question_key};
-use crate::domain::{Kind, Label, Purpose, Scope, Speaker};
+use crate::domain::{MessageRole, Purpose, ReflectionKind, Scope, SegmentLabel};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -22,7 +22,7 @@ struct RawLayout {
 struct RawPart {
     label: String,
     #[serde(default)]
-    speaker: Option<Speaker>,
+    speaker: Option<MessageRole>,
     #[serde(default)]
     text: Option<String>,
     #[serde(default)]
@@ -32,7 +32,7 @@ struct RawPart {
     #[serde(default)]
     fact: Option<String>,
     #[serde(default)]
-    kinds: Vec<Kind>,
+    kinds: Vec<ReflectionKind>,
     #[serde(default)]
     last: Option<String>,
     #[serde(default)]
@@ -112,7 +112,8 @@ fn is_question(name: &str) -> bool {
     fn known<T: serde::de::DeserializeOwned>(word: &str) -> bool {
         serde_json::from_value::<T>(serde_json::Value::from(word)).is_ok()
     }
-    name.split_once('.').is_some_and(|(purpose, kind)| known::<Purpose>(purpose) && known::<Kind>(kind))
+    name.split_once('.')
+        .is_some_and(|(purpose, kind)| known::<Purpose>(purpose) && known::<ReflectionKind>(kind))
 }
 
 fn world(file: &File<'_>, files: &BTreeMap<String, String>) -> Result<World, TemplateError> {
@@ -150,18 +151,18 @@ fn part(file: &File<'_>, raw: Spanned<RawPart>) -> Result<Part, TemplateError> {
         || choice.numbered;
     let chosen = || Some(Content::Lessons(choice.clone()));
     let (label, listed) = match raw.label.as_str() {
-        "instruction" => (Label::Instruction, None),
-        "guidance" => (Label::Guidance, None),
-        "cue" => (Label::Cue, None),
-        "abstract" => (Label::Abstract, chosen()),
-        "error" => (Label::Error, chosen()),
-        "progress" => (Label::Progress, chosen()),
-        "memory" => (Label::Memory, chosen()),
-        "attempt" => (Label::Attempt, Some(Content::Attempt(heading))),
-        "example" => (Label::Example, Some(Content::Examples(heading))),
-        "task" => (Label::Task, Some(Content::Task(heading))),
-        "steps" => (Label::Action, Some(Content::Steps)),
-        "rejection" => (Label::Rejection, Some(Content::Rejections(heading))),
+        "instruction" => (SegmentLabel::Instruction, None),
+        "guidance" => (SegmentLabel::Guidance, None),
+        "cue" => (SegmentLabel::Cue, None),
+        "abstract" => (SegmentLabel::Abstract, chosen()),
+        "error" => (SegmentLabel::Error, chosen()),
+        "progress" => (SegmentLabel::Progress, chosen()),
+        "memory" => (SegmentLabel::Memory, chosen()),
+        "attempt" => (SegmentLabel::Attempt, Some(Content::Attempt(heading))),
+        "example" => (SegmentLabel::Example, Some(Content::Examples(heading))),
+        "task" => (SegmentLabel::Task, Some(Content::Task(heading))),
+        "steps" => (SegmentLabel::Action, Some(Content::Steps)),
+        "rejection" => (SegmentLabel::Rejection, Some(Content::Rejections(heading))),
         other => {
             let known = "instruction, guidance, abstract, error, progress, memory, attempt, example, task, \
                          steps, rejection, cue";
@@ -192,8 +193,8 @@ fn part(file: &File<'_>, raw: Spanned<RawPart>) -> Result<Part, TemplateError> {
         }
     };
     let speaker = raw.speaker.unwrap_or(match label {
-        Label::Instruction | Label::Guidance => Speaker::System,
-        _ => Speaker::User,
+        SegmentLabel::Instruction | SegmentLabel::Guidance => MessageRole::System,
+        _ => MessageRole::User,
     });
     Ok(Part { label, speaker, content, when: raw.when.map(|w| When { setting: w.setting, is: w.is }) })
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::{ModelRole, SettingOrigin};
-use crate::engine::{Ask, Measure};
+use crate::engine::{PromptRequest, TokenRatio};
 
 /// A server counted half as many tokens again as were estimated, and the prompt that was to fit did not.
 #[test]
@@ -16,11 +16,12 @@ fn what_a_server_counts_makes_the_budget_smaller() {
     let replies: Vec<String> = (0..60).map(|n| format!("go to countertop {}", 1 + n % 2)).collect();
     play.script(&mut house, &replies.iter().map(String::as_str).collect::<Vec<_>>());
     let (state, record) = play.prompts.last().unwrap();
-    let ask = Ask { asked: ModelRole::Actor, question: None, step: record.step, retry: record.retry };
+    let ask =
+        PromptRequest { role: ModelRole::Actor, question: None, step: record.step, retry: record.retry };
     let desk = PromptBuilder::new(Arc::new(Templates::builtin()));
     let tokens = |counted: u64| {
         let mut state = state.clone();
-        state.measures = vec![Measure { asked: ModelRole::Actor, estimated: 1000, counted }];
+        state.token_ratios = vec![TokenRatio { role: ModelRole::Actor, estimated: 1000, counted }];
         desk.draft(&state, &ask).record.tokens
     };
     let (as_estimated, more, less) = (tokens(1000), tokens(1500), tokens(500));

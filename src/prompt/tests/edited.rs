@@ -1,7 +1,7 @@
 //! What a person changes in a drafted prompt.
 
 use super::{TASK, lesson};
-use crate::domain::{Kind, LessonText};
+use crate::domain::{LessonText, ReflectionKind};
 use crate::engine::{Command, State};
 use crate::method::fixture::{House, Play, spec};
 use crate::prompt::{body_hash, edited, render, text_hash};
@@ -11,7 +11,10 @@ use std::sync::Arc;
 fn sent() -> (State, crate::domain::PromptRecord) {
     let mut play = Play::new(spec("omnireflect", &[TASK]));
     let mut house = House::kitchen("put a hot apple in garbagecan");
-    play.command(lesson(Kind::Error, LessonText::error("It was cold.", "Heat food in a microwave only.")));
+    play.command(lesson(
+        ReflectionKind::Error,
+        LessonText::error("It was cold.", "Heat food in a microwave only."),
+    ));
     play.script(&mut house, &["think: apples", "go to countertop 2", "take apple 1 from countertop 2"]);
     play.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm));
     for (proposal, reason) in [("look", "you have looked"), ("inventory", "you know that")] {
@@ -50,8 +53,9 @@ fn one_segment_has_other_words_and_every_other_keeps_its_own() {
         if !was[at].trim_matches('\n').is_empty() {
             assert_eq!(ends(&is[at]), ends(&was[at]), "the line breaks around it stay");
         }
-        let speakers =
-            |p: &crate::domain::Prompt| p.segments.iter().map(|s| (s.label, s.speaker)).collect::<Vec<_>>();
+        let speakers = |p: &crate::domain::Prompt| {
+            p.segments.iter().map(|s| (s.label, s.message_role)).collect::<Vec<_>>()
+        };
         assert_eq!(speakers(&before), speakers(&now));
     }
     assert!(edited(&state, &record, before.segments.len(), "x").is_none());

@@ -11,7 +11,7 @@ fn overridden(replies: &[&str], proposal: &str, fate: ThoughtDisposition) -> Pla
     play.command(Command::SetAutonomy(Autonomy::Confirm));
     play.script(&mut house, &[proposal]);
     let action = "go to fridge 1".to_owned();
-    play.command(Command::Override { action, shown_as: ShownAs::Own, fate });
+    play.command(Command::Override { action, shown_as: ShownAs::Own, thought_disposition: fate });
     play.script(&mut house, &[]);
     play
 }
@@ -62,8 +62,12 @@ fn a_thought_that_was_replaced_was_never_said() {
         assert!(!text.contains("the stove is hot"), "{text}");
         assert!(text.contains("> think: one\n"), "a thought before another action is not concerned");
         let step = &steps(&play)[2];
-        assert_eq!(step.executed.as_ref().unwrap().fate, ThoughtDisposition::Dropped, "exports say so too");
-        assert_eq!(step.wanted().as_deref(), Some("think: the stove is hot"));
+        assert_eq!(
+            step.executed.as_ref().unwrap().thought_disposition,
+            ThoughtDisposition::Dropped,
+            "exports say so too"
+        );
+        assert_eq!(step.proposal_text().as_deref(), Some("think: the stove is hot"));
         all_hashes_hold(&play).unwrap();
     }
 }

@@ -27,10 +27,10 @@ fn interfaces_show_the_first_observation_their_way() {
 
 #[test]
 fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
-    let plain = |sent: Option<&str>, rule: Option<&str>, list| Outgoing {
+    let plain = |sent: Option<&str>, rule: Option<&str>, list| OutgoingAction {
         sent: sent.map(str::to_owned),
         rule: rule.map(str::to_owned),
-        list,
+        list_only: list,
     };
     let mut board = looking_through("agentboard");
     let mut house = House::kitchen("put a hot apple in garbagecan");
@@ -130,12 +130,16 @@ fn a_template_may_give_the_agents_lines_to_the_assistant() {
     let templates = Templates::with_overrides(vec![("react.toml".to_owned(), layout.to_owned())]).unwrap();
     let mut play = Play::new(spec("react", &[TASK]));
     play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["go to countertop 2"]);
-    let ask =
-        crate::engine::Ask { asked: crate::domain::ModelRole::Actor, question: None, step: 2, retry: 0 };
+    let ask = crate::engine::PromptRequest {
+        role: crate::domain::ModelRole::Actor,
+        question: None,
+        step: 2,
+        retry: 0,
+    };
     let draft = PromptBuilder::new(Arc::new(templates)).draft(play.state(), &ask);
-    let speakers: Vec<Speaker> =
-        render(play.state(), &draft.record).segments.iter().map(|s| s.speaker).collect();
-    assert_eq!(speakers, [Speaker::User, Speaker::Assistant, Speaker::User]);
+    let speakers: Vec<MessageRole> =
+        render(play.state(), &draft.record).segments.iter().map(|s| s.message_role).collect();
+    assert_eq!(speakers, [MessageRole::User, MessageRole::Assistant, MessageRole::User]);
 }
 
 #[test]
@@ -146,7 +150,7 @@ fn a_record_that_names_steps_without_end_is_rendered_at_once() {
     let (state, record) = play.prompts.last().unwrap();
     let mut endless = record.clone();
     for segment in &mut endless.segments {
-        if let Origin::Steps { to, .. } = &mut segment.origin {
+        if let SegmentOrigin::Steps { to, .. } = &mut segment.origin {
             *to = u32::MAX;
         }
     }
@@ -174,7 +178,7 @@ fn what_agentboard_says_itself_is_passed_on_by_every_view() {
             let mut play = Play::new(run);
             play.script(&mut House::kitchen("put a hot apple in garbagecan"), &[]);
             let rule = sent.map(|_| "babyai.pickup".to_owned());
-            let want = Outgoing { sent: sent.map(str::to_owned), rule, list: false };
+            let want = OutgoingAction { sent: sent.map(str::to_owned), rule, list_only: false };
             assert_eq!(interface::outgoing(play.state(), said), want, "{interface} {said}");
             let turn =
                 StepResult { observation: "You arrive at loc 1. Hm.".to_owned(), ..StepResult::default() };
@@ -188,7 +192,7 @@ fn what_agentboard_says_itself_is_passed_on_by_every_view() {
 #[test]
 fn fcrf_mends_actions_and_says_so_and_leaves_the_words_of_thoughts() {
     let mut run = spec("fcrf", &[TASK]);
-    assert_eq!(run.settings.word("action_rule", ""), "fcrf");
+    assert_eq!(run.settings.text("action_rule", ""), "fcrf");
     run.interface = "react".to_owned();
     let play = Play::new(run);
     for (said, sent) in [

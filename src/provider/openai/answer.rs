@@ -461,7 +461,7 @@ impl<'a> Answer<'a> {
             ),
             error::too_long_advice(self.asked),
         )
-        .of_kind(FailureKind::Empty)
+        .of_kind(FailureKind::EmptyReply)
     }
 
     /// The connection ended before the answer did.
@@ -470,7 +470,7 @@ impl<'a> Answer<'a> {
             let what = format!("the answer of {} broke off: {why}", self.host());
             let next = "retry; what had come is no whole answer. Some servers break off like this at the end of their context: \
                         there a smaller context_tokens or max_tokens helps";
-            ProviderError::new(what, next).of_kind(FailureKind::CutOff)
+            ProviderError::new(what, next).of_kind(FailureKind::Interrupted)
         } else {
             let what = format!("{} broke the connection before it answered: {why}", self.host());
             ProviderError::new(what, "retry; look at the server's own log").of_kind(FailureKind::Unreachable)
@@ -498,13 +498,13 @@ impl<'a> Answer<'a> {
     fn endless(&self) -> ProviderError {
         let what = format!("{} sends without an end ({} so far)", self.host(), size(self.read));
         let next = "set max_tokens and stop in the endpoint's profile, or choose another server";
-        ProviderError::new(what, next).of_kind(FailureKind::Odd)
+        ProviderError::new(what, next).of_kind(FailureKind::InvalidResponse)
     }
 
     fn odd(&self, words: &str) -> ProviderError {
         let what = format!("what {} sends is no answer of a model server: {words}", self.host());
         ProviderError::new(what, "check the base URL; `retrospect doctor` checks the server")
-            .of_kind(FailureKind::Odd)
+            .of_kind(FailureKind::InvalidResponse)
     }
 
     /// An error in the stream: its number decides as a status would.

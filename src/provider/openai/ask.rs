@@ -94,7 +94,7 @@ impl Failed {
     /// The server may have refused the number of tokens that was asked for.
     fn refuses_bound(&self) -> bool {
         let change = self.change.as_ref().is_some_and(Change::is_bound);
-        change || matches!(self.error.kind, FailureKind::TooLong | FailureKind::Refused)
+        change || matches!(self.error.kind, FailureKind::TooLong | FailureKind::BadRequest)
     }
 }
 
@@ -196,7 +196,7 @@ impl Call {
         let learnt = trial.over(self.memory.learnt(), self.wanted());
         let body = request::body(&self.endpoint, &learnt, &self.request);
         match self.send(&learnt, &body).await {
-            Err(failed) if failed.error.kind == FailureKind::Empty => {
+            Err(failed) if failed.error.kind == FailureKind::EmptyReply => {
                 let whole = self.without_stream(failed.error, &learnt, body).await?;
                 if !std::mem::replace(silent, true) {
                     let host = self.endpoint.host();
@@ -231,7 +231,7 @@ impl Call {
                 what,
                 "take the compression out of the server or the proxy before it",
             )
-            .of_kind(FailureKind::Odd)
+            .of_kind(FailureKind::InvalidResponse)
             .into());
         }
         let stops = request::stops(endpoint, learnt, &self.request);
@@ -319,7 +319,7 @@ impl Call {
         }
         Failed {
             again: retry::may(status, &header)
-                && !matches!(error.kind, FailureKind::Credit | FailureKind::TooLong),
+                && !matches!(error.kind, FailureKind::OutOfCredit | FailureKind::TooLong),
             wait: retry::asked(&header).or_else(|| retry::asked_in(&body)),
             change: Change::asked_by(status, &body, sent, &self.memory.learnt()),
             error,
@@ -468,7 +468,7 @@ impl Call {
             what,
             "retry; if other programs use this server, let it finish one request at a time",
         )
-        .of_kind(FailureKind::CutOff)
+        .of_kind(FailureKind::Interrupted)
     }
 
     /// A stop at a newline, the server's or ours, seems to have ended an answer before it said what to do. What a person chose as
@@ -594,7 +594,7 @@ impl Call {
 
     /// Counts an answer that is of no use, with those before it, and tells it: what comes next may fail.
     fn in_vain(&self, whole: &Completion, before: &Usage) -> Usage {
-        let before = Usage::default().after(&self.usage(whole).after(before));
+        let before = Usage::default().with_earlier(&self.usage(whole).with_earlier(before));
         let _ = self.tell.send(Delta::Usage(before));
         before
     }
@@ -603,7 +603,7 @@ impl Call {
     fn finish(&self, whole: &Completion, before: &Usage) {
         let truncated = self.truncation(whole);
         let _ = truncated.map(|by| self.tell.send(Delta::Truncated(by)));
-        let _ = self.tell.send(Delta::Usage(self.usage(whole).after(before)));
+        let _ = self.tell.send(Delta::Usage(self.usage(whole).with_earlier(before)));
         if whole.finished && self.memory.gate().announce() {
             self.notice(format!(
                 "{} breaks off a reply when another request arrives; it gets one request at a time from now on \
@@ -668,7 +668,7 @@ impl Call {
                 prompt_tokens: counts.prompt,
                 reply_tokens: counts.reply,
                 reasoning_tokens: counts.reasoning.min(counts.reply),
-                proxy,
+                counted_by_proxy: proxy,
                 ..Usage::default()
             }
         } else {

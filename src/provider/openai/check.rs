@@ -7,7 +7,7 @@ use super::learned_quirks::{Bound, Learnt, Memory};
 use super::received::Body;
 use super::rejected_param::Change;
 use super::{Api, OpenAi, request};
-use crate::domain::{Label, ModelRole, Origin, Prompt, Segment, Speaker};
+use crate::domain::{MessageRole, ModelRole, Prompt, Segment, SegmentLabel, SegmentOrigin};
 use crate::provider::{Delta, FailureKind, ProviderError, Request, SamplingWish};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -157,9 +157,9 @@ async fn ask(
 
 fn question(asked: ModelRole, words: &str) -> Request {
     let words = Segment {
-        label: Label::Instruction,
-        origin: Origin::Task,
-        speaker: Speaker::User,
+        label: SegmentLabel::Instruction,
+        origin: SegmentOrigin::Task,
+        message_role: MessageRole::User,
         text: Arc::from(words),
     };
     Request { asked, prompt: Arc::new(Prompt { segments: vec![words] }), ..Request::default() }

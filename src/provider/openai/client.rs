@@ -142,7 +142,7 @@ fn address(base: &str, path: &str) -> Result<Url, ProviderError> {
             format!("the base URL cannot be used: {why}"),
             "give one such as http://127.0.0.1:8080/v1",
         )
-        .of_kind(FailureKind::Setup)
+        .of_kind(FailureKind::Misconfigured)
     };
     let mut url = Url::parse(base).map_err(|e| setup(&e.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -166,7 +166,7 @@ fn address(base: &str, path: &str) -> Result<Url, ProviderError> {
 fn header_name(name: &str) -> Result<HeaderName, ProviderError> {
     HeaderName::try_from(name).map_err(|_| {
         ProviderError::new(format!("{name:?} is no name of a header"), "mend the endpoint's profile")
-            .of_kind(FailureKind::Setup)
+            .of_kind(FailureKind::Misconfigured)
     })
 }
 
@@ -181,7 +181,7 @@ fn header_value(what: &str, value: &str) -> Result<HeaderValue, ProviderError> {
             format!("the value of {what} has a line end or another sign that a header cannot have"),
             "set it anew, in one line",
         )
-        .of_kind(FailureKind::Setup)
+        .of_kind(FailureKind::Misconfigured)
     })
 }
 
@@ -205,7 +205,7 @@ fn build(endpoint: &Endpoint) -> Result<Client, ProviderError> {
             format!("no connection can be made here: {}", reason(&error)),
             "install the system's certificates (ca-certificates), or name a file of them (ca_file, --ca-file, SSL_CERT_FILE)",
         )
-        .of_kind(FailureKind::Setup)
+        .of_kind(FailureKind::Misconfigured)
     })
 }
 

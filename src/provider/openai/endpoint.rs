@@ -315,7 +315,7 @@ impl Endpoint {
 
     /// The address as it is shown and kept: without what may be a secret in it.
     pub fn shown_url(&self) -> String {
-        crate::text::address(&self.base_url)
+        crate::text::redact_url(&self.base_url)
     }
 
     /// The server is on this machine.

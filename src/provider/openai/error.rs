@@ -125,12 +125,12 @@ pub(super) fn refused(endpoint: &Endpoint, status: u16, body: &Body, asked: u64)
             // Gemini's status for a key that it doesn't know.
             400 if body.contains("API_KEY_INVALID") => (FailureKind::Credentials, key_advice(endpoint)),
             300..=399 => (
-                FailureKind::Setup,
+                FailureKind::Misconfigured,
                 "set the base URL to where the server says it is".to_owned(),
             ),
             401 => (FailureKind::Credentials, key_advice(endpoint)),
-            402 => (FailureKind::Credit, "add credit there, or choose another server or model".to_owned()),
-            429 if no_quota => (FailureKind::Credit, "add credit there, or choose another server or model".to_owned()),
+            402 => (FailureKind::OutOfCredit, "add credit there, or choose another server or model".to_owned()),
+            429 if no_quota => (FailureKind::OutOfCredit, "add credit there, or choose another server or model".to_owned()),
             403 => (
                 FailureKind::Forbidden,
                 format!("the key may lack the right to this model, or these words are forbidden; {}", key_advice(endpoint)),
@@ -142,7 +142,7 @@ pub(super) fn refused(endpoint: &Endpoint, status: u16, body: &Body, asked: u64)
                 "retry; if it stays, look at the server's own log: the request itself may be what it cannot take".to_owned(),
             ),
             _ => (
-                FailureKind::Refused,
+                FailureKind::BadRequest,
                 "change the model or the endpoint's profile; `retrospect doctor` checks the server".to_owned(),
             ),
         }

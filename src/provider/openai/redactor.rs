@@ -201,7 +201,7 @@ impl Decoded {
         while let Some(next) = text[here..].chars().next() {
             let rest = &text[here..];
             let skipped = marks.iter().find(|m| rest.starts_with(m.as_str())).map_or(0, String::len);
-            let skipped = if skipped > 0 { skipped } else { text::unseen(rest) };
+            let skipped = if skipped > 0 { skipped } else { text::invisible_prefix_len(rest) };
             if skipped > 0 {
                 here += skipped;
                 continue;

@@ -2,7 +2,7 @@
 
 use super::endpoint::{Api, Endpoint, MaxTokensField, PENALTY};
 use super::learned_quirks::{Bound, Learnt};
-use crate::domain::{ModelRole, Prompt, Speaker, warmed};
+use crate::domain::{MessageRole, ModelRole, Prompt, raised_temperature};
 use crate::provider::Request;
 use serde_json::{Map, Value, json};
 
@@ -130,7 +130,7 @@ pub(super) fn body(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> M
         put(name, Some(value.clone()));
     }
     if let Some(own) = body.get("temperature").and_then(Value::as_f64).filter(|_| wish.warmer > 0.0) {
-        body.insert("temperature".to_owned(), json!(warmed(own, wish.warmer)));
+        body.insert("temperature".to_owned(), json!(raised_temperature(own, wish.warmer)));
     }
     body.insert("model".to_owned(), json!(endpoint.model));
     body.insert("stream".to_owned(), json!(true));
@@ -146,17 +146,17 @@ pub(super) fn body(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> M
 
 /// The messages of a prompt: neighbours of one speaker are one message, and its content is a plain text.
 fn messages(prompt: &Prompt) -> Value {
-    let mut messages: Vec<(Speaker, String)> = Vec::new();
+    let mut messages: Vec<(MessageRole, String)> = Vec::new();
     for segment in &prompt.segments {
         match messages.last_mut() {
-            Some((speaker, text)) if *speaker == segment.speaker => text.push_str(&segment.text),
-            _ => messages.push((segment.speaker, segment.text.to_string())),
+            Some((speaker, text)) if *speaker == segment.message_role => text.push_str(&segment.text),
+            _ => messages.push((segment.message_role, segment.text.to_string())),
         }
     }
     let role = |speaker| match speaker {
-        Speaker::System => "system",
-        Speaker::User => "user",
-        Speaker::Assistant => "assistant",
+        MessageRole::System => "system",
+        MessageRole::User => "user",
+        MessageRole::Assistant => "assistant",
     };
     messages.iter().map(|(speaker, text)| json!({"role": role(*speaker), "content": text})).collect()
 }
@@ -164,14 +164,14 @@ fn messages(prompt: &Prompt) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Label, Origin, Segment};
+    use crate::domain::{Segment, SegmentLabel, SegmentOrigin};
     use std::sync::Arc;
 
-    fn request(parts: &[(Speaker, &str)]) -> Request {
-        let segment = |(speaker, text): &(Speaker, &str)| Segment {
-            label: Label::Task,
-            origin: Origin::Task,
-            speaker: *speaker,
+    fn request(parts: &[(MessageRole, &str)]) -> Request {
+        let segment = |(speaker, text): &(MessageRole, &str)| Segment {
+            label: SegmentLabel::Task,
+            origin: SegmentOrigin::Task,
+            message_role: *speaker,
             text: Arc::from(*text),
         };
         let prompt = Arc::new(Prompt { segments: parts.iter().map(segment).collect() });
@@ -182,12 +182,12 @@ mod tests {
     fn the_least_is_sent_and_content_is_a_plain_text() {
         let endpoint = Endpoint::new("http://h/v1/", "m");
         let request = request(&[
-            (Speaker::System, "s1 "),
-            (Speaker::System, "s2"),
-            (Speaker::User, "u1 "),
-            (Speaker::User, "u2"),
-            (Speaker::Assistant, "a"),
-            (Speaker::User, ">"),
+            (MessageRole::System, "s1 "),
+            (MessageRole::System, "s2"),
+            (MessageRole::User, "u1 "),
+            (MessageRole::User, "u2"),
+            (MessageRole::Assistant, "a"),
+            (MessageRole::User, ">"),
         ]);
         let sent = Value::Object(body(&endpoint, &Learnt::default(), &request));
         assert_eq!(
@@ -208,7 +208,7 @@ mod tests {
         let mut endpoint = Endpoint::new("http://h/v1", "m");
         endpoint.omit.insert("temperature".to_owned());
         endpoint.extra = json!({"top_k": 3, "min_p": 0.1}).as_object().unwrap().clone();
-        let mut request = request(&[(Speaker::User, ">")]);
+        let mut request = request(&[(MessageRole::User, ">")]);
         request.wish.chosen = json!({
             "temperature": 0.7, "top_p": false, "top_k": 9, "repetition_penalty": 1.1, "max_tokens": 64, "stop": ["END"],
             "seed": false,
@@ -243,7 +243,8 @@ mod tests {
         endpoint.omit.insert("top_p".to_owned());
         let mut learnt = Learnt { other_max_field: true, one_message: true, ..Learnt::default() };
         learnt.dropped.extend(["top_k", "seed", "min_p", "temperature"].map(str::to_owned));
-        let sent = body(&endpoint, &learnt, &request(&[(Speaker::System, "a"), (Speaker::User, "b")]));
+        let sent =
+            body(&endpoint, &learnt, &request(&[(MessageRole::System, "a"), (MessageRole::User, "b")]));
         let names: Vec<&str> = sent.keys().map(String::as_str).collect();
         assert_eq!(
             names,
@@ -281,7 +282,7 @@ mod tests {
             endpoint.sampling.temperature = Some(0.6);
             endpoint.extra = extra.as_object().unwrap().clone();
             endpoint.omit.extend(omitted.then(|| "temperature".to_owned()));
-            let mut request = request(&[(Speaker::User, ">")]);
+            let mut request = request(&[(MessageRole::User, ">")]);
             (request.wish.warmer, request.wish.chosen) = (warmer, chosen.as_object().unwrap().clone());
             let sent = body(&endpoint, &Learnt::default(), &request);
             assert_eq!(*sent.get("temperature").unwrap_or(&Value::Null), want, "{extra} {chosen} {warmer}");
@@ -309,7 +310,7 @@ mod tests {
         for (extra, chosen, other_max_field, want) in cases {
             let mut endpoint = Endpoint::new("http://h/v1", "m");
             endpoint.extra = extra.as_object().unwrap().clone();
-            let mut request = request(&[(Speaker::User, ">")]);
+            let mut request = request(&[(MessageRole::User, ">")]);
             request.wish.chosen = chosen.as_object().unwrap().clone();
             let sent = body(&endpoint, &Learnt { other_max_field, ..Learnt::default() }, &request);
             let got: Value = names.iter().map(|name| sent.get(*name).cloned()).collect();
@@ -322,7 +323,7 @@ mod tests {
         let mut endpoint = Endpoint::new("http://h/v1", "m");
         endpoint.api = Api::Completions;
         endpoint.max_tokens_field = super::super::endpoint::MaxTokensField::MaxCompletionTokens;
-        let mut request = request(&[(Speaker::System, "a"), (Speaker::User, "b\n>")]);
+        let mut request = request(&[(MessageRole::System, "a"), (MessageRole::User, "b\n>")]);
         request.wish.warmer = 0.4;
         request.seed = u64::MAX;
         let sent = body(&endpoint, &Learnt::default(), &request);

@@ -35,7 +35,7 @@ pub(super) fn trust(builder: ClientBuilder, endpoint: &Endpoint) -> Result<Clien
             format!("{}: {why}", file.display()),
             "set ca_file to the certificate of the authority that signed the server's, as PEM text",
         )
-        .of_kind(FailureKind::Setup)
+        .of_kind(FailureKind::Misconfigured)
     };
     let text = files::read(file, LONGEST).map_err(|e| unusable(format!("ca_file could not be read: {e}")))?;
     match Certificate::from_pem_bundle(&text) {
@@ -61,7 +61,7 @@ pub(super) fn refused(endpoint: &Endpoint, error: &reqwest::Error) -> Option<Pro
             "look at the server's own log, and at what stands between".to_owned(),
         ),
     };
-    Some(ProviderError::new(what, next).of_kind(FailureKind::Setup))
+    Some(ProviderError::new(what, next).of_kind(FailureKind::Misconfigured))
 }
 
 fn certificate(host: &str, why: &CertificateError) -> (String, String) {

@@ -1,7 +1,7 @@
 //! What a prompt says, by the labels and words of its segments: the task, the steps so far, the wording of the game.
 
 use super::text::{Act, Name, Treatment, Wording, act, bare, list};
-use crate::domain::{Label, Prompt};
+use crate::domain::{Prompt, SegmentLabel};
 
 /// The task as the actor understands it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,19 +66,19 @@ pub(super) fn read(prompt: &Prompt) -> Reading<'_> {
     for segment in &prompt.segments {
         let text: &str = &segment.text;
         match segment.label {
-            Label::Task => {
+            SegmentLabel::Task => {
                 reading.task_text = text.trim();
                 reading.goal = goal_in(text).or(reading.goal.take());
                 reading.places.extend(room(text));
             }
-            Label::Instruction => {
+            SegmentLabel::Instruction => {
                 reading.wording = wording(text).or(reading.wording);
                 if reading.goal.is_none() {
                     reading.goal = goal_in(text);
                 }
             }
-            Label::Thought => reading.items.push(Item::Thought(thought(bare(text)))),
-            Label::Action | Label::HumanEdit => {
+            SegmentLabel::Thought => reading.items.push(Item::Thought(thought(bare(text)))),
+            SegmentLabel::Action | SegmentLabel::HumanEdit => {
                 let line = bare(text).lines().next().unwrap_or("").trim();
                 reading.items.push(if line.starts_with("think:") {
                     Item::Thought(thought(line))
@@ -86,22 +86,22 @@ pub(super) fn read(prompt: &Prompt) -> Reading<'_> {
                     Item::Did { line, act: act(line), answer: "" }
                 });
             }
-            Label::Observation => {
+            SegmentLabel::Observation => {
                 if let Some(Item::Did { answer, .. }) = reading.items.last_mut()
                     && answer.is_empty()
                 {
                     *answer = bare(text);
                 }
             }
-            Label::Rejection => reading.rejections.push(text),
-            Label::Guidance
-            | Label::Abstract
-            | Label::Error
-            | Label::Progress
-            | Label::Memory
-            | Label::Attempt
-            | Label::Example
-            | Label::Cue => {}
+            SegmentLabel::Rejection => reading.rejections.push(text),
+            SegmentLabel::Guidance
+            | SegmentLabel::Abstract
+            | SegmentLabel::Error
+            | SegmentLabel::Progress
+            | SegmentLabel::Memory
+            | SegmentLabel::Attempt
+            | SegmentLabel::Example
+            | SegmentLabel::Cue => {}
         }
     }
     reading

@@ -12,28 +12,28 @@ use super::belief::{Belief, Faults};
 use super::knowledge::Habit;
 use super::read::read;
 use super::text::Treatment;
-use crate::domain::{Label, ModelRole, Origin, Prompt, Segment, Speaker};
+use crate::domain::{MessageRole, ModelRole, Prompt, Segment, SegmentLabel, SegmentOrigin};
 use crate::engine::request_seed;
 use crate::env::alfworld::World;
 use crate::env::household::{self, Difficulty, Kind, TaskId};
 
 const INSTRUCTION: &str = "You act in a household.\n- move [object] to [place]\n";
 
-fn segment(label: Label, text: &str) -> Segment {
-    Segment { label, origin: Origin::Task, speaker: Speaker::User, text: text.into() }
+fn segment(label: SegmentLabel, text: &str) -> Segment {
+    Segment { label, origin: SegmentOrigin::Task, message_role: MessageRole::User, text: text.into() }
 }
 
 /// A prompt of the usual form, from lines such as `> go to fridge 1`, each followed by its answer.
 fn prompt(lessons: &[&str], task: &str, steps: &[(&str, &str)]) -> Prompt {
-    let mut segments = vec![segment(Label::Instruction, INSTRUCTION)];
-    segments.extend(lessons.iter().map(|l| segment(Label::Abstract, &format!("- {l}\n"))));
-    segments.push(segment(Label::Task, &format!("Here is the task.\n{task}\n")));
+    let mut segments = vec![segment(SegmentLabel::Instruction, INSTRUCTION)];
+    segments.extend(lessons.iter().map(|l| segment(SegmentLabel::Abstract, &format!("- {l}\n"))));
+    segments.push(segment(SegmentLabel::Task, &format!("Here is the task.\n{task}\n")));
     for (line, seen) in steps {
-        let label = if line.starts_with("think:") { Label::Thought } else { Label::Action };
+        let label = if line.starts_with("think:") { SegmentLabel::Thought } else { SegmentLabel::Action };
         segments.push(segment(label, &format!("> {line}\n")));
-        segments.push(segment(Label::Observation, &format!("{seen}\n")));
+        segments.push(segment(SegmentLabel::Observation, &format!("{seen}\n")));
     }
-    segments.push(segment(Label::Cue, ">"));
+    segments.push(segment(SegmentLabel::Cue, ">"));
     Prompt { segments }
 }
 
@@ -60,14 +60,14 @@ fn play(mut world: World, lessons: &[&str], cap: u32) -> Played {
         prompts.push(next.clone());
         let cue = next.segments.pop().unwrap();
         let (label, seen) = if line.starts_with("think:") {
-            (Label::Thought, "OK.".to_owned())
+            (SegmentLabel::Thought, "OK.".to_owned())
         } else {
             let reply = world.play(&line).unwrap();
             won = reply.won;
-            (Label::Action, reply.feedback.to_owned())
+            (SegmentLabel::Action, reply.feedback.to_owned())
         };
         next.segments.push(segment(label, &format!("> {line}\n")));
-        next.segments.push(segment(Label::Observation, &format!("{seen}\n")));
+        next.segments.push(segment(SegmentLabel::Observation, &format!("{seen}\n")));
         next.segments.push(cue);
         if won {
             break;

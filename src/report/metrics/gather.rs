@@ -45,7 +45,7 @@ impl Gather {
         self.state.apply(envelope);
         match envelope.event {
             Event::EpisodeEnded { .. } => self.ended(),
-            Event::LessonChanged { by: Author::File, .. } => self.pool_given = true,
+            Event::LessonChanged { author: Author::File, .. } => self.pool_given = true,
             _ => {}
         }
     }
@@ -70,13 +70,13 @@ impl Gather {
         Gathered {
             session: state.session.clone(),
             spec: state.run.clone(),
-            episodes: state.past.iter().cloned().collect(),
+            episodes: state.ended_episodes.iter().cloned().collect(),
             reflections: state.reflections.iter().cloned().collect(),
             revision: self.revision,
             pool_given: self.pool_given,
-            ahead: state.asked_ahead(),
-            open: !state.over,
-            mentor_asked: state.spent.mentor_calls > 0,
+            ahead: state.prefetch_stats(),
+            open: !state.run_over,
+            mentor_asked: state.usage.mentor_calls > 0,
         }
     }
 }

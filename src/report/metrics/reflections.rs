@@ -25,8 +25,8 @@ pub(super) struct Moves {
 impl Moves {
     pub(super) fn of(episode: &Episode) -> Self {
         let mut moves = Self::default();
-        let mut progress = episode.reset.as_ref().map_or(0.0, |r| r.progress);
-        for step in episode.steps.iter().filter(|s| !s.only_thinks()) {
+        let mut progress = episode.first_observation.as_ref().map_or(0.0, |r| r.progress);
+        for step in episode.steps.iter().filter(|s| !s.is_thought_only()) {
             let (Some(action), Some(answer)) = (step.action(), &step.answer) else { continue };
             moves.all.insert(action.to_owned());
             if answer.progress > progress {

@@ -1,7 +1,7 @@
 //! Metrics as text, Markdown and JSON.
 
 use super::{Comparison, Improvement, Interval, Metrics, Rates, against, improvement};
-use crate::text::{markdown, one_line, width};
+use crate::text::{escape_markdown, one_line, width};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -119,10 +119,10 @@ fn remarks(metrics: &Metrics) -> Vec<String> {
         lines.push(format!("{} tasks with a person's hand in them stand in no rate.", metrics.assisted));
     }
     if !metrics.counted.is_empty() {
-        let cost = metrics.counted.cost().map_or_else(String::new, |cost| format!("; cost {cost}"));
-        lines.push(format!("Tokens: {}{cost}.", metrics.counted.words()));
+        let cost = metrics.counted.format_cost().map_or_else(String::new, |cost| format!("; cost {cost}"));
+        lines.push(format!("Tokens: {}{cost}.", metrics.counted.describe()));
     }
-    if let Some(words) = metrics.ahead.words() {
+    if let Some(words) = metrics.ahead.describe() {
         lines.push(format!("Asked ahead: {words}; what was for nothing stands in no other count."));
     }
     if metrics.calibration > 0 {
@@ -251,7 +251,7 @@ fn published(out: &mut String, form: Form, metrics: &Metrics) {
 
 /// Words on a line of their own, or in one.
 fn sentence(form: Form, text: &str) -> String {
-    if form == Form::Markdown { markdown(text) } else { one_line(text).into_owned() }
+    if form == Form::Markdown { escape_markdown(text) } else { one_line(text).into_owned() }
 }
 
 fn heading(out: &mut String, form: Form, text: &str) {
@@ -266,7 +266,7 @@ fn table(out: &mut String, form: Form, table: &Table) {
     let head: Vec<String> = table.head.iter().map(|h| (*h).to_owned()).collect();
     if form == Form::Markdown {
         let line = |cells: &[String]| {
-            let cells: Vec<String> = cells.iter().map(|c| markdown(c)).collect();
+            let cells: Vec<String> = cells.iter().map(|c| escape_markdown(c)).collect();
             format!("| {} |\n", cells.join(" | "))
         };
         out.push_str(&line(&head));

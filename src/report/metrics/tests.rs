@@ -4,8 +4,8 @@
 use super::aggregate::{iqm, median};
 use super::*;
 use crate::domain::{
-    Autonomy, EndReason, EpisodeSummary, Hindsight, Item, Kind, LessonText, Limits, Purpose, Reflection, Seq,
-    Task,
+    Autonomy, EndReason, EpisodeStats, EpisodeSummary, LessonText, Limits, Purpose, Reflection,
+    ReflectionItem, ReflectionKind, Seq, Task,
 };
 use proptest::prelude::*;
 
@@ -35,8 +35,8 @@ fn episode(number: u32, task: &Task, trial: u32, won: bool, progress: f64) -> Ep
         calls: 5,
         tokens: 100,
         assisted: false,
-        span: (u64::from(number), u64::from(number)),
-        hindsight: Hindsight { progress_step: 3, invalid: 2, ..Hindsight::default() },
+        seq_range: (u64::from(number), u64::from(number)),
+        stats: EpisodeStats { progress_step: 3, invalid_moves: 2, ..EpisodeStats::default() },
     }
 }
 
@@ -141,17 +141,17 @@ fn rounds_of_reflection_before_the_first_success() {
     let reflection = |episode: u32, step: u32, purpose: Purpose, words: &str| {
         let text = LessonText::plain(words);
         Arc::new(Reflection {
-            kind: Kind::Plan,
+            kind: ReflectionKind::Plan,
             author: crate::domain::Author::Mentor,
             episode,
             step,
             purpose,
-            items: vec![Item { text, ..Item::default() }],
+            items: vec![ReflectionItem { text, ..ReflectionItem::default() }],
             complaints: Vec::new(),
             dropped: Vec::new(),
             truncated: None,
             call: None,
-            from: None,
+            reply_source: None,
             prompt_edited: false,
             seq: Seq(0),
         })

@@ -2,7 +2,7 @@
 
 use crate::domain::{LessonText, Note, Scope};
 use crate::engine::Episode;
-use crate::grid::{Clause, View, clauses};
+use crate::grid::{Clause, View, parse_clauses};
 
 type Sentence = (String, Scope, LessonText);
 
@@ -65,11 +65,11 @@ pub(in crate::symbolic) fn mistake(note: &Note) -> Vec<Sentence> {
 
 /// Where the task stands, by what is in sight and in the hand now; none where nothing of it is.
 pub(in crate::symbolic) fn standing(episode: &Episode) -> Option<String> {
-    let view = View::read(episode.last()?.answer.as_ref()?.raw.as_str())?;
-    let goal = clauses(&episode.task.goal);
+    let view = View::parse(episode.last_step()?.answer.as_ref()?.raw.as_str())?;
+    let goal = parse_clauses(&episode.task.goal);
     if let Some((colour, "key")) = view.carrying {
         let wanted = goal.iter().any(|clause| match clause {
-            Clause::PickUp(wanted) | Clause::PutNext(wanted, _) => wanted.means(colour, "key"),
+            Clause::PickUp(wanted) | Clause::PutNext(wanted, _) => wanted.matches_kind(colour, "key"),
             _ => false,
         });
         if !wanted {
@@ -83,12 +83,12 @@ pub(in crate::symbolic) fn standing(episode: &Episode) -> Option<String> {
             Clause::GoTo(wanted) | Clause::Open(wanted) => (wanted, "go to"),
             Clause::PickUp(wanted) => (wanted, "pickup"),
             Clause::PutNext(moved, fixed) => {
-                let carried = view.carrying.is_some_and(|(colour, kind)| moved.means(colour, kind));
+                let carried = view.carrying.is_some_and(|(colour, kind)| moved.matches_kind(colour, kind));
                 if carried { (fixed, "go near") } else { (moved, "pickup") }
             }
         };
-        let Some(spot) = view.spots.iter().find(|spot| wanted.is(spot)) else { continue };
-        let after = match (clause, spot.leaf) {
+        let Some(spot) = view.objects.iter().find(|spot| wanted.matches(spot)) else { continue };
+        let after = match (clause, spot.door_state) {
             (Clause::Open(_), "locked") => ", with the key of its colour in your hand, and toggle it",
             (Clause::Open(_), "closed") => " and toggle it",
             (Clause::PutNext(..), _) if next == "go near" => {
@@ -98,8 +98,8 @@ pub(in crate::symbolic) fn standing(episode: &Episode) -> Option<String> {
         };
         return Some(format!("You see {} of the task. Next: {next} {}{after}.", spot.name, spot.name));
     }
-    let unlocked = view.spots.iter().find(|spot| spot.kind == "door" && spot.leaf != "locked");
-    let door = unlocked.or_else(|| view.spots.iter().find(|spot| spot.kind == "door"))?;
-    let verb = if door.leaf == "open" { "go through" } else { "toggle and go through" };
+    let unlocked = view.objects.iter().find(|spot| spot.kind == "door" && spot.door_state != "locked");
+    let door = unlocked.or_else(|| view.objects.iter().find(|spot| spot.kind == "door"))?;
+    let verb = if door.door_state == "open" { "go through" } else { "toggle and go through" };
     Some(format!("Nothing of the task is in sight. Next: {verb} {}.", door.name))
 }

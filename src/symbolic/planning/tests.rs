@@ -1,7 +1,7 @@
 //! Cases as the world gives them: a generated or written problem, actions, and what the detectors note at the last one.
 
 use super::*;
-use crate::domain::{By, CallId, EpisodeRole, Executed, ShownAs, Task, ThoughtDisposition};
+use crate::domain::{CallId, DecidedBy, EpisodeRole, ExecutedAction, ShownAs, Task, ThoughtDisposition};
 use crate::engine::{Cause, Envelope, Event};
 use crate::env::Environment;
 use crate::env::pddl::{Domain, Game, Joining, Playing, Source, generate};
@@ -14,9 +14,9 @@ fn noted(mut world: Playing, actions: &[&str]) -> (Vec<String>, Option<String>) 
         seq += 1;
         state.apply(&Envelope {
             seq: crate::domain::Seq(seq),
-            at: jiff::Timestamp::UNIX_EPOCH,
+            timestamp: jiff::Timestamp::UNIX_EPOCH,
             cause: Cause::World,
-            more: false,
+            batch_continues: false,
             event,
         });
     };
@@ -41,22 +41,28 @@ fn noted(mut world: Playing, actions: &[&str]) -> (Vec<String>, Option<String>) 
         Event::EpisodeStarted { episode: 1, task: Box::new(task), trial: 1, role: EpisodeRole::Test, call },
     );
     let turn = world.reset().unwrap();
-    fold(&mut state, Event::WorldReset { call, turn: Box::new(turn), seen: None, goal: String::new() });
+    fold(
+        &mut state,
+        Event::WorldReset { call, result: Box::new(turn), agent_view: None, goal: String::new() },
+    );
     let mut last = Vec::new();
     for (at, action) in actions.iter().enumerate() {
         let (step, call) = (at as u32 + 1, CallId(at as u64 + 2));
         fold(&mut state, Event::StepOpened { step });
-        let executed = Executed {
+        let executed = ExecutedAction {
             action: (*action).to_owned(),
             sent: None,
             rule: None,
-            by: By::Actor,
+            decided_by: DecidedBy::Actor,
             shown_as: ShownAs::Own,
-            fate: ThoughtDisposition::Kept,
+            thought_disposition: ThoughtDisposition::Kept,
         };
-        fold(&mut state, Event::ActionTaken { step, call: Some(call), executed, list: false });
+        fold(&mut state, Event::ActionTaken { step, call: Some(call), executed, list_only: false });
         let turn = world.step(action).unwrap();
-        fold(&mut state, Event::Observed { step, call: Some(call), turn: Box::new(turn), seen: None });
+        fold(
+            &mut state,
+            Event::Observed { step, call: Some(call), result: Box::new(turn), agent_view: None },
+        );
         let notes = crate::symbolic::detect(&state);
         last = notes.iter().map(|note| note.detector.clone()).filter(|name| name != "standing").collect();
         fold(&mut state, Event::Noted { step, notes });

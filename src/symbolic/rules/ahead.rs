@@ -2,7 +2,7 @@
 //! world will answer is known. It goes round the places that the first answer names and reaches for the object at each of
 //! them; what cannot be done does nothing, so that the one reach that works is enough.
 
-use crate::domain::{Item, LessonText};
+use crate::domain::{LessonText, ReflectionItem};
 use crate::engine::{Episode, State};
 use crate::symbolic::goal::{Goal, Treatment};
 use regex::Regex;
@@ -17,12 +17,12 @@ const CLOSED: [&str; 6] = ["cabinet", "drawer", "fridge", "microwave", "safe", "
 const LAMPS: [&str; 6] = ["desk", "sidetable", "dresser", "shelf", "coffeetable", "bed"];
 
 /// The plan as an item, an action a line; none where the goal or the places cannot be made out.
-pub(super) fn plan(state: &State, episode: &Episode) -> Option<Item> {
+pub(super) fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
     if !ENVS.contains(&episode.task.env.as_str()) {
         return None;
     }
     let goal = Goal::read(&episode.task.goal)?;
-    let first = &episode.reset.as_ref()?.raw;
+    let first = &episode.first_observation.as_ref()?.raw;
     let places = places(first);
     if places.is_empty() {
         return None;
@@ -46,11 +46,11 @@ pub(super) fn plan(state: &State, episode: &Episode) -> Option<Item> {
         }
     };
     let lines: Vec<String> = lines;
-    Some(Item {
+    Some(ReflectionItem {
         text: LessonText::plain(lines.join("\n")),
         rule: Some("plan_ahead".to_owned()),
         evidence: episode.task.goal.clone(),
-        moment: None,
+        transition: None,
     })
 }
 

@@ -1,30 +1,36 @@
 //! The rules in a mentor's place: what they can say to a question, over the whole episode.
 
 use super::{Drawn, Since, draw, notes, progress, reflect, sentences};
-use crate::domain::{Item, Kind, LessonText, Moment, NoteKind, Purpose, Question};
+use crate::domain::{LessonText, NoteKind, Purpose, Question, ReflectionItem, ReflectionKind, Transition};
 use crate::engine::{Episode, Intent, State};
 
 /// What the symbolic rules answer in a mentor's place: items with the evidence they rest on, none where no detector found
 /// any. They reflect and contrast; a summary, a choice or a construction needs a model, or the method does without.
-pub fn answer(state: &State, question: Question) -> Vec<Item> {
+pub fn answer(state: &State, question: Question) -> Vec<ReflectionItem> {
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     match (question.purpose, question.kind) {
-        (Purpose::Reflect, Kind::Abstract | Kind::Error | Kind::Progress) => {
+        (Purpose::Reflect, ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress) => {
             let wants = reflect(state, Since::Begin, &[question.kind]);
             wants
                 .into_iter()
                 .find_map(|w| if let Intent::Reflect(r) = w { Some(r.items) } else { None })
                 .unwrap_or_default()
         }
-        (Purpose::Reflect | Purpose::Build, Kind::Plan) => plan(state, episode).into_iter().collect(),
-        (Purpose::Reflect, Kind::Experience) => worked(episode).into_iter().collect(),
-        (Purpose::Reflect, Kind::Positive) => sweet(episode).into_iter().collect(),
-        (Purpose::Reflect, Kind::Negative) => mistakes(episode).into_iter().take(1).map(item).collect(),
-        (Purpose::Contrast, Kind::Lesson) => match state.last_attempt(&episode.task) {
+        (Purpose::Reflect | Purpose::Build, ReflectionKind::Plan) => {
+            plan(state, episode).into_iter().collect()
+        }
+        (Purpose::Reflect, ReflectionKind::Experience) => worked(episode).into_iter().collect(),
+        (Purpose::Reflect, ReflectionKind::Positive) => sweet(episode).into_iter().collect(),
+        (Purpose::Reflect, ReflectionKind::Negative) => {
+            mistakes(episode).into_iter().take(1).map(item).collect()
+        }
+        (Purpose::Contrast, ReflectionKind::Lesson) => match state.last_attempt(&episode.task) {
             Some(failed) => mistakes(failed).into_iter().take(1).map(item).collect(),
             None => Vec::new(),
         },
-        (Purpose::Actions, Kind::Plan) => super::ahead::plan(state, episode).into_iter().collect(),
+        (Purpose::PlanActions, ReflectionKind::Plan) => {
+            super::ahead::plan(state, episode).into_iter().collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -37,16 +43,21 @@ fn mistakes(episode: &Episode) -> Vec<Drawn> {
 }
 
 /// A mistake with what to do instead, as one sentence after the other.
-fn item(drawn: Drawn) -> Item {
+fn item(drawn: Drawn) -> ReflectionItem {
     let text = match drawn.text.solution {
         Some(solution) => format!("{} {solution}", drawn.text.text),
         None => drawn.text.text,
     };
-    Item { text: LessonText::plain(text), rule: Some(drawn.rule), evidence: drawn.evidence, moment: None }
+    ReflectionItem {
+        text: LessonText::plain(text),
+        rule: Some(drawn.rule),
+        evidence: drawn.evidence,
+        transition: None,
+    }
 }
 
 /// A plan for the next attempt: what to do instead of each mistake, then what was still open.
-fn plan(state: &State, episode: &Episode) -> Option<Item> {
+fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
     let mistakes = mistakes(episode);
     let mut said: Vec<String> = Vec::new();
     for drawn in mistakes.iter().rev() {
@@ -60,28 +71,38 @@ fn plan(state: &State, episode: &Episode) -> Option<Item> {
     said.extend(open);
     let evidence = mistakes.first().map(|m| m.evidence.clone()).unwrap_or_default();
     let text = LessonText::plain(said.join(" "));
-    (!text.text.is_empty()).then_some(Item { text, rule: Some("plan".to_owned()), evidence, moment: None })
+    (!text.text.is_empty()).then_some(ReflectionItem {
+        text,
+        rule: Some("plan".to_owned()),
+        evidence,
+        transition: None,
+    })
 }
 
 /// What worked: the actions that reached a sub-goal, in order.
-fn worked(episode: &Episode) -> Option<Item> {
-    let steps = (1..=episode.answered()).filter_map(|n| episode.step(n));
+fn worked(episode: &Episode) -> Option<ReflectionItem> {
+    let steps = (1..=episode.answered_steps()).filter_map(|n| episode.step(n));
     let reached: Vec<_> = steps.filter(|s| s.notes.iter().any(|n| n.kind == NoteKind::Progress)).collect();
     let actions: Vec<&str> = reached.iter().filter_map(|s| s.action()).collect();
     let evidence = reached.last().and_then(|s| s.observation()).unwrap_or_default().to_owned();
     let text = LessonText::plain(format!("These actions brought the task forward: {}.", actions.join(", ")));
-    (!actions.is_empty()).then_some(Item { text, rule: Some("worked".to_owned()), evidence, moment: None })
+    (!actions.is_empty()).then_some(ReflectionItem {
+        text,
+        rule: Some("worked".to_owned()),
+        evidence,
+        transition: None,
+    })
 }
 
 /// What brought the last sub-goal.
-fn sweet(episode: &Episode) -> Option<Item> {
-    let step = episode.last()?;
+fn sweet(episode: &Episode) -> Option<ReflectionItem> {
+    let step = episode.last_step()?;
     let note = step.notes.iter().find(|n| n.kind == NoteKind::Progress)?;
     let action = step.action()?;
-    Some(Item {
+    Some(ReflectionItem {
         text: LessonText::plain(format!("`{action}` brought the task forward: the same order works again.")),
         rule: Some(note.detector.clone()),
         evidence: note.evidence.clone(),
-        moment: None::<Moment>,
+        transition: None::<Transition>,
     })
 }

@@ -93,7 +93,7 @@ fn recorded_games_are_understood() {
         let play = replay(&lines[..cut]);
         let state = play.state();
         let episode = state.episode.as_ref().unwrap();
-        assert_eq!(episode.answered() as usize, cut - 1, "{name}");
+        assert_eq!(episode.answered_steps() as usize, cut - 1, "{name}");
         for (line, number) in lines[1..cut].iter().zip(1..) {
             let hand = believed(state, number).hand;
             assert_eq!(

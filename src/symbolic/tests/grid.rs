@@ -3,7 +3,7 @@
 use super::*;
 use crate::env::Environment;
 use crate::env::babyai::{Start, World};
-use crate::grid::{Clause, View, Wanted, clauses};
+use crate::grid::{Clause, ObjectDesc, View, parse_clauses};
 use std::sync::Arc;
 
 /// Two rooms with a locked blue door between them; a blue key, a red box and a green ball lie in the first, a green ball in the second.
@@ -64,7 +64,7 @@ fn every_refusal_has_its_name() {
             notes.contains(&"nothing_happened".to_owned()) && notes.contains(&why.to_owned()),
             "{actions:?}: {notes:?}"
         );
-        assert!(!lessons(play.state(), Kind::Error).is_empty(), "{actions:?}");
+        assert!(!lessons(play.state(), ReflectionKind::Error).is_empty(), "{actions:?}");
     }
 }
 
@@ -82,20 +82,20 @@ fn the_five_situations_of_the_paper_are_noted_once() {
         ],
     );
     let episode = play.state().episode.as_deref().unwrap();
-    let noted = |name: &str| episode.noted.get(name).map_or(0, |tally| tally.count);
+    let noted = |name: &str| episode.note_tallies.get(name).map_or(0, |tally| tally.count);
     assert_eq!(
         ["found_key", "took_key", "unlocked", "found_target", "circling"].map(noted),
         [1, 1, 1, 1, 0],
         "{:?}",
-        episode.noted
+        episode.note_tallies
     );
-    let drawn = lessons(play.state(), Kind::Abstract);
+    let drawn = lessons(play.state(), ReflectionKind::Abstract);
     assert!(
         drawn.iter().any(|text| text.starts_with("A key opens the locked doors of its colour")),
         "{drawn:?}"
     );
     assert_eq!(
-        lessons(play.state(), Kind::Progress),
+        lessons(play.state(), ReflectionKind::Progress),
         ["You carry the blue key. Next: open the blue locked door with it; do not drop it before."]
     );
 }
@@ -104,7 +104,7 @@ fn the_five_situations_of_the_paper_are_noted_once() {
 fn a_door_of_the_task_is_told_with_what_comes_next() {
     let play = play(OPEN, &["move forward"]);
     assert_eq!(
-        lessons(play.state(), Kind::Progress),
+        lessons(play.state(), ReflectionKind::Progress),
         [
             "You see blue locked door 1 of the task. Next: go to blue locked door 1, with the key of its colour in your hand, and toggle it."
         ]
@@ -115,7 +115,7 @@ fn a_door_of_the_task_is_told_with_what_comes_next() {
 fn taking_something_else_fills_the_hand() {
     let play = play(FETCH, &["pickup red box 1"]);
     assert!(last_notes(play.state()).contains(&"must_drop".to_owned()));
-    assert!(lessons(play.state(), Kind::Error)[0].starts_with("Drop it on a free cell"));
+    assert!(lessons(play.state(), ReflectionKind::Error)[0].starts_with("Drop it on a free cell"));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_round_of_turns_is_fine_and_the_next_is_a_circle() {
     let turns = |many: usize| {
         let play = play(FETCH, &vec!["turn left"; many]);
         let episode = play.state().episode.as_deref().unwrap();
-        episode.noted.get("circling").map_or(0, |tally| tally.count)
+        episode.note_tallies.get("circling").map_or(0, |tally| tally.count)
     };
     assert_eq!([3, 4, 5, 9, 10].map(turns), [0, 0, 1, 1, 2]);
     // A turn the other way begins anew.
@@ -138,28 +138,29 @@ fn the_list_is_no_mistake_and_a_second_failure_is_a_repeat() {
     let again = play(FETCH, &["open sesame", "open sesame"]);
     assert!(last_notes(again.state()).contains(&"repeat".to_owned()));
     assert!(
-        lessons(again.state(), Kind::Error).contains(&"Do not repeat an action that did nothing.".to_owned())
+        lessons(again.state(), ReflectionKind::Error)
+            .contains(&"Do not repeat an action that did nothing.".to_owned())
     );
 }
 
 #[test]
 fn sentences_and_goals_are_taken_apart_whole() {
-    let view = View::read(
+    let view = View::parse(
         "In front of you in this room, you can see several objects: There is a blue locked door 2 0 steps in front of you and 3 \
          steps to your left.  There is a red ball 1 right in front of you 1 steps away.  The room has walls around you. You are \
          facing a box 4 steps away. You are carrying a grey key.",
     )
     .unwrap();
     assert_eq!((view.barrier, view.carrying), (Some(4), Some(("grey", "key"))));
-    let spots: Vec<_> = view.spots.iter().map(|s| (s.name, s.leaf, s.ahead, s.right)).collect();
+    let spots: Vec<_> = view.objects.iter().map(|s| (s.name, s.door_state, s.ahead, s.right)).collect();
     assert_eq!(spots, [("blue locked door 2", "locked", 0, -3), ("red ball 1", "", 1, 0)]);
-    assert!(View::read("No change in state.").is_none());
-    let goal = clauses(
+    assert!(View::parse("No change in state.").is_none());
+    let goal = parse_clauses(
         "go to a ball and put the red key on your left next to the grey box, and open a door behind you",
     );
-    let any = Wanted { colour: None, kind: Some("ball"), side: None };
-    let key = Wanted { colour: Some("red"), kind: Some("key"), side: Some(3) };
-    let case = Wanted { colour: Some("grey"), kind: Some("box"), side: None };
-    let door = Wanted { colour: None, kind: Some("door"), side: Some(2) };
+    let any = ObjectDesc { colour: None, kind: Some("ball"), side: None };
+    let key = ObjectDesc { colour: Some("red"), kind: Some("key"), side: Some(3) };
+    let case = ObjectDesc { colour: Some("grey"), kind: Some("box"), side: None };
+    let door = ObjectDesc { colour: None, kind: Some("door"), side: Some(2) };
     assert_eq!(goal, [Clause::GoTo(any), Clause::PutNext(key, case), Clause::Open(door)]);
 }

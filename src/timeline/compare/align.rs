@@ -137,7 +137,7 @@ pub fn align(a: &Episode, b: &Episode) -> Vec<Row> {
 /// What a step came to, as far as it can be compared: its action, or its thought where it only thought.
 pub fn said(step: &Step) -> Cow<'_, str> {
     let done = step.executed.as_ref().map(|e| Cow::Borrowed(e.action.as_str()));
-    done.or_else(|| step.wanted()).unwrap_or_default()
+    done.or_else(|| step.proposal_text()).unwrap_or_default()
 }
 
 fn keys(episode: &Episode) -> Vec<Cow<'_, str>> {
@@ -237,8 +237,11 @@ fn matched(a: &[u32], b: &[u32], within: (Range<usize>, Range<usize>), tell: &mu
 
 /// What of the first observations differs.
 fn beginnings(a: &Episode, b: &Episode) -> Parts {
-    let text =
-        |e: &Episode| e.reset.as_ref().map(|r| (r.seen.clone().unwrap_or_else(|| r.raw.clone()), r.progress));
+    let text = |e: &Episode| {
+        e.first_observation
+            .as_ref()
+            .map(|r| (r.agent_view.clone().unwrap_or_else(|| r.raw.clone()), r.progress))
+    };
     let (a, b) = (text(a), text(b));
     let seen = a.as_ref().map(|r| &r.0) != b.as_ref().map(|r| &r.0);
     let progress = a.as_ref().map(|r| r.1) != b.as_ref().map(|r| r.1);
@@ -248,9 +251,9 @@ fn beginnings(a: &Episode, b: &Episode) -> Parts {
 /// What of two steps differs.
 fn differing(a: &Step, b: &Step) -> Parts {
     // What only thinks has its thought for an action.
-    let thinking = a.only_thinks() && b.only_thinks();
+    let thinking = a.is_thought_only() && b.is_thought_only();
     let done = said(a) != said(b);
-    let by = |s: &Step| s.executed.as_ref().map(|e| e.by);
+    let by = |s: &Step| s.executed.as_ref().map(|e| e.decided_by);
     let after = |s: &Step| s.answer.as_ref().map(|x| (x.progress, x.won, x.done));
     // What is only proposed, or not answered yet, is not another answer.
     let taken = a.executed.is_some() && b.executed.is_some();

@@ -2,7 +2,9 @@
 
 use super::lcs::lcs;
 use super::settings::{Differing, between, runs};
-use crate::domain::{Kind, Label, Lesson, LessonText, Origin, Prompt, PromptRecord, Segment, Seq, Step};
+use crate::domain::{
+    Lesson, LessonText, Prompt, PromptRecord, ReflectionKind, Segment, SegmentLabel, SegmentOrigin, Seq, Step,
+};
 use crate::engine::{Episode, State};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -47,7 +49,7 @@ pub struct Told {
     /// Its wording's number, from 1.
     pub version: u32,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: ReflectionKind,
     /// Its words.
     pub text: LessonText,
 }
@@ -56,7 +58,7 @@ pub struct Told {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentPair {
     /// What it is.
-    pub label: Label,
+    pub label: SegmentLabel,
     /// On the left side.
     pub a: Option<Piece>,
     /// On the right side.
@@ -117,20 +119,20 @@ impl Before {
 /// The event after which the agent had all it had for this step.
 pub(super) fn moment(episode: &Episode, step: u32) -> Seq {
     match episode.step(step) {
-        Some(Step { prompt_seq, .. }) if !prompt_seq.is_before_all() => *prompt_seq,
+        Some(Step { prompt_seq, .. }) if !prompt_seq.is_unset() => *prompt_seq,
         Some(step) => Seq(step.first_seq.0.saturating_sub(1)),
         None if step == 0 => episode.first_seq,
-        None => episode.last().map_or(episode.first_seq, |s| s.last_seq),
+        None => episode.last_step().map_or(episode.first_seq, |s| s.last_seq),
     }
 }
 
 fn sent(state: &State, step: u32) -> Option<Arc<PromptRecord>> {
     let drafted = state.draft.as_ref().filter(|p| p.step == step && p.question.is_none());
-    drafted.or(state.prompts.0.as_ref()).filter(|p| p.step == step && step > 0).cloned()
+    drafted.or(state.actor_prompts.0.as_ref()).filter(|p| p.step == step && step > 0).cloned()
 }
 
 fn lessons(a: &State, b: &State) -> Lessons {
-    let force = |s: &State| s.pool.all().filter(|l| l.in_force()).cloned().collect::<Vec<Lesson>>();
+    let force = |s: &State| s.pool.all().filter(|l| l.is_active()).cloned().collect::<Vec<Lesson>>();
     let (left, mut right) = (force(a), force(b));
     let mut found = Lessons::default();
     for lesson in left {
@@ -160,7 +162,7 @@ fn segments(a: &State, left: &Prompt, b: &State, right: &Prompt) -> Vec<SegmentP
         p.segments.iter().filter(|s| !s.text.trim().is_empty()).cloned().collect::<Vec<Segment>>()
     };
     let (left, right) = (spoken(left), spoken(right));
-    let mut known: HashMap<(Label, Arc<str>), u32> = HashMap::new();
+    let mut known: HashMap<(SegmentLabel, Arc<str>), u32> = HashMap::new();
     let mut number = |segments: &[Segment]| -> Vec<u32> {
         let mut one = |s: &Segment| {
             let next = known.len() as u32;
@@ -200,23 +202,25 @@ fn between_common(
     tell(left..a.len(), right..b.len(), None);
 }
 
-fn source(state: &State, origin: &Origin) -> String {
+fn source(state: &State, origin: &SegmentOrigin) -> String {
     match origin {
-        Origin::Lesson { id, version } => {
+        SegmentOrigin::Lesson { id, version } => {
             let number = state.pool.get(id).map_or(0, |l| l.number);
             format!("lesson {number} v{version}")
         }
-        Origin::Step(n) => format!("turn {n}"),
-        Origin::Steps { from, to } => format!("turns {from}-{to}"),
-        Origin::Attempt { episode, from, to } => format!("episode {episode}, turns {from}-{to}"),
-        Origin::Text(_) | Origin::Task => String::new(),
+        SegmentOrigin::Step(n) => format!("turn {n}"),
+        SegmentOrigin::Steps { from, to } => format!("turns {from}-{to}"),
+        SegmentOrigin::Attempt { episode, from, to } => format!("episode {episode}, turns {from}-{to}"),
+        SegmentOrigin::Text(_) | SegmentOrigin::Task => String::new(),
     }
 }
 
 fn world(a: (Option<&Episode>, u32), b: (Option<&Episode>, u32)) -> World {
     let (Some(x), Some(y)) = (a.0, b.0) else { return World::default() };
     let last = |episode: &Episode, step: u32| -> String {
-        let seen = || episode.reset.as_ref().map(|r| r.seen.clone().unwrap_or_else(|| r.raw.clone()));
+        let seen = || {
+            episode.first_observation.as_ref().map(|r| r.agent_view.clone().unwrap_or_else(|| r.raw.clone()))
+        };
         let before = (1..step).rev().find_map(|n| episode.step(n)?.observation().map(str::to_owned));
         before.or_else(seen).unwrap_or_default()
     };

@@ -39,10 +39,10 @@ impl Outcome {
         let mut outcome = Self {
             reason: episode.outcome.as_ref().map(|o| o.reason),
             won: episode.outcome.as_ref().map_or_else(
-                || episode.last().and_then(|s| s.answer.as_ref()).is_some_and(|a| a.won),
+                || episode.last_step().and_then(|s| s.answer.as_ref()).is_some_and(|a| a.won),
                 |o| o.won,
             ),
-            steps: episode.answered(),
+            steps: episode.answered_steps(),
             moves: episode.moves,
             progress: episode.progress,
             calls: episode.calls,
@@ -53,7 +53,7 @@ impl Outcome {
             steps_after: 0,
             mistakes_after: 0,
         };
-        let mut best = episode.reset.as_ref().map_or(0.0, |r| r.progress);
+        let mut best = episode.first_observation.as_ref().map_or(0.0, |r| r.progress);
         for step in &episode.steps {
             let after = from.is_some_and(|from| step.number >= from);
             outcome.steps_after += u32::from(after && step.answer.is_some());

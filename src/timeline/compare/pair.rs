@@ -20,7 +20,7 @@ pub struct Pair {
 /// The episodes of a state: number, task, trial; the open one with them.
 fn all(state: &State) -> impl Iterator<Item = (u32, &Task, u32)> {
     let open = state.open_episode().map(|e| (e.number, &e.task, e.trial));
-    state.past.iter().map(|p| (p.number, &p.task, p.trial)).chain(open)
+    state.ended_episodes.iter().map(|p| (p.number, &p.task, p.trial)).chain(open)
 }
 
 /// Pairs the episodes of two sessions by task and trial; where a session plays a task several times in the same trial, by

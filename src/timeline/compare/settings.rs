@@ -1,6 +1,6 @@
 //! Named values that differ.
 
-use crate::domain::{RunSpec, sampling_param, setting_words};
+use crate::domain::{RunSpec, describe_setting_value, sampling_param};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ fn told(run: &RunSpec) -> Value {
     for (name, setting) in &run.settings.0 {
         let value = match &setting.value {
             switched @ Value::Bool(_) if sampling_param(name).is_some() => {
-                setting_words(name, switched).into()
+                describe_setting_value(name, switched).into()
             }
             value => value.clone(),
         };

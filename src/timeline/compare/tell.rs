@@ -1,7 +1,7 @@
 //! What a comparison has to say, side by side, for whoever shows it.
 
 use super::{Before, Comparison, Outcome, Side, Told, said};
-use crate::domain::{By, Label, Step};
+use crate::domain::{DecidedBy, SegmentLabel, Step};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -43,13 +43,15 @@ impl Before {
         let told = self.lessons != super::Lessons::default();
         for pair in &self.segments {
             let from = [&pair.a, &pair.b].into_iter().flatten().next().map_or("", |p| p.from.as_str());
-            let learnt =
-                matches!(pair.label, Label::Abstract | Label::Error | Label::Progress | Label::Memory);
+            let learnt = matches!(
+                pair.label,
+                SegmentLabel::Abstract | SegmentLabel::Error | SegmentLabel::Progress | SegmentLabel::Memory
+            );
             // Their headings come and go with them.
             if told && learnt && (from.is_empty() || from.starts_with("lesson ")) {
                 continue;
             }
-            let word = if pair.label == Label::Observation { "seen" } else { pair.label.name() };
+            let word = if pair.label == SegmentLabel::Observation { "seen" } else { pair.label.name() };
             let name = match from.strip_prefix("turn ").unwrap_or(from) {
                 "" => word.to_owned(),
                 from => format!("{word} {from}"),
@@ -121,14 +123,16 @@ impl Comparison {
         let mut all =
             vec![saying("turn", "turn", Some(number(numbers.0, &left)), Some(number(numbers.1, &right)))];
         if numbers == (Some(0), Some(0)) {
-            let seen = |s: &Side| s.episode.reset.as_ref().map(|r| r.seen.as_ref().unwrap_or(&r.raw).clone());
+            let seen = |s: &Side| {
+                s.episode.first_observation.as_ref().map(|r| r.agent_view.as_ref().unwrap_or(&r.raw).clone())
+            };
             all.push(saying("turn", "saw", seen(&self.a), seen(&self.b)));
             return all;
         }
         let actors = |side: &Side| side.run().map_or_else(|| "the actor".to_owned(), |r| r.actor.clone());
         let who = |s: &Option<Arc<Step>>, side: &Side| s.as_ref().map(|s| who(s, &actors(side)));
         all.extend([
-            both("thought", &|s| s.thought.clone().filter(|_| !s.only_thinks())),
+            both("thought", &|s| s.thought.clone().filter(|_| !s.is_thought_only())),
             both("did", &|s| Some(said(s).into_owned()).filter(|t| !t.is_empty())),
             saying("turn", "by", who(&left, &self.a), who(&right, &self.b)),
             both("then saw", &|s| s.observation().map(str::to_owned)),
@@ -166,7 +170,7 @@ fn counted(number: u32, what: &str) -> String {
 /// Who decided on a step: a person, the actor, and the rule that rewrote it.
 fn who(step: &Step, actor: &str) -> String {
     let by = match &step.executed {
-        Some(done) if done.by == By::Person => "a person",
+        Some(done) if done.decided_by == DecidedBy::Person => "a person",
         None if step.call.is_none() => "a person",
         _ => actor,
     };

@@ -3,7 +3,7 @@
 mod line;
 
 use super::{Comparison, Kind, Part, Reason, Row, counterpart, pairs};
-use crate::domain::{By, Label};
+use crate::domain::{DecidedBy, SegmentLabel};
 use line::{Line, render, task};
 use proptest::prelude::*;
 
@@ -54,8 +54,8 @@ fn steps_are_aligned_by_what_was_done() {
 fn what_of_a_step_differs_is_told() {
     let mut a = Line::of(&["go 1", "go 2", "take x"]);
     let mut b = a.clone();
-    a.full("open it", "It is open.", 0.5, By::Actor);
-    b.full("open it", "Nothing happens.", 0.0, By::Person);
+    a.full("open it", "It is open.", 0.5, DecidedBy::Actor);
+    b.full("open it", "Nothing happens.", 0.0, DecidedBy::Person);
     let found = compare(&a, &b);
     let row = found.rows[found.first.unwrap()];
     assert_eq!((row.a, row.b, row.kind()), (Some(4), Some(4), Kind::Changed));
@@ -84,7 +84,7 @@ fn what_preceded_the_first_difference_is_told() {
     );
     let segments: Vec<_> =
         before.segments.iter().map(|s| (s.label, s.a.as_ref().map(|p| p.from.as_str()))).collect();
-    assert_eq!(segments, [(Label::Error, Some("lesson 1 v1"))]);
+    assert_eq!(segments, [(SegmentLabel::Error, Some("lesson 1 v1"))]);
     assert_eq!(found.reasons(), [Reason::Lessons]);
 
     let mut other = Line::of(&common);
@@ -112,8 +112,8 @@ fn what_preceded_the_first_difference_is_told() {
 fn a_world_that_answers_otherwise_is_told() {
     let mut a = Line::of(&["go 1"]);
     let mut b = Line::of(&["go 1"]);
-    a.full("look", "A cup.", 0.0, By::Actor);
-    b.full("look", "A bowl.", 0.0, By::Actor);
+    a.full("look", "A cup.", 0.0, DecidedBy::Actor);
+    b.full("look", "A bowl.", 0.0, DecidedBy::Actor);
     let first = compare(&a, &b);
     assert_eq!(first.reasons(), [Reason::Answer]);
     let last = compare(a.act("take cup"), b.act("take bowl"));
@@ -188,8 +188,8 @@ fn an_edit_in_a_common_past_is_a_difference() {
 fn an_edit_hides_no_other_reason() {
     let mut a = Line::of(&["go 1"]);
     let mut b = a.clone();
-    a.full("look", "A cup.", 0.0, By::Actor);
-    b.full("look", "A bowl.", 0.0, By::Actor);
+    a.full("look", "A cup.", 0.0, DecidedBy::Actor);
+    b.full("look", "A bowl.", 0.0, DecidedBy::Actor);
     b.edit_seen(2, "A lamp.");
     assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::Answer]);
     // The edited words are those of the other side: the world's own do not count.
@@ -304,7 +304,7 @@ fn what_differs_before_the_first_turn_is_told_though_every_turn_is_the_same() {
 fn what_a_person_did_instead_is_the_reason_though_it_stands_in_the_next_row() {
     let (mut a, mut b) = (Line::of(&["go 1"]), Line::of(&["go 1"]));
     a.act("take x").act("go 2").act("look");
-    b.full("wait", "Nothing.", 0.0, By::Person);
+    b.full("wait", "Nothing.", 0.0, DecidedBy::Person);
     for found in [compare(&a, &b), compare(&b, &a)] {
         assert!(found.reasons().contains(&Reason::Person), "{:?}: {:?}", found.reasons(), found.rows);
     }

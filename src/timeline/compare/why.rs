@@ -1,7 +1,7 @@
 //! What a first difference goes back to, in words.
 
 use super::{Before, Comparison, Kind, Part, Parts, Row};
-use crate::domain::{By, Label, Step};
+use crate::domain::{DecidedBy, SegmentLabel, Step};
 
 /// What a first difference goes back to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,9 @@ impl Comparison {
             return std::iter::once(Reason::World).chain(settings).collect();
         }
         let decided = |step: Option<&Step>| {
-            step.is_some_and(|s| s.executed.as_ref().is_some_and(|e| e.by == By::Person) || s.call.is_none())
+            step.is_some_and(|s| {
+                s.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Person) || s.call.is_none()
+            })
         };
         // Where a side has no step in the row, its next one is what it did instead.
         let next = |of: fn(&Row) -> Option<u32>| self.rows[at..].iter().find_map(of);
@@ -110,7 +112,7 @@ impl Comparison {
 
 /// How often a person had the agent asked for a step again: what could not be used is asked for again without one.
 fn again(step: Option<&Step>) -> u32 {
-    step.map_or(0, |s| s.retry.saturating_sub(s.unusable + s.broken_off.len() as u32))
+    step.map_or(0, |s| s.retry.saturating_sub(s.unusable_replies + s.partial_replies.len() as u32))
 }
 
 /// What of a row is as a person wrote it.
@@ -127,7 +129,7 @@ struct Edit {
 impl Edit {
     fn of(parts: Parts, x: Option<&Step>, y: Option<&Step>) -> Self {
         let (Some(x), Some(y)) = (x, y) else { return Self::default() };
-        let seen = parts.has(Part::Observation) && (x.observation_edited() || y.observation_edited());
+        let seen = parts.has(Part::Observation) && (x.is_observation_edited() || y.is_observation_edited());
         // What the world said stays beside what a person made of it.
         let raw = |s: &Step| s.answer.as_ref().map(|a| a.raw.clone());
         let other = parts.has(Part::Observation) && (!seen || raw(x) != raw(y));
@@ -147,8 +149,12 @@ fn ends(comparison: &Comparison, at: usize) -> bool {
 
 fn preceding(before: &Before) -> Vec<Reason> {
     let lessons = &before.lessons;
-    let words =
-        |label: Label| matches!(label, Label::Abstract | Label::Error | Label::Progress | Label::Memory);
+    let words = |label: SegmentLabel| {
+        matches!(
+            label,
+            SegmentLabel::Abstract | SegmentLabel::Error | SegmentLabel::Progress | SegmentLabel::Memory
+        )
+    };
     let cases = [
         (Reason::Lessons, *lessons != super::Lessons::default()),
         // Lessons are in the prompt: they are told once.

@@ -33,7 +33,7 @@ pub(super) fn search(
     tell: &mut Tell<'_>,
 ) -> Result<(), Unsearched> {
     let Some(pattern) = pattern(words) else { return Err(Unsearched::Untold(found)) };
-    let ended: Vec<(u64, u32)> = head.past.iter().map(|p| (p.span.0, p.number)).collect();
+    let ended: Vec<(u64, u32)> = head.ended_episodes.iter().map(|p| (p.seq_range.0, p.number)).collect();
     let open = head.open_episode().map_or(u64::MAX, |e| e.first_seq.0);
     let mut later = HashMap::new();
     let (mut total, mut to, mut pieces) = (0, head.head.0, 0);
@@ -121,7 +121,7 @@ fn hits(events: &[(u32, Arc<Envelope>)], words: &str, later: &mut HashMap<(u32, 
             found.extend(at.into_iter().map(hit));
         };
         match &envelope.event {
-            Event::WorldReset { turn, seen, goal, .. } => {
+            Event::WorldReset { result: turn, agent_view: seen, goal, .. } => {
                 let text = seen.as_deref().unwrap_or(&turn.observation);
                 look(0, Part::Observation, text);
                 if !text.contains(goal.as_str()) {
@@ -141,7 +141,7 @@ fn hits(events: &[(u32, Arc<Envelope>)], words: &str, later: &mut HashMap<(u32, 
             Event::ActionTaken { step, executed, .. } if !executed.action.starts_with("think:") => {
                 look(*step, Part::Action, &executed.action);
             }
-            Event::Observed { step, turn, seen, .. } => {
+            Event::Observed { step, result: turn, agent_view: seen, .. } => {
                 look(*step, Part::Observation, seen.as_deref().unwrap_or(&turn.observation));
             }
             Event::Remarked { step, text } if *step > 0 => look(*step, Part::Remark, text),

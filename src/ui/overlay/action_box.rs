@@ -138,7 +138,7 @@ impl ActionBox {
             .iter()
             .map(|(name, word)| {
                 let value = Value::String((*word).to_owned());
-                Request::Send(Command::Set { name: (*name).to_owned(), value })
+                Request::Send(Command::ChangeSetting { name: (*name).to_owned(), value })
             })
             .collect();
         if !self.only_questions {
@@ -152,7 +152,7 @@ impl ActionBox {
             };
             let shown_as = if self.shown == Some(1) { ShownAs::HumanEdit } else { ShownAs::Own };
             let action = self.action.clone();
-            requests.push(Request::Send(Command::Override { action, shown_as, fate }));
+            requests.push(Request::Send(Command::Override { action, shown_as, thought_disposition: fate }));
         }
         Response { requests, close: true }
     }
@@ -190,7 +190,8 @@ impl ActionBox {
 fn thought_before(state: &State, step: &Step) -> Option<String> {
     let own = step.thought.as_ref().filter(|_| step.proposed.is_some());
     let before = || state.open_episode()?.step(step.number.checked_sub(1)?);
-    let said = || before().filter(|s| s.only_thinks() && !s.by_person()).and_then(|s| s.thought.as_ref());
+    let said =
+        || before().filter(|s| s.is_thought_only() && !s.is_person_action()).and_then(|s| s.thought.as_ref());
     own.or_else(said).cloned()
 }
 

@@ -112,7 +112,7 @@ impl Breaks {
         };
         let told = if meant.warn { "tells where" } else { "stops where" };
         let said = Request::Say(format!("{told} `{}` comes true", meant.condition));
-        let wish = Request::Send(Command::Break { text: meant.to_string(), of: self.of });
+        let wish = Request::Send(Command::SetBreakpoint { text: meant.to_string(), replaces: self.of });
         let requests = vec![said, wish];
         if self.of.is_none() {
             return Response { requests, close: true };
@@ -146,25 +146,29 @@ impl Breaks {
     /// A key on the chosen row of the list.
     fn on_row(&mut self, action: Action, row: &Breakpoint, all: usize) -> Response {
         let number = row.number;
-        let changed = |edit: fn(&mut crate::domain::Stop)| {
-            let mut stop = row.stop.clone();
+        let changed = |edit: fn(&mut crate::domain::BreakpointConfig)| {
+            let mut stop = row.config.clone();
             edit(&mut stop);
-            Response::want(Request::Send(Command::Break { text: stop.to_string(), of: Some(number) }))
+            Response::want(Request::Send(Command::SetBreakpoint {
+                text: stop.to_string(),
+                replaces: Some(number),
+            }))
         };
         match action {
             Action::EditBreak | Action::Open | Action::Accept => {
-                self.line(&row.stop.to_string(), Some(number));
+                self.line(&row.config.to_string(), Some(number));
                 Response::default()
             }
-            Action::ToggleBreak => {
-                Response::want(Request::Send(Command::SwitchBreak { breakpoint: number, on: !row.on }))
-            }
+            Action::ToggleBreak => Response::want(Request::Send(Command::SwitchBreakpoint {
+                breakpoint: number,
+                enabled: !row.enabled,
+            })),
             Action::DeleteBreak => {
                 // Behind the last one there is nothing to choose.
                 if all == 1 {
                     self.line("", None);
                 }
-                Response::want(Request::Send(Command::RemoveBreak(number)))
+                Response::want(Request::Send(Command::RemoveBreakpoint(number)))
             }
             Action::OnceBreak => changed(|s| s.once = !s.once),
             Action::WarnBreak => changed(|s| s.warn = !s.warn),
@@ -175,7 +179,7 @@ impl Breaks {
     /// Rows inside the window, and how many of them the list has; the message's rows are among the former.
     fn heights(&self, look: &Context<'_>, screen: Rect) -> (u16, u16) {
         let told = self.message(look, screen.width.saturating_sub(4).min(COLUMNS)).len() as u16;
-        let all = look.moment.head.stops.all.len().max(1) as u16;
+        let all = look.moment.head.breakpoints.all.len().max(1) as u16;
         let room = screen.height.saturating_sub(7).clamp(5, 18);
         let list = all.min(room.saturating_sub(4).max(1));
         // Below the line lies what could be typed.
@@ -195,11 +199,11 @@ impl Breaks {
     }
 
     fn told(&self, look: &Context<'_>) -> String {
-        let stops = &look.moment.head.stops;
+        let stops = &look.moment.head.breakpoints;
         if !self.typing {
             let last = stops.all.get(self.chosen).or(stops.all.last()).and_then(|b| b.last.as_ref());
             return last
-                .map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.why));
+                .map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.reason));
         }
         let typed = self.field.text();
         match (condition(&typed), self.of) {
@@ -221,11 +225,13 @@ impl Breaks {
 fn known(state: &State) -> Known {
     let episode = state.episode.as_deref();
     let mut actions: Vec<String> = episode
-        .map(|e| e.actions.keys().filter(|a| !a.starts_with("think:")).take(MOST_ACTIONS).cloned().collect())
+        .map(|e| {
+            e.action_counts.keys().filter(|a| !a.starts_with("think:")).take(MOST_ACTIONS).cloned().collect()
+        })
         .unwrap_or_default();
     actions.sort();
     let detectors = DETECTORS.iter().map(|d| (*d).to_owned()).collect();
-    let lessons = state.pool.all().filter(|l| l.in_force());
+    let lessons = state.pool.all().filter(|l| l.is_active());
     let lessons = lessons.map(|l| (l.number, one_line(&l.text().text).into_owned())).collect();
     Known { actions, detectors, lessons }
 }
@@ -240,7 +246,7 @@ impl Overlay for Breaks {
     }
 
     fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
-        let stops = &look.moment.head.stops;
+        let stops = &look.moment.head.breakpoints;
         let all = stops.all.len();
         // The last one may have been deleted.
         self.typing |= all == 0;
@@ -296,7 +302,7 @@ impl Overlay for Breaks {
     }
 
     fn mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
-        let all = look.moment.head.stops.all.len();
+        let all = look.moment.head.breakpoints.all.len();
         if let Some(Pointed::Row(row)) = self.rows.pointed(event).filter(|_| all > 0) {
             (self.typing, self.chosen) = (false, row.min(all - 1));
             return Response::default();
@@ -333,7 +339,7 @@ impl Overlay for Breaks {
 
     fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let (rows, list) = self.heights(look, screen);
-        let all = &look.moment.head.stops.all;
+        let all = &look.moment.head.breakpoints.all;
         let title = match self.of {
             Some(number) => format!("Breakpoints and watches: change number {number}"),
             None if look.reading() => "Breakpoints and watches (read-only)".to_owned(),
@@ -350,7 +356,7 @@ impl Overlay for Breaks {
             put_line(&[(Role::Dim, "none is set yet".to_owned())], part(0, 1), canvas);
         } else {
             let chosen = self.chosen.min(all.len() - 1);
-            let wide = all.iter().map(|b| b.stop.condition.chars().count()).max().unwrap_or(0).min(40);
+            let wide = all.iter().map(|b| b.config.condition.chars().count()).max().unwrap_or(0).min(40);
             self.rows.list(chosen, all.len(), part(0, list), canvas, |place| {
                 let here = !self.typing && place == chosen;
                 all.get(place).map_or_else(Line::new, |b| row::row(b, here, wide, look))

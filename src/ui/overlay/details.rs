@@ -43,7 +43,7 @@ impl Details {
         if !lesson.evidence.is_empty() {
             say("rests on", Role::Observation, &lesson.evidence);
         }
-        if let Some(moment) = &lesson.moment {
+        if let Some(moment) = &lesson.transition {
             say("saw", Role::Observation, &moment.observation);
             say("did", Role::Action, &moment.action);
             say("reward", Role::Text, &moment.reward.to_string());
@@ -150,7 +150,7 @@ impl Overlay for Details {
         match action {
             Action::Open => Response::close(),
             Action::EditLesson => Response::done(Request::Do(Action::EditLesson)),
-            Action::RejectOrToggle if lesson.in_force() => status(LessonStatus::Off),
+            Action::RejectOrToggle if lesson.is_active() => status(LessonStatus::Off),
             Action::RejectOrToggle => status(LessonStatus::On),
             Action::PinLesson if lesson.status == LessonStatus::Pinned => status(LessonStatus::On),
             Action::PinLesson => status(LessonStatus::Pinned),

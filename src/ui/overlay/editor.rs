@@ -4,7 +4,7 @@ use super::choice::around;
 use super::field::Field;
 use super::window::{Place, Window, put_line};
 use super::{Answer, Overlay, Response};
-use crate::domain::{Kind, Lesson, LessonId, LessonText, Scope, Step};
+use crate::domain::{Lesson, LessonId, LessonText, ReflectionKind, Scope, Step};
 use crate::driver::Fork;
 use crate::engine::{Command, LessonCommand};
 use crate::ui::canvas::Canvas;
@@ -21,7 +21,7 @@ pub struct Draft {
     /// The lesson that was edited; none: a new one.
     pub of: Option<LessonId>,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: ReflectionKind,
     /// Its reach.
     pub scope: Scope,
     /// Its words.
@@ -45,8 +45,8 @@ enum At {
 pub struct Editor {
     of: Option<(LessonId, u32)>,
     before: Draft,
-    kinds: Vec<Kind>,
-    kind: Kind,
+    kinds: Vec<ReflectionKind>,
+    kind: ReflectionKind,
     scope: Scope,
     text: Field,
     solution: Field,
@@ -71,17 +71,17 @@ pub(crate) fn scope_word(scope: Scope) -> &'static str {
 }
 
 /// The reach that a kind has of itself.
-fn usual(kind: Kind) -> Scope {
+fn usual(kind: ReflectionKind) -> Scope {
     match kind {
-        Kind::Progress => Scope::Episode,
-        Kind::Plan => Scope::Task,
+        ReflectionKind::Progress => Scope::Episode,
+        ReflectionKind::Plan => Scope::Task,
         _ => Scope::Environment,
     }
 }
 
 impl Draft {
     /// An empty lesson of a kind.
-    pub fn new(kind: Kind) -> Self {
+    pub fn new(kind: ReflectionKind) -> Self {
         Self { of: None, kind, scope: usual(kind), text: String::new(), solution: String::new() }
     }
 
@@ -98,12 +98,12 @@ impl Draft {
 
     /// The lesson of an override: what the agent wanted was the mistake, what the person did is the solution. Numbers go,
     /// so that it also holds for other things of the kind.
-    pub fn of_override(step: &Step, kind: Kind) -> Option<Self> {
-        let wanted = step.wanted()?;
-        let done = step.executed.as_ref().filter(|_| step.by_person())?;
+    pub fn of_override(step: &Step, kind: ReflectionKind) -> Option<Self> {
+        let wanted = step.proposal_text()?;
+        let done = step.executed.as_ref().filter(|_| step.is_person_action())?;
         let (wanted, done) = (without_numbers(&wanted), without_numbers(&done.action));
         let mut draft = Self::new(kind);
-        if kind == Kind::Error {
+        if kind == ReflectionKind::Error {
             draft.text = format!("Wanted to {wanted}.");
             draft.solution = format!("Do this instead: {done}.");
         } else {
@@ -120,7 +120,7 @@ fn without_numbers(action: &str) -> String {
 
 impl Editor {
     /// An editor over a draft. `kinds` are those of the method; `number` is that of the edited lesson.
-    pub fn new(draft: &Draft, before: Draft, kinds: &[Kind], number: u32) -> Self {
+    pub fn new(draft: &Draft, before: Draft, kinds: &[ReflectionKind], number: u32) -> Self {
         Self {
             of: draft.of.clone().map(|id| (id, number)),
             kinds: kinds.to_vec(),
@@ -171,7 +171,7 @@ impl Editor {
 
     fn fields(&self) -> Vec<At> {
         let mut all = vec![At::Text];
-        if self.kind == Kind::Error {
+        if self.kind == ReflectionKind::Error {
             all.push(At::Solution);
         }
         if self.of.is_none() {
@@ -213,7 +213,7 @@ impl Editor {
     /// The mistake and what to do instead, where a new lesson is typed as `mistake -> solution` and its kind was not chosen.
     fn typed_pair(&self) -> Option<(String, String)> {
         let open = self.of.is_none() && !self.of_mentor && self.kind == self.before.kind;
-        let kind = self.kind == Kind::Abstract && self.kinds.contains(&Kind::Error);
+        let kind = self.kind == ReflectionKind::Abstract && self.kinds.contains(&ReflectionKind::Error);
         let text = self.text.text();
         let (mistake, solution) = text.split_once("->").filter(|_| open && kind)?;
         let (mistake, solution) = (mistake.trim(), solution.trim());
@@ -224,9 +224,9 @@ impl Editor {
         let mut draft = self.draft();
         if let Some((mistake, solution)) = self.typed_pair() {
             if self.scope == usual(self.kind) {
-                self.scope = usual(Kind::Error);
+                self.scope = usual(ReflectionKind::Error);
             }
-            self.kind = Kind::Error;
+            self.kind = ReflectionKind::Error;
             (draft.text, draft.solution) = (mistake, solution);
         }
         if draft.text.is_empty() {
@@ -234,7 +234,7 @@ impl Editor {
             self.at = At::Text;
             return Response::default();
         }
-        let solution = Some(draft.solution).filter(|s| !s.is_empty() && self.kind == Kind::Error);
+        let solution = Some(draft.solution).filter(|s| !s.is_empty() && self.kind == ReflectionKind::Error);
         let text = LessonText { text: draft.text, solution };
         let wish = |w| Request::Send(Command::Lesson(w));
         let mut requests = vec![Request::Keep { of: draft.of.clone(), draft: None }];
@@ -280,7 +280,7 @@ impl Editor {
         }
         if requests.iter().any(|r| matches!(r, Request::Send(_))) {
             let again = look.keymap.label(Action::AskAgain).unwrap_or_default();
-            let asked = look.thinking() || look.moment.head.awaiting().is_some();
+            let asked = look.thinking() || look.moment.head.step_awaiting_decision().is_some();
             let saved = match &self.of {
                 None => format!("saved as {}; ", self.kind.name()),
                 Some(_) => String::new(),
@@ -369,7 +369,7 @@ impl Overlay for Editor {
     }
 
     fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let error = self.kind == Kind::Error;
+        let error = self.kind == ReflectionKind::Error;
         let title = match &self.of {
             Some((_, number)) => format!("Lesson {number}"),
             None => "A new lesson".to_owned(),
@@ -401,7 +401,7 @@ impl Overlay for Editor {
         let value = |at: At| if self.at == at { Role::Chosen } else { Role::Text };
         let turn = |at: At, word: &str| if self.at == at { format!("< {word} >") } else { word.to_owned() };
         let pair = self.typed_pair().is_some();
-        let kind = if pair { Kind::Error } else { self.kind };
+        let kind = if pair { ReflectionKind::Error } else { self.kind };
         let pieces = [
             (label(At::Kind), "Kind ".to_owned()),
             (value(At::Kind), turn(At::Kind, kind.name())),

@@ -53,9 +53,10 @@ fn again(state: &State, episode: &Episode) -> String {
 
 /// The run has not ended, and one of its tasks is still to be played, as the agenda of the methods has it.
 pub(crate) fn task_left(state: &State) -> bool {
-    let Some(run) = state.run.as_deref().filter(|_| !state.over) else { return false };
+    let Some(run) = state.run.as_deref().filter(|_| !state.run_over) else { return false };
     run.tasks.iter().any(|task| {
-        let played = || state.past.iter().filter(|p| p.role == EpisodeRole::Test && same(&p.task, task));
+        let played =
+            || state.ended_episodes.iter().filter(|p| p.role == EpisodeRole::Test && same(&p.task, task));
         if run.trials > 1 {
             return played().count() < run.trials as usize && !played().any(|p| p.won);
         }
@@ -105,7 +106,9 @@ fn through(action: Action, look: &Context<'_>) -> Response {
         | A::Reasoning => Response::done(Request::Do(action)),
         // The session is only looked at: the screen says how it goes on.
         A::Again | A::NextTask | A::AddLesson if look.reading() => Response::want(Request::Do(action)),
-        A::NextTask | A::Step if look.moment.head.over => say("the run is over: no task is left".to_owned()),
+        A::NextTask | A::Step if look.moment.head.run_over => {
+            say("the run is over: no task is left".to_owned())
+        }
         A::NextTask | A::Step => say("no task of the run is left".to_owned()),
         A::LastProgress => say("no turn of this episode made progress".to_owned()),
         A::EndCard => Response::default(),

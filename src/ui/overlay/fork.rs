@@ -112,7 +112,7 @@ impl ForkBox {
             stage: Stage::Choosing,
             note: None,
         };
-        let answered = asked.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered);
+        let answered = asked.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered_steps);
         let read_by = (asked.unread != here).then(|| {
             if turn > answered {
                 format!("before turn {turn} is asked: ")
@@ -134,13 +134,13 @@ impl ForkBox {
         let mut asked = Self::new(look, &Change::GoOn, None);
         let at = before(look, about);
         asked.entries = vec![Entry::Row(Change::Before(at), "fork from before it".to_owned(), String::new())];
-        if let Some((of, words)) = &refusal.older {
+        if let Some((of, words)) = &refusal.older_change {
             let key = look.keymap.label(Action::Undo).map_or_else(String::new, |key| format!("{key}  "));
             let name = "take back what came before it".to_owned();
             asked.entries.push(Entry::Row(Change::Older(*of), name, format!("{key}{words}")));
         }
         asked.chosen = 0;
-        asked.refused = Some(refusal.why.clone());
+        asked.refused = Some(refusal.message.clone());
         asked
     }
 
@@ -190,7 +190,7 @@ impl ForkBox {
             Change::Before(_) => {
                 Response::done(Request::Fork(fork("before what was taken back".to_owned(), Vec::new())))
             }
-            Change::Older(of) => Response::done(Request::Send(Command::TakeBack(*of))),
+            Change::Older(of) => Response::done(Request::Send(Command::UndoChange(*of))),
             Change::Again => {
                 let again = match self.anew {
                     // Nobody was asked: the agent gets the turn.
@@ -221,7 +221,8 @@ impl ForkBox {
             | Change::Mentor
             | Change::Sampling(_)
             | Change::Setting => {
-                let answered = || self.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered);
+                let answered =
+                    || self.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered_steps);
                 let step = if change == Change::Observation { answered() } else { turn };
                 // What the world accepted then fills the line.
                 let line = look.store.epoch();

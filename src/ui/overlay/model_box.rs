@@ -50,7 +50,7 @@ pub struct ModelBox {
 
 /// The role for which another model is wanted first: the one whose call failed, else the actor.
 pub fn role_in_question(state: &State) -> ModelRole {
-    let mentor = state.undecided(ModelRole::Mentor) && !state.undecided(ModelRole::Actor);
+    let mentor = state.has_undecided_call(ModelRole::Mentor) && !state.has_undecided_call(ModelRole::Actor);
     if mentor { ModelRole::Mentor } else { ModelRole::Actor }
 }
 
@@ -111,7 +111,7 @@ impl ModelBox {
                 for model in self.models.iter() {
                     add(model, "of the configuration");
                 }
-                let now = run.map(|r| r.who(asked));
+                let now = run.map(|r| r.provider_spec(asked));
                 let roles = run.map(|r| [(&r.actor, "the actor"), (&r.mentor, "the mentor")]);
                 for (model, role) in roles.into_iter().flatten() {
                     if model.starts_with("openai:") {
@@ -205,12 +205,14 @@ impl ModelBox {
         };
         match named::read(run, &name, &value) {
             Ok(value) => {
-                let mut said = format!("{name} = {} from the next request on", SamplingParam::words(&value));
-                if look.moment.head.asking(asked) || look.moment.head.awaiting().is_some() {
+                let mut said =
+                    format!("{name} = {} from the next request on", SamplingParam::format_value(&value));
+                if look.moment.head.is_asking(asked) || look.moment.head.step_awaiting_decision().is_some() {
                     let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
                     said = format!("{said}; {key} asks this turn again with it");
                 }
-                let requests = vec![Request::Say(said), Request::Send(Command::Set { name, value })];
+                let requests =
+                    vec![Request::Say(said), Request::Send(Command::ChangeSetting { name, value })];
                 Response { requests, close: true }
             }
             Err(why) => {
@@ -236,13 +238,16 @@ impl ModelBox {
         let (now, run) = (self.now(look), look.moment.head.run.as_deref());
         let (Purpose::Model(asked) | Purpose::Sampling(asked)) = self.purpose else { return now.to_owned() };
         let Some(run) = run.filter(|_| now.starts_with("openai:")) else { return format!("Now: {now}") };
-        let address = run.settings.word(&format!("{}.base_url", asked.name()), "");
+        let address = run.settings.text(&format!("{}.base_url", asked.name()), "");
         let host = address.split_once("://").map_or(address, |(_, rest)| rest);
         let host = host.split('/').next().unwrap_or(host);
         let at = if host.is_empty() { String::new() } else { format!(" at {host}") };
-        let unsent = look.moment.head.unsent(asked);
-        let sampling =
-            if unsent.is_empty() { run.sampling_told(asked) } else { sampling_in_force(run, asked, &unsent) };
+        let unsent = look.moment.head.unsent_settings(asked);
+        let sampling = if unsent.is_empty() {
+            run.describe_sampling(asked)
+        } else {
+            sampling_in_force(run, asked, &unsent)
+        };
         format!("Now: {now}{at}; {sampling}")
     }
 
@@ -255,7 +260,7 @@ impl ModelBox {
             Purpose::Recorded => {
                 let named = what == "cache" || what.starts_with("recorded:");
                 let source = if named { what.clone() } else { format!("recorded:{what}") };
-                return Response::done(Request::Send(Command::RetryFrom(source)));
+                return Response::done(Request::Send(Command::RetryFromRecording(source)));
             }
             Purpose::Model(asked) | Purpose::Sampling(asked) => asked,
         };
@@ -268,14 +273,14 @@ impl ModelBox {
         let mut requests = vec![Request::Send(Command::ChangeRun(Box::new(other)))];
         requests.extend(vain.map(Request::Say));
         let rules = asked == ModelRole::Mentor && matches!(what.as_str(), "symbolic" | "none");
-        if rules && look.moment.head.undecided(asked) {
+        if rules && look.moment.head.has_undecided_call(asked) {
             let key = look.keymap.label(Action::GiveUp).unwrap_or_default();
             let words = format!("{what} answers nothing that a model was asked; {key} goes on without");
             requests.push(Request::Say(words));
-        } else if look.moment.head.troubled(asked) {
+        } else if look.moment.head.has_failed_call(asked) {
             let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
             requests.push(Request::Say(format!("{key} tries the failed call again with {what}")));
-        } else if look.moment.head.undecided(asked) {
+        } else if look.moment.head.has_undecided_call(asked) {
             let key = look.keymap.label(Action::Step).unwrap_or_default();
             requests.push(Request::Say(format!("{key} asks {what}")));
         }
@@ -309,12 +314,12 @@ impl ModelBox {
             }
             (Purpose::Sampling(asked), _) => {
                 let run = look.moment.head.run.as_deref();
-                match run.map(|r| (r.heeds(asked, &SAMPLING_PARAMS[0], &false.into()), r)) {
+                match run.map(|r| (r.check_param_supported(asked, &SAMPLING_PARAMS[0], &false.into()), r)) {
                     Some((Err(why), _)) => format!("{}: {why}.", self.now(look)),
                     _ => format!(
                         "{}: NAME VALUE, such as {} 0.7.",
                         self.now(look),
-                        SAMPLING_PARAMS[0].setting(asked)
+                        SAMPLING_PARAMS[0].setting_name(asked)
                     ),
                 }
             }
@@ -339,7 +344,7 @@ impl ModelBox {
 }
 
 /// The sampling parameters as they are sent, with what was learnt of the server, and the names of what is left out because
-/// of it. `unsent` has the lines of [`State::unsent`].
+/// of it. `unsent` has the lines of [`SignalState::unsent`].
 fn sampling_in_force(run: &RunSpec, asked: ModelRole, unsent: &[String]) -> String {
     // Older sessions have "not sent".
     const LEFT_OUT: [&str; 3] = ["the server refused", "left out", "not sent"];
@@ -349,11 +354,11 @@ fn sampling_in_force(run: &RunSpec, asked: ModelRole, unsent: &[String]) -> Stri
     let mut words = Vec::new();
     for knob in &SAMPLING_PARAMS {
         let of_knob = || lines().filter(|(head, _)| name(head) == knob.name).map(|(_, why)| why);
-        let (Some(value), _) = run.sampled(asked, knob) else { continue };
+        let (Some(value), _) = run.effective_value(asked, knob) else { continue };
         if of_knob().any(refused) {
             continue;
         }
-        let mut value = SamplingParam::words(&value);
+        let mut value = SamplingParam::format_value(&value);
         let bound = of_knob().filter_map(|why| raised(why, &value)).max();
         if let Some(bound) = bound {
             value = bound.to_string();

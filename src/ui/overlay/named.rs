@@ -57,11 +57,11 @@ impl Named {
 /// How a role is sampled.
 pub(super) fn knobs(run: Option<&RunSpec>, asked: ModelRole) -> Vec<Named> {
     let named = SAMPLING_PARAMS.iter().map(|knob| {
-        let (now, chosen) = run.map_or((None, false), |r| r.sampled(asked, knob));
+        let (now, chosen) = run.map_or((None, false), |r| r.effective_value(asked, knob));
         Named {
-            name: knob.setting(asked),
-            now: now.as_ref().map_or_else(String::new, SamplingParam::words),
-            whose: match run.and_then(|r| r.settings.0.get(&knob.setting(asked))).map(|s| s.origin) {
+            name: knob.setting_name(asked),
+            now: now.as_ref().map_or_else(String::new, SamplingParam::format_value),
+            whose: match run.and_then(|r| r.settings.0.get(&knob.setting_name(asked))).map(|s| s.origin) {
                 _ if !chosen => "",
                 Some(SettingOrigin::Flag) => "by a flag",
                 Some(SettingOrigin::Config) => "by the configuration",
@@ -125,8 +125,8 @@ fn apart(line: &str) -> (&str, &str) {
 /// What is wrong with it, in words.
 pub(super) fn read(run: &RunSpec, name: &str, text: &str) -> Result<Value, String> {
     if let Some((asked, knob)) = sampling_param(name) {
-        let value = knob.read(text)?;
-        return run.heeds(asked, knob, &value).map(|()| value);
+        let value = knob.parse(text)?;
+        return run.check_param_supported(asked, knob, &value).map(|()| value);
     }
     let value = serde_json::from_str(text).unwrap_or_else(|_| text.into());
     if let Some(spec) = SETTINGS.iter().find(|s| s.name == name) {

@@ -1,7 +1,7 @@
 //! The prompt that would be sent now. Pure: it is put together from the state and thrown away; nothing is written or sent.
 
 use crate::domain::PromptRecord;
-use crate::engine::{Ask, State};
+use crate::engine::{PromptRequest, State};
 use crate::prompt::{PromptBuilder, Templates};
 use crate::ui::context::Context;
 use crate::ui::keymap::Action;
@@ -35,16 +35,16 @@ pub(crate) fn preview(look: &Context<'_>, templates: Option<&Arc<Templates>>) ->
     if look.method() == "planning" {
         return Err(FROM_PLAN.to_owned());
     }
-    let episode = state.open_episode().filter(|e| e.reset.is_some());
+    let episode = state.open_episode().filter(|e| e.first_observation.is_some());
     let episode = episode.ok_or("No episode is under way, so no prompt would be sent.")?;
-    let (step, retry) = match episode.last() {
+    let (step, retry) = match episode.last_step() {
         Some(open) if open.executed.is_some() && open.answer.is_none() => {
             return Err("The world is answering; the next prompt depends on what it says.".to_owned());
         }
         Some(open) if open.answer.is_none() => (open.number, open.retry),
-        _ => (episode.answered() + 1, 0),
+        _ => (episode.answered_steps() + 1, 0),
     };
-    let ask = Ask { asked: crate::domain::ModelRole::Actor, question: None, step, retry };
+    let ask = PromptRequest { role: crate::domain::ModelRole::Actor, question: None, step, retry };
     let drafted = PromptBuilder::new(templates.clone()).draft(state, &ask);
     let mut state = State::clone(state);
     for (hash, text) in drafted.texts {

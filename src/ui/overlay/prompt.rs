@@ -105,7 +105,7 @@ impl PromptView {
         let shown = &look.moment.shown;
         match foretold.as_deref() {
             Some(Ok(ahead)) => {
-                let last = ahead.state.prompts.0.as_deref();
+                let last = ahead.state.actor_prompts.0.as_deref();
                 then(&ahead.state, Ok((&ahead.record, last, Sent::Ahead)))
             }
             Some(Err(why)) => then(shown, Err(why)),
@@ -126,9 +126,10 @@ impl PromptView {
             };
             // The hash of the body and the counters are all that the rows depend on, but for the numbers of lessons, which
             // never change.
-            let (spent, before_hash) = (&state.spent, before.map_or("", |b| b.sha256.as_str()));
-            let unsent = state.unsent.len();
-            let failed = state.troubles().map(|(_, failure)| failure.what.as_str()).collect::<String>();
+            let (spent, before_hash) = (&state.usage, before.map_or("", |b| b.sha256.as_str()));
+            let unsent = state.unsent_settings.len();
+            let failed =
+                state.failed_calls().map(|(_, failure)| failure.message.as_str()).collect::<String>();
             let key = format!("{}/{before_hash}/{spent:?}/{unsent}/{failed}", now.sha256);
             let key = (key, columns, self.difference);
             let mut kept = self.made.borrow_mut();
@@ -153,11 +154,11 @@ impl PromptView {
             let words = match (sent, self.difference) {
                 (Sent::Yes, false) => ", as it was sent",
                 (Sent::Drafted, false) => ": drafted, not sent",
-                (Sent::Failed, false) if state.changed_since(now) => ", unsent",
+                (Sent::Failed, false) if state.is_edited_since_sent(now) => ", unsent",
                 (Sent::Failed, false) => ": its call failed",
                 (Sent::BrokenOff, false) => ": its call was broken off",
                 (Sent::Ahead, false) => ", not sent yet: a preview",
-                (Sent::Failed, true) if state.changed_since(now) => {
+                (Sent::Failed, true) if state.is_edited_since_sent(now) => {
                     ": what you changed since its call failed"
                 }
                 (Sent::Ahead, true) => ", not sent yet: what would change since the last call",

@@ -59,11 +59,13 @@ impl Runs {
     fn list(&self, look: &Context<'_>) -> Arc<List> {
         let state = &look.moment.head;
         let mut made = self.made.borrow_mut();
-        if let Some(m) = made.as_ref().filter(|m| m.of == state.past.len() && m.wanted == self.wanted) {
+        if let Some(m) =
+            made.as_ref().filter(|m| m.of == state.ended_episodes.len() && m.wanted == self.wanted)
+        {
             return m.list.clone();
         }
         let list = Arc::new(List::of(state, self.wanted));
-        *made = Some(Made { of: state.past.len(), wanted: self.wanted, list: list.clone() });
+        *made = Some(Made { of: state.ended_episodes.len(), wanted: self.wanted, list: list.clone() });
         list
     }
 
@@ -102,7 +104,7 @@ impl Runs {
             None => state.open_episode().map(|e| e.number),
         };
         let Some(number) = number else { return Response::default() };
-        if look.reading() || state.over || self.asked == Some(number) {
+        if look.reading() || state.run_over || self.asked == Some(number) {
             return Response::want(Request::Rerun(number));
         }
         self.asked = Some(number);
@@ -118,9 +120,9 @@ impl Runs {
         let list = self.list(look);
         match list.rows.get(self.chosen) {
             Some(Listed::Episode(place)) => {
-                let Some(past) = state.past.get(*place) else { return Response::close() };
+                let Some(past) = state.ended_episodes.get(*place) else { return Response::close() };
                 let now = state.episode.as_ref().is_some_and(|e| e.number == past.number);
-                let to = if now { Cursor::Live } else { Cursor::At(crate::domain::Seq(past.span.1)) };
+                let to = if now { Cursor::Live } else { Cursor::At(crate::domain::Seq(past.seq_range.1)) };
                 Response::done(Request::Go(to))
             }
             Some(Listed::Group(..)) => Response::default(),
@@ -187,8 +189,11 @@ impl Overlay for Runs {
         put_line(&columns.head(self.wanted.sort), head, canvas);
         let body = Rect { y: inside.y + ABOVE, height: inside.height - ABOVE, ..inside };
         if all == 0 {
-            let words =
-                if state.past.is_empty() { "no episode has ended yet" } else { "none of them failed" };
+            let words = if state.ended_episodes.is_empty() {
+                "no episode has ended yet"
+            } else {
+                "none of them failed"
+            };
             canvas.put(body.x, body.y, body.width, words, canvas.style(Role::Dim));
             return;
         }
@@ -196,9 +201,10 @@ impl Overlay for Runs {
         self.scroll.list(chosen, all, body, canvas, |place| {
             let here = place == chosen;
             match list.rows.get(place) {
-                Some(Listed::Episode(at)) => {
-                    state.past.get(*at).map_or_else(Vec::new, |past| columns.ended(past, here, look.glyphs))
-                }
+                Some(Listed::Episode(at)) => state
+                    .ended_episodes
+                    .get(*at)
+                    .map_or_else(Vec::new, |past| columns.ended(past, here, look.glyphs)),
                 Some(Listed::Group(words, count)) => row::group(words, *count, here, look.glyphs),
                 None => state.open_episode().map_or_else(Vec::new, |e| columns.open(e, here, look.glyphs)),
             }

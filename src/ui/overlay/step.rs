@@ -4,7 +4,8 @@ use super::row_cache::RowCache;
 use super::window::{Line, Page, Scroll, paragraph};
 use super::{Draft, Overlay, Response, scrolled};
 use crate::domain::{
-    FailureKind, Kind, LessonStatus, LessonText, NoteKind, PromptRecord, Reflection, Seq, Step, Usage, price,
+    FailureKind, LessonStatus, LessonText, NoteKind, PromptRecord, Reflection, ReflectionKind, Seq, Step,
+    Usage, format_price,
 };
 use crate::engine::{Effect, Event};
 use crate::report::source_words;
@@ -48,7 +49,8 @@ impl StepView {
         self.next = at + 1;
         let (reflection, text) = all[at];
         // A text without a solution is no mistake to warn of: as an Error it would read "The mistake: ...".
-        let advice = (reflection.kind == Kind::Error && text.solution.is_none()).then(|| advice_kind(look));
+        let advice =
+            (reflection.kind == ReflectionKind::Error && text.solution.is_none()).then(|| advice_kind(look));
         let mut draft = Draft::new(advice.flatten().unwrap_or(reflection.kind));
         draft.text.clone_from(&text.text);
         draft.solution = text.solution.clone().unwrap_or_default();
@@ -59,7 +61,7 @@ impl StepView {
     fn lines(&self, look: &Context<'_>, columns: u16) -> Vec<Line> {
         let Some(episode) = look.episode() else { return Vec::new() };
         let Some(step) = look.step(self.number) else {
-            let text = episode.reset.as_ref().map_or("", |r| r.raw.as_str());
+            let text = episode.first_observation.as_ref().map_or("", |r| r.raw.as_str());
             let mut lines = paragraph((Role::Dim, ""), Role::Observation, text, columns);
             lines.extend(failures(self.number, look, columns));
             return lines;
@@ -128,11 +130,11 @@ fn step_lines(step: &Step, look: &Context<'_>, columns: u16) -> Vec<Line> {
         say("rejected", Role::Dim, proposal);
         say("because", Role::Person, reason);
     }
-    for came in &step.broken_off {
+    for came in &step.partial_replies {
         say(
             "broken off",
             Role::Person,
-            &came.cost().map_or("by a person".to_owned(), |c| format!("by a person; {c}")),
+            &came.describe_cost().map_or("by a person".to_owned(), |c| format!("by a person; {c}")),
         );
         for (label, words) in [("reasoning", &came.reasoning), ("so far", &came.text)] {
             if !words.trim().is_empty() {
@@ -165,7 +167,7 @@ fn step_lines(step: &Step, look: &Context<'_>, columns: u16) -> Vec<Line> {
         say("ignored", Role::Warn, complaint);
     }
     if let Some(done) = &step.executed {
-        say("done", if step.by_person() { Role::Person } else { Role::Action }, &done.action);
+        say("done", if step.is_person_action() { Role::Person } else { Role::Action }, &done.action);
         if let Some(sent) = &done.sent {
             say("sent as", Role::Action, sent);
         }
@@ -175,7 +177,7 @@ fn step_lines(step: &Step, look: &Context<'_>, columns: u16) -> Vec<Line> {
     }
     if let Some(answer) = &step.answer {
         say("world", Role::Observation, &answer.raw);
-        if let Some(seen) = &answer.seen {
+        if let Some(seen) = &answer.agent_view {
             say("shown as", Role::Observation, seen);
         }
         if answer.edited {
@@ -214,10 +216,10 @@ fn step_lines(step: &Step, look: &Context<'_>, columns: u16) -> Vec<Line> {
     for remark in &step.remarks {
         say("remark", Role::Person, remark);
     }
-    if let Some(from) = &step.from {
+    if let Some(from) = &step.reply_source {
         say("from", Role::Person, &source_words(from));
     }
-    for told in &step.unsent {
+    for told in &step.unsent_settings {
         say("unsent", Role::Warn, told);
     }
     for warning in &step.warnings {
@@ -239,15 +241,20 @@ fn failures(number: u32, look: &Context<'_>, columns: u16) -> Vec<Line> {
         prompt.step == number && state.open_episode().is_some_and(|open| open.number == prompt.episode)
     };
     let mut lines = Vec::new();
-    for (effect, failure) in state.troubles() {
+    for (effect, failure) in state.failed_calls() {
         if !matches!(effect, Effect::Ask { prompt, .. } if here(prompt)) {
             continue;
         }
         let of = effect.question().map_or_else(String::new, |q| format!(" ({})", q.name()));
-        let words = format!("{}{of}: {}", failure.place, failure.what);
+        let words = format!("{}{of}: {}", failure.source, failure.message);
         lines.extend(paragraph((Role::Dim, &label("failed")), Role::Bad, &words, columns));
-        if !failure.came.is_empty() {
-            lines.extend(paragraph((Role::Dim, &label("had come")), Role::Text, &failure.came, columns));
+        if !failure.partial_text.is_empty() {
+            lines.extend(paragraph(
+                (Role::Dim, &label("had come")),
+                Role::Text,
+                &failure.partial_text,
+                columns,
+            ));
         }
     }
     lines
@@ -259,10 +266,11 @@ fn cost(usage: &Usage) -> String {
         Usage { recorded: true, .. } => ", from a recording",
         Usage { cached: true, .. } => ", from the cache",
         Usage { estimated: true, .. } => ", estimated",
-        Usage { proxy: true, .. } => ", counted by a proxy",
+        Usage { counted_by_proxy: true, .. } => ", counted by a proxy",
         _ => "",
     };
-    let cost = if usage.cost_nano > 0 { format!(", cost {}", price(usage.cost_nano)) } else { String::new() };
+    let cost =
+        if usage.cost_nano > 0 { format!(", cost {}", format_price(usage.cost_nano)) } else { String::new() };
     let seconds = usage.millis as f64 / 1000.0;
     let vain = match usage.earlier.tokens() {
         0 => String::new(),
@@ -281,7 +289,7 @@ fn replies(step: &Step, look: &Context<'_>) -> Vec<String> {
 
 /// The replies that could not be used, each with the reason.
 fn unusable(step: &Step, look: &Context<'_>) -> Vec<(String, String)> {
-    if step.unusable == 0 {
+    if step.unusable_replies == 0 {
         return Vec::new();
     }
     told(step, look).into_iter().filter_map(|(reply, why)| Some((reply, why?))).collect()
@@ -299,14 +307,14 @@ fn told(step: &Step, look: &Context<'_>) -> Vec<(String, Option<String>)> {
             Event::ReplyReceived { call, text, .. } if actors.contains(call) => {
                 replies.push((text.clone(), None));
             }
-            Event::AskedAgain { unusable: Some(why), .. } => {
+            Event::AskedAgain { unusable_reason: Some(why), .. } => {
                 if let Some(last) = replies.last_mut() {
                     last.1 = Some(why.clone());
                 }
             }
             Event::CallFailed { call, failure } if failure.kind == Some(FailureKind::Unusable) => {
                 if let Some(last) = replies.last_mut().filter(|_| actors.contains(call)) {
-                    last.1 = Some(failure.what.clone());
+                    last.1 = Some(failure.message.clone());
                 }
             }
             _ => {}

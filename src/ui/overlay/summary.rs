@@ -2,7 +2,7 @@
 
 use super::window::{Line, Page, Pointed, Scroll, paragraph};
 use super::{Overlay, Response, moved, stepped};
-use crate::domain::{ChangeLine, LessonText, PoolChange, Seq};
+use crate::domain::{LessonText, PoolChange, PoolChangeItem, Seq};
 use crate::engine::Command;
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
@@ -28,7 +28,7 @@ impl Summary {
     pub fn of(change: &PoolChange) -> Self {
         Self {
             of: change.seq,
-            refused: vec![false; change.lines.len()],
+            refused: vec![false; change.items.len()],
             chosen: 0,
             scroll: Scroll::default(),
             starts: RefCell::default(),
@@ -36,7 +36,7 @@ impl Summary {
     }
 
     fn change<'a>(&self, look: &'a Context<'_>) -> Option<&'a PoolChange> {
-        look.moment.head.changes.first().filter(|c| c.seq == self.of)
+        look.moment.head.waiting_summaries.first().filter(|c| c.seq == self.of)
     }
 
     fn walk(&mut self, by: isize) {
@@ -50,20 +50,20 @@ impl Summary {
     }
 
     fn lines(&self, change: &PoolChange, look: &Context<'_>, columns: u16) -> Vec<Line> {
-        let go = change.lines.iter().filter(|l| matches!(l, ChangeLine::Retire { .. })).count();
+        let go = change.items.iter().filter(|l| matches!(l, PoolChangeItem::Retire { .. })).count();
         let words = format!(
             "The mentor would put {} for {}. A line that is refused changes nothing: the old lesson stays, the new one does \
              not come in.",
-            counted(change.lines.len() - go, "new lesson"),
+            counted(change.items.len() - go, "new lesson"),
             counted(go, "old one"),
         );
         let mut lines = paragraph((Role::Dim, ""), Role::Dim, &words, columns);
         lines.push(Vec::new());
         let mut starts = Vec::new();
-        for (place, line) in change.lines.iter().enumerate() {
+        for (place, line) in change.items.iter().enumerate() {
             let refused = self.refused.get(place).copied().unwrap_or_default();
             let (sign, role, text) = match line {
-                ChangeLine::Retire { id } => {
+                PoolChangeItem::Retire { id } => {
                     let lesson = look.moment.head.pool.get(id);
                     let words = lesson.map_or_else(
                         || "a lesson that is gone already".to_owned(),
@@ -71,7 +71,7 @@ impl Summary {
                     );
                     ("-", Role::Removed, words)
                 }
-                ChangeLine::Add { text, .. } => ("+", Role::Added, said(text, look)),
+                PoolChangeItem::Add { text, .. } => ("+", Role::Added, said(text, look)),
             };
             let here = if place == self.chosen { look.glyphs.proposal } else { " " };
             // The word stands beside the colour, for screens that have none.

@@ -46,9 +46,9 @@ fn model() -> StartModel {
         world: 0,
         task: 1,
         knobs: vec![
-            knob("run.method", "method", "omnireflect", SettingOrigin::Ours, &["react", "omnireflect"]),
-            knob("run.actor", "actor", "rules", SettingOrigin::Ours, &["rules", "human"]),
-            knob("run.seed", "seed", "0", SettingOrigin::Ours, &[]),
+            knob("run.method", "method", "omnireflect", SettingOrigin::BuiltIn, &["react", "omnireflect"]),
+            knob("run.actor", "actor", "rules", SettingOrigin::BuiltIn, &["rules", "human"]),
+            knob("run.seed", "seed", "0", SettingOrigin::BuiltIn, &[]),
             knob("run.steps", "steps", "50", SettingOrigin::Paper, &[]),
         ],
         variants: Vec::new(),
@@ -239,7 +239,7 @@ fn a_folder_of_prompt_templates_is_typed_or_pasted() {
         name: "run.prompts".into(),
         label: "prompts".into(),
         value: String::new(),
-        origin: SettingOrigin::Ours,
+        origin: SettingOrigin::BuiltIn,
         answers: Answers::Text { none: "built in", offered: Vec::new(), what: "the path of a folder" },
         about: String::new(),
     });

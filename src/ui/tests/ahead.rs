@@ -1,7 +1,7 @@
 //! The prompt that would be sent now.
 
 use super::{Stage, screen};
-use crate::domain::{By, EndReason, Kind, LessonOrigin, LessonText};
+use crate::domain::{DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind};
 use crate::prompt::Templates;
 use crate::ui::fixture::{Fixture, sample_session};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn told(stage: &mut Stage, keys: &[&str]) -> String {
 fn the_prompt_that_was_not_drafted_yet_can_be_seen() {
     let mut fixture = sample_session();
     let lesson = LessonText::error("Took the stove for an oven.", "Only a microwave heats food.");
-    fixture.lesson(Kind::Error, lesson, LessonOrigin::Person);
+    fixture.lesson(ReflectionKind::Error, lesson, LessonOrigin::Person);
     let before = fixture.state().clone();
     let mut stage = stage(fixture, (120, 60));
     let sent = told(&mut stage, &["p"]);
@@ -47,7 +47,13 @@ fn the_prompt_that_was_not_drafted_yet_can_be_seen() {
 #[test]
 fn a_preview_is_of_the_next_turn_once_this_one_is_done() {
     let mut fixture = sample_session();
-    fixture.take("go to microwave 1", By::Actor, "The microwave 1 is closed.", 0.5, serde_json::Value::Null);
+    fixture.take(
+        "go to microwave 1",
+        DecidedBy::Actor,
+        "The microwave 1 is closed.",
+        0.5,
+        serde_json::Value::Null,
+    );
     let mut stage = stage(fixture, (120, 60));
     let ahead = told(&mut stage, &["p", "v"]);
     assert!(ahead.contains("Prompt of turn 25, not sent yet: a preview"), "{ahead}");

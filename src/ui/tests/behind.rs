@@ -3,7 +3,7 @@
 use super::mentor::{ROUND, asked};
 use super::overlays::{admissible, lost, typed};
 use super::{Stage, screen};
-use crate::domain::{By, Stop};
+use crate::domain::{BreakpointConfig, DecidedBy};
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::{Fixture, sample_session, summary};
 use crate::ui::model::{Focus, Model};
@@ -52,15 +52,15 @@ fn fork(stage: &mut Stage, row: &str) {
 
 fn broken() -> Fixture {
     let mut f = sample_session();
-    let stop = Stop { condition: "nothing 3".to_owned(), warn: false, once: false };
-    f.write(Cause::Person, Event::BreakpointSet { breakpoint: 1, stop });
+    let stop = BreakpointConfig { condition: "nothing 3".to_owned(), warn: false, once: false };
+    f.write(Cause::Person, Event::BreakpointSet { breakpoint: 1, config: stop });
     f
 }
 
 fn drafted() -> Fixture {
     let (mut f, _) = asked();
     let call = f.state().calls.keys().copied().next().unwrap();
-    f.write(Cause::Person, Event::CallCancelled { call, came: Box::default() });
+    f.write(Cause::Person, Event::CallCancelled { call, partial_reply: Box::default() });
     let draft = f.mentor_prompt(ROUND[0]);
     f.write(Cause::Policy, Event::PromptDrafted { prompt: draft.into() });
     f
@@ -69,7 +69,7 @@ fn drafted() -> Fixture {
 fn differs() -> Fixture {
     let mut f = sample_session();
     let (recorded, now) = ("A mug 2.".to_owned(), "Nothing.".to_owned());
-    f.write(Cause::World, Event::Diverged { episode: 1, step: 9, recorded, now });
+    f.write(Cause::World, Event::Diverged { episode: 1, step: 9, recorded, actual: now });
     f
 }
 
@@ -217,7 +217,7 @@ fn no_key_over_the_panes_orders_anything_but_what_lies_there_is_for() {
         };
         let tops = |stage: &Stage| stage.model.overlays.iter().map(|o| o.name()).collect::<Vec<_>>();
         for running in [false, true] {
-            if running && whole.state().waits() && whole.state().open_episode().is_some() {
+            if running && whole.state().is_waiting() && whole.state().open_episode().is_some() {
                 whole.write(Cause::Person, Event::Resumed);
             }
             stage.fixture.store = whole.store.clone();
@@ -266,7 +266,7 @@ fn sampling_is_typed_into_its_list_in_the_words_of_set() {
         "openai:small".clone_into(&mut spec.actor);
         f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
         for _ in 0..3 {
-            f.take("look", By::Actor, "A room.", 0.5, serde_json::Value::Null);
+            f.take("look", DecidedBy::Actor, "A room.", 0.5, serde_json::Value::Null);
             f.propose(None, Some("look"));
             f.pause();
         }
@@ -285,7 +285,7 @@ fn sampling_is_typed_into_its_list_in_the_words_of_set() {
         typed(&mut stage, line);
         let wants = stage.press("Enter");
         let [Request::Fork(fork)] = &wants[..] else { panic!("{line}: {wants:?}") };
-        let set = Command::Set { name: "actor.temperature".to_owned(), value: value.clone() };
+        let set = Command::ChangeSetting { name: "actor.temperature".to_owned(), value: value.clone() };
         assert_eq!(fork.then.as_slice(), std::slice::from_ref(&set), "{line}");
         let mut stage = Stage::new(model(), 60, 16);
         keys(&mut stage, &["O", "Tab", "Tab"]);

@@ -2,7 +2,9 @@
 
 use super::Stage;
 use super::overlays::{admissible, lost, typed};
-use crate::domain::{By, Kind, LessonOrigin, LessonStatus, LessonText, Scope, ShownAs, ThoughtDisposition};
+use crate::domain::{
+    DecidedBy, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, ShownAs, ThoughtDisposition,
+};
 use crate::driver::{Halt, Health};
 use crate::engine::{Cause, Command, Event, LessonCommand};
 use crate::ui::fixture::sample_session;
@@ -12,7 +14,7 @@ use crate::ui::overlay::{Answer, Draft, SHOWN_AS, THOUGHT};
 use serde_json::json;
 
 fn set(name: &str, word: &str) -> Request {
-    Request::Send(Command::Set { name: name.to_owned(), value: json!(word) })
+    Request::Send(Command::ChangeSetting { name: name.to_owned(), value: json!(word) })
 }
 
 #[test]
@@ -29,7 +31,11 @@ fn the_two_questions_are_asked_once() {
     stage.press("Down");
     let wants = stage.press("Enter");
     let overridden = |shown_as, fate| {
-        Request::Send(Command::Override { action: "go to microwave 1".to_owned(), shown_as, fate })
+        Request::Send(Command::Override {
+            action: "go to microwave 1".to_owned(),
+            shown_as,
+            thought_disposition: fate,
+        })
     };
     let wanted = vec![
         set(SHOWN_AS, "human_edit"),
@@ -59,7 +65,8 @@ fn a_rewritten_thought_is_typed() {
     assert_eq!(stage.press("Enter"), []);
     typed(&mut stage, " Or not.");
     let fate = ThoughtDisposition::Rewritten("The stove is hot. Or not.".to_owned());
-    let wanted = Command::Override { action: "look".to_owned(), shown_as: ShownAs::Own, fate };
+    let wanted =
+        Command::Override { action: "look".to_owned(), shown_as: ShownAs::Own, thought_disposition: fate };
     assert_eq!(stage.press("Enter"), [Request::Send(wanted)]);
 }
 
@@ -111,7 +118,7 @@ fn a_lesson_is_saved_by_enter_and_never_by_a_paste() {
     typed(&mut stage, "Three.");
     let wants = stage.press("Enter");
     let text = LessonText::plain("Two\nlines.\n\nThree.");
-    let wish = LessonCommand::add(Kind::Abstract, Scope::Environment, text, String::new());
+    let wish = LessonCommand::add(ReflectionKind::Abstract, Scope::Environment, text, String::new());
     assert_eq!(wants, [Request::Send(Command::Lesson(wish))]);
     assert!(
         stage
@@ -135,7 +142,7 @@ fn a_typed_lesson_was_a_mistake_and_is_advice_unless_the_person_says_otherwise()
         }
     };
     let words = "Look on a shelf first.";
-    let advice = (Kind::Abstract, LessonText::plain(words));
+    let advice = (ReflectionKind::Abstract, LessonText::plain(words));
     let type_it = |stage: &mut Stage| {
         stage.press("a");
         typed(stage, words);
@@ -153,19 +160,19 @@ fn a_typed_lesson_was_a_mistake_and_is_advice_unless_the_person_says_otherwise()
         stage.press("Tab");
         stage.press("Right");
     };
-    assert_eq!(saved(&by_tab), (Kind::Error, LessonText::plain(words)));
+    assert_eq!(saved(&by_tab), (ReflectionKind::Error, LessonText::plain(words)));
     let pair = |stage: &mut Stage| {
         stage.press("a");
         typed(stage, "Searched drawers. -> Look on a shelf first.");
     };
-    assert_eq!(saved(&pair), (Kind::Error, LessonText::error("Searched drawers.", words)));
+    assert_eq!(saved(&pair), (ReflectionKind::Error, LessonText::error("Searched drawers.", words)));
 }
 
 /// What a mentor's reply lost was only complained about, in its first words.
 #[test]
 fn words_of_the_mentor_that_were_not_kept_can_be_taken_as_lessons() {
     let mut fixture = sample_session();
-    let question = crate::domain::Question::reflect(Kind::Abstract);
+    let question = crate::domain::Question::reflect(ReflectionKind::Abstract);
     let calls = fixture.ask_mentor(&[question]);
     let never = "Never put the mug in the coffeemachine before it";
     fixture.answered_in_part(
@@ -199,7 +206,7 @@ fn words_of_the_mentor_that_were_not_kept_can_be_taken_as_lessons() {
     let mut fixture = sample_session();
     let calls = fixture.ask_mentor(&[question]);
     fixture.answered_in_part(calls[0], question, &[], &["cut off by the token limit"], &[never]);
-    fixture.take("go to stoveburner 1", By::Actor, "Nothing happens.", 0.5, serde_json::Value::Null);
+    fixture.take("go to stoveburner 1", DecidedBy::Actor, "Nothing happens.", 0.5, serde_json::Value::Null);
     fixture.propose(None, Some("look"));
     let mut stage = Stage::new(fixture, 120, 36);
     stage.press("Left");
@@ -219,7 +226,7 @@ fn a_saved_lesson_was_behind_another_tab() {
         typed(&mut stage, words);
         stage.press("Enter");
         stage.model.notice = None;
-        stage.fixture.lesson(Kind::Abstract, LessonText::plain(words), LessonOrigin::Person);
+        stage.fixture.lesson(ReflectionKind::Abstract, LessonText::plain(words), LessonOrigin::Person);
         let shown = super::screen(&stage.draw());
         assert!(shown.contains("[Abstract") && shown.contains(words), "{shown}");
     }
@@ -229,8 +236,8 @@ fn a_saved_lesson_was_behind_another_tab() {
 #[test]
 fn a_text_not_kept_was_out_of_reach_at_the_proposal_and_stayed_on_offer() {
     let mut fixture = sample_session();
-    fixture.take("go to stoveburner 1", By::Actor, "Nothing happens.", 0.5, serde_json::Value::Null);
-    let question = crate::domain::Question::reflect(Kind::Error);
+    fixture.take("go to stoveburner 1", DecidedBy::Actor, "Nothing happens.", 0.5, serde_json::Value::Null);
+    let question = crate::domain::Question::reflect(ReflectionKind::Error);
     let calls = fixture.ask_mentor(&[question]);
     let sorry = "I'm sorry, but I can't help with that.";
     fixture.answered_in_part(calls[0], question, &[], &["no list"], &[sorry]);
@@ -246,9 +253,9 @@ fn a_text_not_kept_was_out_of_reach_at_the_proposal_and_stayed_on_offer() {
     assert!(shown.contains(offer) && shown.contains("a take"), "{shown}");
     stage.press("a");
     let wants = stage.press("Enter");
-    let is = |r: &Request| matches!(r, Request::Send(Command::Lesson(LessonCommand::Accept { kind: Kind::Abstract, text, .. })) if text.text == sorry);
+    let is = |r: &Request| matches!(r, Request::Send(Command::Lesson(LessonCommand::Accept { kind: ReflectionKind::Abstract, text, .. })) if text.text == sorry);
     assert!(wants.iter().any(is), "{wants:?}");
-    stage.fixture.lesson(Kind::Abstract, LessonText::plain(sorry), LessonOrigin::Person);
+    stage.fixture.lesson(ReflectionKind::Abstract, LessonText::plain(sorry), LessonOrigin::Person);
     stage.model.notice = None;
     let shown = super::screen(&stage.draw());
     assert!(!shown.contains(offer) && !shown.contains("not kept"), "{shown}");
@@ -342,8 +349,8 @@ fn an_edit_sends_only_what_changed() {
 fn an_override_gives_a_lesson_without_numbers() {
     let stage = Stage::new(sample_session(), 80, 24);
     let steps = stage.fixture.state().episode.clone().unwrap();
-    let step = steps.steps.iter().find(|s| s.by_person()).unwrap();
-    let draft = Draft::of_override(step, Kind::Error).unwrap();
+    let step = steps.steps.iter().find(|s| s.is_person_action()).unwrap();
+    let draft = Draft::of_override(step, ReflectionKind::Error).unwrap();
     assert_eq!(
         (draft.text.as_str(), draft.solution.as_str()),
         ("Wanted to go to drawer.", "Do this instead: go to diningtable.")
@@ -371,7 +378,10 @@ fn the_end_card_leads_on() {
     let mut stage = Stage::new(lost(), 80, 24);
     stage.tell(Msg::News);
     let wants = stage.press("r");
-    assert!(matches!(&wants[..], [Request::Send(Command::Begin(task))] if task.id == "heat/7"), "{wants:?}");
+    assert!(
+        matches!(&wants[..], [Request::Send(Command::BeginEpisode(task))] if task.id == "heat/7"),
+        "{wants:?}"
+    );
     let mut stage = Stage::new(lost(), 80, 24);
     stage.tell(Msg::News);
     stage.press("Enter");

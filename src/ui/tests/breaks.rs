@@ -2,15 +2,15 @@
 
 use super::overlays::{admissible, typed};
 use super::{SIZES, Stage, screen};
-use crate::domain::Stop;
+use crate::domain::BreakpointConfig;
 use crate::driver::Health;
 use crate::engine::{Cause, Command, Event, PauseReason};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Msg, Request};
 
 fn set(f: &mut Fixture, breakpoint: u32, condition: &str, warn: bool) {
-    let stop = Stop { condition: condition.to_owned(), warn, once: false };
-    f.write(Cause::Person, Event::BreakpointSet { breakpoint, stop });
+    let stop = BreakpointConfig { condition: condition.to_owned(), warn, once: false };
+    f.write(Cause::Person, Event::BreakpointSet { breakpoint, config: stop });
 }
 
 fn broken() -> Fixture {
@@ -18,7 +18,7 @@ fn broken() -> Fixture {
     set(&mut f, 1, "action ~ heat", true);
     set(&mut f, 2, "nothing 3", false);
     set(&mut f, 3, "end failure", false);
-    f.write(Cause::Person, Event::BreakpointSwitched { breakpoint: 3, on: false });
+    f.write(Cause::Person, Event::BreakpointSwitched { breakpoint: 3, enabled: false });
     f
 }
 
@@ -26,13 +26,13 @@ fn hit() -> Fixture {
     let mut f = broken();
     let step = f.store.head().last_step().unwrap().number;
     let why = format!("nothing happened at turns {}, {} and {step}", step - 2, step - 1);
-    f.write(Cause::Policy, Event::BreakpointHit { breakpoint: 2, episode: 1, step, why });
+    f.write(Cause::Policy, Event::BreakpointHit { breakpoint: 2, episode: 1, step, reason: why });
     f.write(Cause::Policy, Event::Paused { reason: PauseReason::Breakpoint });
     f
 }
 
 fn wish(text: &str, of: Option<u32>) -> Request {
-    Request::Send(Command::Break { text: text.to_owned(), of })
+    Request::Send(Command::SetBreakpoint { text: text.to_owned(), replaces: of })
 }
 
 #[test]
@@ -65,11 +65,11 @@ fn the_list_above_the_line_is_switched_changed_and_deleted() {
     let mut stage = Stage::new(broken(), 120, 36);
     stage.press("b");
     stage.press("Up");
-    assert_eq!(stage.press("x"), [Request::Send(Command::SwitchBreak { breakpoint: 3, on: true })]);
+    assert_eq!(stage.press("x"), [Request::Send(Command::SwitchBreakpoint { breakpoint: 3, enabled: true })]);
     stage.press("Up");
     assert_eq!(stage.press("o"), [wish("once nothing 3", Some(2))]);
     assert_eq!(stage.press("w"), [wish("warn nothing 3", Some(2))]);
-    assert_eq!(stage.press("d"), [Request::Send(Command::RemoveBreak(2))]);
+    assert_eq!(stage.press("d"), [Request::Send(Command::RemoveBreakpoint(2))]);
     stage.press("Enter");
     stage.press("Ctrl-u");
     typed(&mut stage, "nothing 4");
@@ -123,7 +123,7 @@ fn behind_the_last_one_that_is_deleted_the_line_has_the_keys() {
     let mut stage = Stage::new(f, 120, 36);
     stage.press("b");
     stage.press("Up");
-    assert_eq!(stage.press("d"), [Request::Send(Command::RemoveBreak(1))]);
+    assert_eq!(stage.press("d"), [Request::Send(Command::RemoveBreakpoint(1))]);
     stage.fixture.write(Cause::Person, Event::BreakpointRemoved { breakpoint: 1 });
     stage.tell(Msg::News);
     let shown = screen(&stage.draw());

@@ -2,7 +2,7 @@
 
 use super::overlays::typed;
 use super::{Stage, screen};
-use crate::domain::{By, EndReason};
+use crate::domain::{DecidedBy, EndReason};
 use crate::ui::find::{self, Progress};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::model::Cursor;
@@ -15,7 +15,7 @@ fn three() -> Fixture {
     let mut f = sample_session();
     f.take(
         "go to stoveburner 1",
-        By::Actor,
+        DecidedBy::Actor,
         "On the stoveburner 1, you see a kettle 1.",
         0.5,
         serde_json::Value::Null,

@@ -1,7 +1,7 @@
 //! Going on from the past.
 
 use super::{SIZES, Stage, screen};
-use crate::domain::{By, Kind, LessonText, Seq};
+use crate::domain::{DecidedBy, LessonText, ReflectionKind, Seq};
 use crate::driver::{Fork, Health, Signal};
 use crate::engine::{Cause, Command, CommandError, Event, LessonCommand, PauseReason};
 use crate::ui::fixture::{Fixture, sample_session};
@@ -41,7 +41,7 @@ fn stepped() -> Fixture {
         f.write(Cause::Person, Event::StepGranted);
         let step = f.state().last_step().unwrap().number;
         f.write(Cause::Person, Event::Approved { step });
-        f.take(action, By::Actor, &format!("You did {action}."), 0.0, serde_json::Value::Null);
+        f.take(action, DecidedBy::Actor, &format!("You did {action}."), 0.0, serde_json::Value::Null);
     }
     f.propose(Some("What now?"), Some("look"));
     f.pause();
@@ -63,7 +63,7 @@ fn waiting(stage: &Stage, seq: Seq) -> Option<(u32, Option<String>)> {
     let state = stage.fixture.store.state_at(seq);
     assert_eq!(state.head, seq);
     assert_eq!(state.grant, None, "nobody has let it go on at {seq}");
-    state.awaiting().map(|s| (s.number, s.proposed.clone()))
+    state.step_awaiting_decision().map(|s| (s.number, s.proposed.clone()))
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn another_action_begins_where_the_proposal_of_the_turn_waits() {
         let wants = stage.press("Enter");
         let fork = forked(&wants);
         assert_eq!(waiting(&stage, fork.at), Some((turn, Some(action.to_owned()))), "{name}");
-        assert!(!stage.fixture.store.timeline().event(fork.at).unwrap().more);
+        assert!(!stage.fixture.store.timeline().event(fork.at).unwrap().batch_continues);
         assert!(
             matches!(&fork.then[..], [Command::Override { action, .. }] if action == "look"),
             "{name}: {fork:?}"
@@ -100,12 +100,12 @@ fn just_going_on_begins_after_the_turn_before_anybody_let_it() {
         let fork = forked(&wants);
         let state = stage.fixture.store.state_at(fork.at);
         let episode = state.episode.as_ref().unwrap();
-        assert_eq!((episode.answered(), episode.steps.len()), (2, 2), "{key}");
+        assert_eq!((episode.answered_steps(), episode.steps.len()), (2, 2), "{key}");
         assert_eq!(fork.then, [Command::Step]);
     }
     // Opened by stages, the last event before the next turn is a grant: the branch begins before it.
     let mut f = stepped();
-    f.take("look", By::Actor, "A room.", 0.0, serde_json::Value::Null);
+    f.take("look", DecidedBy::Actor, "A room.", 0.0, serde_json::Value::Null);
     f.write(Cause::Policy, Event::Paused { reason: PauseReason::StepDone });
     let rests = f.write(Cause::Person, Event::StageGranted);
     f.propose(None, Some("look"));
@@ -189,7 +189,7 @@ fn words_of_the_agent_and_of_the_world_can_be_another() {
     let text = "You did open fridge 1. It is empty.".to_owned();
     assert_eq!(forked(&wants).then, [Command::EditObservation { step: 2, text }, Command::Step]);
     let state = stage.fixture.store.state_at(forked(&wants).at);
-    assert_eq!(state.episode.as_ref().unwrap().answered(), 2);
+    assert_eq!(state.episode.as_ref().unwrap().answered_steps(), 2);
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn method_model_and_settings_can_be_another() {
     stage.press("Ctrl-u");
     stage.tell(Msg::Paste("examples 1".to_owned()));
     let wants = stage.press("Enter");
-    let then = [Command::Set { name: "examples".to_owned(), value: 1.into() }];
+    let then = [Command::ChangeSetting { name: "examples".to_owned(), value: 1.into() }];
     assert_eq!(forked(&wants).then, then);
 }
 
@@ -322,7 +322,7 @@ fn an_undo_that_came_too_late_offers_a_branch_from_before_it() {
     let mut stage = Stage::new(sample_session(), 80, 24);
     let about = Seq(20);
     let refusal = CommandError {
-        about: Some(about),
+        seq: Some(about),
         ..CommandError::new("a prompt has used it already", "fork from before it")
     };
     stage.fixture.store.signal(Signal::Refused(refusal));
@@ -340,8 +340,8 @@ fn a_second_press_of_undo_takes_back_what_came_before_the_deed_that_stays() {
         let mut stage = Stage::new(sample_session(), 80, 24);
         let why = "what you did last cannot be undone: a call to a model was broken off";
         let refusal = CommandError {
-            about: Some(Seq(20)),
-            older,
+            seq: Some(Seq(20)),
+            older_change: older,
             ..CommandError::new(why, "go back and go on from there")
         };
         stage.fixture.store.signal(Signal::Refused(refusal));
@@ -353,7 +353,7 @@ fn a_second_press_of_undo_takes_back_what_came_before_the_deed_that_stays() {
         let mut stage = opened(older.clone());
         insta::assert_snapshot!("undo_older_80x24", screen(&stage.draw()));
         let wants: Vec<_> = keys.iter().flat_map(|key| stage.press(key)).collect();
-        assert_eq!(wants, [Request::Send(Command::TakeBack(Seq(12)))]);
+        assert_eq!(wants, [Request::Send(Command::UndoChange(Seq(12)))]);
         assert_eq!(top(&stage), "");
     }
     // Where there is nothing of the kind the key does nothing.
@@ -366,11 +366,14 @@ fn edited_words_are_marked_as_edited() {
     let mut f = stepped();
     f.write(
         Cause::Person,
-        Event::ThoughtEdited { step: 4, was: None, text: Some("Look closer.".to_owned()) },
+        Event::ThoughtEdited { step: 4, previous: None, text: Some("Look closer.".to_owned()) },
     );
-    f.take("look", By::Actor, "A room.", 0.0, serde_json::Value::Null);
-    f.write(Cause::Person, Event::ObservationEdited { step: 4, was: None, text: "A dark room.".to_owned() });
-    f.reflect(Kind::Abstract, LessonText::plain("Rooms can be dark."));
+    f.take("look", DecidedBy::Actor, "A room.", 0.0, serde_json::Value::Null);
+    f.write(
+        Cause::Person,
+        Event::ObservationEdited { step: 4, previous: None, text: "A dark room.".to_owned() },
+    );
+    f.reflect(ReflectionKind::Abstract, LessonText::plain("Rooms can be dark."));
     let mut stage = Stage::new(f, 80, 24);
     insta::assert_snapshot!("edited_80x24", screen(&stage.draw()));
     stage.press("i");

@@ -2,7 +2,9 @@
 
 use super::overlays::{admissible, typed};
 use super::{Stage, screen};
-use crate::domain::{By, EndReason, Kind, LessonOrigin, LessonText, ShownAs, ThoughtDisposition};
+use crate::domain::{
+    DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind, ShownAs, ThoughtDisposition,
+};
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::model::Focus;
@@ -27,7 +29,7 @@ fn both_questions_are_asked_at_the_first_override() {
         let wanted = Command::Override {
             action: "look".to_owned(),
             shown_as: ShownAs::Own,
-            fate: ThoughtDisposition::Dropped,
+            thought_disposition: ThoughtDisposition::Dropped,
         };
         assert_eq!(wants.len(), 3, "{wants:?}");
         assert_eq!(wants[2], Request::Send(wanted));
@@ -58,10 +60,10 @@ fn a_thought_that_left_the_prompt_says_so() {
     fixture.think("The stove is hot.").propose(None, Some("go to stoveburner 1"));
     let event = Event::ActionOverridden {
         step: 2,
-        was: Some("go to stoveburner 1".to_owned()),
+        proposed: Some("go to stoveburner 1".to_owned()),
         action: "look".to_owned(),
         shown_as: ShownAs::Own,
-        fate: ThoughtDisposition::Dropped,
+        thought_disposition: ThoughtDisposition::Dropped,
         thoughts_from: Some(1),
     };
     fixture.write(Cause::Person, event);
@@ -77,7 +79,7 @@ fn a_thought_that_left_the_prompt_says_so() {
 fn the_newest_rows_stand_above_the_box() {
     for (width, height) in [(200, 60), (120, 36), (80, 24)] {
         let mut stage = Stage::new(sample_session(), width, height);
-        stage.fixture.take("go to cabinet 9", By::Person, "The world answers here.", 0.5, Value::Null);
+        stage.fixture.take("go to cabinet 9", DecidedBy::Person, "The world answers here.", 0.5, Value::Null);
         stage.fixture.propose(None, Some("look")).pause();
         stage.press("o");
         stage.tell(Msg::Answer(admissible()));
@@ -137,7 +139,7 @@ fn ctrl_c_says_what_it_did() {
     let told = |stage: &Stage| stage.model.notice.as_ref().unwrap().text.clone();
     assert!(told(&stage).starts_with("nothing is going on"), "{}", told(&stage));
     let mut stage = Stage::new(sample_session(), 80, 24);
-    stage.fixture.take("look", By::Actor, "You look.", 0.5, Value::Null).ask();
+    stage.fixture.take("look", DecidedBy::Actor, "You look.", 0.5, Value::Null).ask();
     stage.press("Ctrl-c");
     assert!(told(&stage).starts_with("cancelled"), "{}", told(&stage));
 }
@@ -163,14 +165,14 @@ fn keys_on_a_lesson_say_what_they_did() {
 fn a_pinned_lesson_that_was_off_is_said_to_be_on_again() {
     let mut fixture = Fixture::new();
     fixture.begin();
-    fixture.lesson(Kind::Abstract, LessonText::plain("Be quick."), LessonOrigin::Person);
+    fixture.lesson(ReflectionKind::Abstract, LessonText::plain("Be quick."), LessonOrigin::Person);
     let id = fixture.state().pool.all().next().unwrap().id.clone();
     let op = crate::domain::LessonOp::Status {
         id,
-        was: crate::domain::LessonStatus::On,
+        previous: crate::domain::LessonStatus::On,
         status: crate::domain::LessonStatus::Off,
     };
-    let event = Event::LessonChanged { op: Box::new(op), by: crate::domain::Author::Person };
+    let event = Event::LessonChanged { op: Box::new(op), author: crate::domain::Author::Person };
     fixture.write(Cause::Person, event);
     let mut stage = Stage::new(fixture, 120, 36);
     stage.press("3");
@@ -182,7 +184,7 @@ fn a_pinned_lesson_that_was_off_is_said_to_be_on_again() {
 #[test]
 fn a_lesson_is_of_the_turn_that_the_header_shows() {
     let mut fixture = sample_session();
-    fixture.lesson(Kind::Error, LessonText::plain("Be quick."), LessonOrigin::Person);
+    fixture.lesson(ReflectionKind::Error, LessonText::plain("Be quick."), LessonOrigin::Person);
     let turns = fixture.state().episode.as_ref().unwrap().steps.len() as u32;
     assert_eq!(fixture.state().pool.all().last().unwrap().learnt_at, (1, turns));
 }
@@ -246,11 +248,11 @@ fn the_end_card_blames_no_needed_move_and_shows_all_choices() {
 fn a_lane_that_was_emptied_says_so() {
     let mut fixture = Fixture::new();
     fixture.begin();
-    fixture.lesson(Kind::Error, LessonText::plain("Be quick."), LessonOrigin::Person);
+    fixture.lesson(ReflectionKind::Error, LessonText::plain("Be quick."), LessonOrigin::Person);
     let id = fixture.state().pool.all().next().unwrap().id.clone();
     let (was, status) = (crate::domain::LessonStatus::On, crate::domain::LessonStatus::Retired);
-    let op = crate::domain::LessonOp::Status { id, was, status };
-    let event = Event::LessonChanged { op: Box::new(op), by: crate::domain::Author::Person };
+    let op = crate::domain::LessonOp::Status { id, previous: was, status };
+    let event = Event::LessonChanged { op: Box::new(op), author: crate::domain::Author::Person };
     fixture.write(Cause::Person, event);
     let shown = screen(&Stage::new(fixture, 120, 36).draw());
     assert!(shown.contains("none is left") && !shown.contains("no mistake noted yet"), "{shown}");
@@ -263,7 +265,11 @@ fn a_lane_marks_that_there_is_more() {
         let mut fixture = Fixture::new();
         fixture.begin();
         for n in 1..=lessons {
-            fixture.lesson(Kind::Abstract, LessonText::plain(format!("Rule {n}.")), LessonOrigin::Person);
+            fixture.lesson(
+                ReflectionKind::Abstract,
+                LessonText::plain(format!("Rule {n}.")),
+                LessonOrigin::Person,
+            );
         }
         let mut stage = Stage::new(fixture, 120, 36);
         stage.draw();
@@ -280,13 +286,13 @@ fn progress_names_no_next_step_after_the_end() {
     let mut fixture = Fixture::new();
     fixture.begin();
     let text = LessonText::plain("You have heated apple 1. Next: put it in/on a fridge.");
-    fixture.lesson(Kind::Progress, text, LessonOrigin::Symbolic);
+    fixture.lesson(ReflectionKind::Progress, text, LessonOrigin::Symbolic);
     fixture.act("move apple 1 to fridge 1", "You move the apple 1.", 1.0, Value::Null);
     assert!(screen(&Stage::new(fixture, 120, 36).draw()).contains("Next:"));
     let mut fixture = Fixture::new();
     fixture.begin();
     let text = LessonText::plain("You have heated apple 1. Next: put it in/on a fridge.");
-    fixture.lesson(Kind::Progress, text, LessonOrigin::Symbolic);
+    fixture.lesson(ReflectionKind::Progress, text, LessonOrigin::Symbolic);
     fixture.act("move apple 1 to fridge 1", "You move the apple 1.", 1.0, Value::Null);
     fixture.end(true, EndReason::Won);
     let shown = screen(&Stage::new(fixture, 120, 36).draw());

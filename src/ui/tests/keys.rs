@@ -127,7 +127,7 @@ fn x_switches_the_chosen_lesson_where_the_lanes_have_the_keys() {
     assert_eq!(stage.model.focus, Focus::Lanes);
     stage.press("Down");
     let wants = stage.press("x");
-    let id = stage.fixture.state().pool.numbered(4).unwrap().id.clone();
+    let id = stage.fixture.state().pool.by_number(4).unwrap().id.clone();
     assert_eq!(wants, sent(Command::Lesson(LessonCommand::Status { id, status: LessonStatus::Off })));
 }
 

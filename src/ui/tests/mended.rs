@@ -1,7 +1,7 @@
 //! Small faults of the screen that were found by looking at it, each with the words of what went wrong.
 
 use super::{Stage, screen};
-use crate::domain::{EndReason, Kind, LessonOrigin, LessonText};
+use crate::domain::{EndReason, LessonOrigin, LessonText, ReflectionKind};
 use crate::driver::{Health, LiveCall};
 use crate::engine::{Command, Event};
 use crate::ui::fixture::{Fixture, sample_session};
@@ -17,7 +17,7 @@ fn a_lane_wraps_some_lessons_where_there_is_no_room_for_all() {
     fixture.begin();
     for n in 1..=4 {
         let text = format!("Number {n} says: surfaces first, then drawers, then end{n}.");
-        fixture.lesson(Kind::Abstract, LessonText::plain(&text), LessonOrigin::Symbolic);
+        fixture.lesson(ReflectionKind::Abstract, LessonText::plain(&text), LessonOrigin::Symbolic);
     }
     let mut stage = Stage::new(fixture, 120, 36);
     stage.draw();
@@ -46,7 +46,7 @@ fn a_mistake_is_wrapped_where_there_is_room() {
         "Tried to heat, cool or clean an object that was not held, so the mistake ends here.",
         "Hold the object before you heat, cool or clean it, so the solution ends there.",
     );
-    fixture.lesson(Kind::Error, text, LessonOrigin::Symbolic);
+    fixture.lesson(ReflectionKind::Error, text, LessonOrigin::Symbolic);
     let shown = screen(&Stage::new(fixture, 120, 36).draw());
     for words in ["Tried to heat", " here.", "→ Hold", "ends there."] {
         assert!(shown.contains(words), "{words}: {shown}");
@@ -139,7 +139,13 @@ fn the_result_of_an_ended_session_that_is_read_has_a_key() {
 #[test]
 fn the_end_card_says_why_when_and_what_is_missing_in_plain_words() {
     let mut fixture = sample_session();
-    fixture.take("open fridge 1", crate::domain::By::Actor, "Nothing happens.", 0.5, serde_json::Value::Null);
+    fixture.take(
+        "open fridge 1",
+        crate::domain::DecidedBy::Actor,
+        "Nothing happens.",
+        0.5,
+        serde_json::Value::Null,
+    );
     fixture.act("open fridge 1", "Nothing happens.", 0.5, serde_json::Value::Null);
     fixture.end(false, EndReason::StepLimit);
     let mut stage = Stage::new(fixture, 120, 36);
@@ -158,7 +164,7 @@ fn the_end_card_says_why_when_and_what_is_missing_in_plain_words() {
         assert!(card.contains(words), "{words}:\n{card}");
     }
     assert!(!card.contains("in vain"), "{card}");
-    let begins = |w: &Request| matches!(w, Request::Send(Command::Begin(_)));
+    let begins = |w: &Request| matches!(w, Request::Send(Command::BeginEpisode(_)));
     assert!(stage.press("r").iter().any(begins));
 }
 
@@ -303,7 +309,7 @@ fn a_click_chooses_a_row_and_the_wheel_scrolls_in_what_lies_over_the_panes() {
 #[test]
 fn where_nothing_may_move_no_mark_turns_and_an_answer_comes_line_by_line() {
     let mut fixture = sample_session();
-    fixture.take("look", crate::domain::By::Actor, "You see.", 0.5, serde_json::Value::Null);
+    fixture.take("look", crate::domain::DecidedBy::Actor, "You see.", 0.5, serde_json::Value::Null);
     fixture.write(crate::engine::Cause::Person, Event::Resumed);
     let call = fixture.ask();
     let frames = |still: bool| {

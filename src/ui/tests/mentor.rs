@@ -1,7 +1,7 @@
 //! Methods with a mentor: their lanes, the mentor at work, its prompts, what failed and what was not understood.
 
 use super::{SIZES, Stage, screen};
-use crate::domain::{Kind, LessonOrigin, LessonText, ModelRole, Question};
+use crate::domain::{LessonOrigin, LessonText, ModelRole, Question, ReflectionKind};
 use crate::driver::LiveCall;
 use crate::engine::{Cause, Command, Event, Failure};
 use crate::provider::Phase;
@@ -10,15 +10,15 @@ use crate::ui::model::Focus;
 use crate::ui::msg::{Msg, Request};
 
 pub(super) const ROUND: [Question; 3] = [
-    Question { kind: Kind::Error, purpose: crate::domain::Purpose::Reflect },
-    Question { kind: Kind::Abstract, purpose: crate::domain::Purpose::Reflect },
-    Question { kind: Kind::Progress, purpose: crate::domain::Purpose::Reflect },
+    Question { kind: ReflectionKind::Error, purpose: crate::domain::Purpose::Reflect },
+    Question { kind: ReflectionKind::Abstract, purpose: crate::domain::Purpose::Reflect },
+    Question { kind: ReflectionKind::Progress, purpose: crate::domain::Purpose::Reflect },
 ];
 
 /// The kitchen after a step, with a round of questions in flight.
 pub(super) fn asked() -> (Fixture, Vec<crate::domain::CallId>) {
     let mut f = sample_session();
-    f.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    f.take("go to stoveburner 1", crate::domain::DecidedBy::Actor, "Nothing.", 0.5, serde_json::Value::Null);
     f.write(Cause::Person, Event::Resumed);
     let calls = f.ask_mentor(&ROUND);
     (f, calls)
@@ -26,7 +26,12 @@ pub(super) fn asked() -> (Fixture, Vec<crate::domain::CallId>) {
 
 pub(super) fn failure(what: &str) -> Failure {
     let (place, next) = ("mentor", "start the server, then try again");
-    Failure { what: what.to_owned(), place: place.to_owned(), next: next.to_owned(), ..Failure::default() }
+    Failure {
+        message: what.to_owned(),
+        source: place.to_owned(),
+        hint: next.to_owned(),
+        ..Failure::default()
+    }
 }
 
 #[test]
@@ -76,7 +81,11 @@ fn lessons_without_a_lane_have_one_of_their_own() {
         screen(&stage.draw())
     };
     assert!(!lanes(&fixture).contains("Other"));
-    fixture.lesson(Kind::Error, LessonText::error("Ran in circles.", "Go elsewhere."), LessonOrigin::File);
+    fixture.lesson(
+        ReflectionKind::Error,
+        LessonText::error("Ran in circles.", "Go elsewhere."),
+        LessonOrigin::File,
+    );
     let text = lanes(&fixture);
     assert!(text.contains("Plans 2") && text.contains("Other 1"), "{text}");
     let mut stage = Stage::new(fixture, 80, 24);
@@ -87,7 +96,7 @@ fn lessons_without_a_lane_have_one_of_their_own() {
     assert_eq!(stage.press("R"), [], "a reflection of a kind that the method does not know is not asked for");
     assert!(screen(&stage.draw()).contains("reflexion writes no Error reflections"));
     stage.press("3");
-    assert_eq!(stage.press("R"), [Request::Send(Command::Reflect(Kind::Plan))]);
+    assert_eq!(stage.press("R"), [Request::Send(Command::Reflect(ReflectionKind::Plan))]);
 }
 
 #[test]
@@ -133,7 +142,7 @@ fn the_round_of_a_mentor_is_named_question_by_question() {
 fn a_round_that_was_broken_off_is_told_with_what_can_be_done() {
     let (mut fixture, calls) = asked();
     for call in calls {
-        fixture.write(Cause::Person, Event::CallCancelled { call, came: Box::default() });
+        fixture.write(Cause::Person, Event::CallCancelled { call, partial_reply: Box::default() });
     }
     fixture.pause();
     let mut stage = Stage::new(fixture, 80, 24);
@@ -155,11 +164,11 @@ fn a_round_that_was_broken_off_is_told_with_what_can_be_done() {
 fn a_broken_off_reflection_leaves_the_waiting_proposal_its_keys() {
     for (w, h) in [(80, 24), (60, 16)] {
         let mut fixture = sample_session();
-        assert!(fixture.state().awaiting().is_some_and(|s| s.proposed.is_some()));
+        assert!(fixture.state().step_awaiting_decision().is_some_and(|s| s.proposed.is_some()));
         let calls = fixture.ask_mentor(&ROUND[..1]);
-        fixture.write(Cause::Person, Event::CallCancelled { call: calls[0], came: Box::default() });
+        fixture.write(Cause::Person, Event::CallCancelled { call: calls[0], partial_reply: Box::default() });
         fixture.pause();
-        assert_eq!(fixture.state().broken_off.len(), 1);
+        assert_eq!(fixture.state().cancelled_calls.len(), 1);
         let mut stage = Stage::new(fixture, w, h);
         let shown = screen(&stage.draw());
         for words in [
@@ -305,7 +314,13 @@ fn failed_calls_are_told_with_what_can_be_done() {
 #[test]
 fn where_the_actor_failed_a_person_can_act_in_its_place() {
     let mut fixture = sample_session();
-    fixture.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    fixture.take(
+        "go to stoveburner 1",
+        crate::domain::DecidedBy::Actor,
+        "Nothing.",
+        0.5,
+        serde_json::Value::Null,
+    );
     let call = fixture.ask();
     fixture.write(Cause::Model, Event::CallFailed { call, failure: failure("connection refused") });
     let mut stage = Stage::new(fixture, 80, 24);
@@ -333,7 +348,7 @@ fn what_was_not_understood_stands_with_the_turn() {
     fixture.ask();
     fixture.write(
         Cause::Model,
-        Event::AskedAgain { step: 25, unusable: Some("there was no action".to_owned()) },
+        Event::AskedAgain { step: 25, unusable_reason: Some("there was no action".to_owned()) },
     );
     fixture.propose(None, Some("go to microwave 1"));
     fixture.pause();

@@ -2,8 +2,8 @@
 
 use super::overlays::{lost, typed};
 use super::{Stage, screen};
-use crate::domain::{Autonomy, By, CallId, FailureKind, ModelRole, SettingOrigin, Usage};
-use crate::engine::{AheadNow, AskedAhead, Cause, Command, Event, Failure};
+use crate::domain::{Autonomy, CallId, DecidedBy, FailureKind, ModelRole, SettingOrigin, Usage};
+use crate::engine::{Cause, Command, Event, Failure, Prefetch, PrefetchStatus};
 use crate::ui::ModelList;
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Msg, Request};
@@ -13,24 +13,24 @@ use serde_json::json;
 /// The kitchen with a model as actor whose call has failed.
 fn failed(kind: FailureKind) -> Fixture {
     let mut f = sample_session();
-    f.take("go to stoveburner 1", By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    f.take("go to stoveburner 1", DecidedBy::Actor, "Nothing.", 0.5, serde_json::Value::Null);
     let mut spec = f.state.run.as_deref().cloned().unwrap();
     "openai:small".clone_into(&mut spec.actor);
     spec.settings.set("actor.base_url", "http://h/v1", SettingOrigin::Flag);
     spec.settings.set(
         "actor.unsent",
         json!(["top_k 50: not part of this endpoint's profile"]),
-        SettingOrigin::Ours,
+        SettingOrigin::BuiltIn,
     );
     f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
     let call = f.ask();
     let (what, next) = ("h refused it (401): wrong key".to_owned(), "set the key, then retry".to_owned());
     let failure = Failure {
-        what,
-        place: "small at h".to_owned(),
-        next,
+        message: what,
+        source: "small at h".to_owned(),
+        hint: next,
         kind: Some(kind),
-        came: String::new(),
+        partial_text: String::new(),
         usage: None,
     };
     f.write(Cause::Model, Event::CallFailed { call, failure });
@@ -42,18 +42,21 @@ fn failed(kind: FailureKind) -> Fixture {
 fn the_prompt_and_the_turn_of_a_failed_call_show_the_failure_and_what_had_come() {
     let mut f = failed(FailureKind::Busy);
     let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
-    f.write(Cause::Person, Event::Retried { call: Some(call), from: None });
+    f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: None });
     let failure = Failure {
-        what:
+        message:
             "h sends without an end (85 kB so far); it had said 81900 characters, beginning: lorem ipsum..."
                 .to_owned(),
-        place: "small at h".to_owned(),
-        next: "set max_tokens".to_owned(),
-        kind: Some(FailureKind::Odd),
-        came: Failure::beginning(&"lorem ipsum dolor ".repeat(4550)),
+        source: "small at h".to_owned(),
+        hint: "set max_tokens".to_owned(),
+        kind: Some(FailureKind::InvalidResponse),
+        partial_text: Failure::shorten(&"lorem ipsum dolor ".repeat(4550)),
         usage: None,
     };
-    assert_eq!(failure.came.chars().count(), Failure::CAME + "... (81900 characters)".len());
+    assert_eq!(
+        failure.partial_text.chars().count(),
+        Failure::MAX_PARTIAL_TEXT + "... (81900 characters)".len()
+    );
     f.write(Cause::Model, Event::CallFailed { call, failure });
     let mut stage = Stage::new(f, 120, 36);
     let story = screen(&stage.draw());
@@ -74,12 +77,16 @@ fn the_prompt_and_the_turn_of_a_failed_call_show_the_failure_and_what_had_come()
 fn what_a_call_taught_of_its_server_stands_with_its_turn() {
     let mut f = failed(FailureKind::Busy);
     let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
-    f.write(Cause::Person, Event::Retried { call: Some(call), from: None });
+    f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: None });
     let what = ["top_k 50: not part of this endpoint's profile", "stop at a newline: it cut off"];
     let what = what.map(str::to_owned).to_vec();
-    f.write(Cause::Model, Event::SettingsUnsent { call, asked: ModelRole::Actor, what });
+    f.write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings: what });
     let step = f.state.last_step().unwrap();
-    assert_eq!(step.unsent, ["stop at a newline: it cut off"], "what was known already is not told again");
+    assert_eq!(
+        step.unsent_settings,
+        ["stop at a newline: it cut off"],
+        "what was known already is not told again"
+    );
     let mut stage = Stage::new(f, 120, 36);
     let text = screen(&stage.draw());
     assert!(text.contains("request changed from here on: stop at a newline"), "{text}");
@@ -102,7 +109,7 @@ fn after_a_failed_call_another_model_or_a_recorded_reply_can_be_had() {
     insta::assert_snapshot!("model_80x24", screen(&stage.draw()));
     let wants = stage.press("Enter");
     let [Request::Send(Command::ChangeRun(spec))] = wants.as_slice() else { panic!("{wants:?}") };
-    assert_eq!((spec.actor.as_str(), spec.settings.word("actor.profile", "")), ("openai:big", "far"));
+    assert_eq!((spec.actor.as_str(), spec.settings.text("actor.profile", "")), ("openai:big", "far"));
     assert!(!spec.settings.0.contains_key("actor.base_url"), "the profile says where");
     stage.fixture.write(Cause::Person, Event::RunChanged { spec: spec.clone() });
     assert!(screen(&stage.draw()).contains("another try asks openai:big"));
@@ -119,7 +126,7 @@ fn a_model_can_be_typed_for_either_role_and_a_person_can_play() {
     typed(&mut stage, "openai:wise");
     let wants = stage.press("Enter");
     let [Request::Send(Command::ChangeRun(spec))] = wants.as_slice() else { panic!("{wants:?}") };
-    let at = spec.settings.word("mentor.base_url", "");
+    let at = spec.settings.text("mentor.base_url", "");
     assert_eq!(
         (spec.actor.as_str(), spec.mentor.as_str(), at),
         ("openai:small", "openai:wise", "http://h/v1")
@@ -155,7 +162,7 @@ fn the_models_of_the_server_are_listed_and_the_values_in_force_are_shown() {
     let wants = stage.press("Enter");
     let [Request::Send(Command::ChangeRun(spec))] = wants.as_slice() else { panic!("{wants:?}") };
     assert_eq!(
-        (spec.actor.as_str(), spec.settings.word("actor.base_url", "")),
+        (spec.actor.as_str(), spec.settings.text("actor.base_url", "")),
         ("openai:qwen3:4b", "http://h/v1")
     );
     // Another role's server is asked when it is looked at, and once.
@@ -186,7 +193,9 @@ fn the_model_box_showed_values_that_were_not_in_force() {
     stage.press("O");
     let learnt = |stage: &mut Stage, what: &[&str]| {
         let what = what.iter().map(|w| (*w).to_owned()).collect();
-        stage.fixture.write(Cause::Model, Event::SettingsUnsent { call, asked: ModelRole::Actor, what });
+        stage
+            .fixture
+            .write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings: what });
         screen(&stage.draw())
     };
     let text = learnt(
@@ -221,10 +230,10 @@ fn a_recording_is_chosen_from_the_sessions_there_are() {
     stage.tell(Msg::Answer(Answer::Sessions(sessions.to_vec())));
     insta::assert_snapshot!("recorded_80x24", screen(&stage.draw()));
     typed(&mut stage, "heat");
-    let taken = Command::RetryFrom("recorded:20261102T1-heat-b".to_owned());
+    let taken = Command::RetryFromRecording("recorded:20261102T1-heat-b".to_owned());
     assert_eq!(stage.press("Enter"), [Request::Send(taken)]);
     stage.press("Y");
-    assert_eq!(stage.press("Enter"), [Request::Send(Command::RetryFrom("cache".to_owned()))]);
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::RetryFromRecording("cache".to_owned()))]);
     // Without a failed call there is nothing to take one for.
     let mut stage = Stage::new(sample_session(), 80, 24);
     assert_eq!(stage.press("Y"), []);
@@ -236,14 +245,21 @@ fn a_recorded_reply_and_what_is_not_sent_are_told() {
     let mut f = failed(FailureKind::Busy);
     let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
     let from = Some("recorded:s1".to_owned());
-    f.write(Cause::Person, Event::Retried { call: Some(call), from: from.clone() });
+    f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: from.clone() });
     let what = vec!["seed: the server refused it".to_owned()];
-    f.write(Cause::Model, Event::SettingsUnsent { call, asked: ModelRole::Actor, what });
+    f.write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings: what });
     let usage = Usage { prompt_tokens: 90, reply_tokens: 3, recorded: true, ..Usage::default() };
     let text = "look".to_owned();
     f.write(
         Cause::Model,
-        Event::ReplyReceived { truncated: None, call, text, reasoning: String::new(), usage, from },
+        Event::ReplyReceived {
+            truncated: None,
+            call,
+            text,
+            reasoning: String::new(),
+            usage,
+            reply_source: from,
+        },
     );
     let (step, action) = (f.state.last_step().map_or(0, |s| s.number), Some("look".to_owned()));
     f.write(Cause::Model, Event::Proposed { step, thought: None, action, complaints: Vec::new() });
@@ -265,26 +281,34 @@ fn a_recorded_reply_and_what_is_not_sent_are_told() {
 #[test]
 fn the_end_card_says_what_it_cost_and_who_counted() {
     let mut f = sample_session();
-    f.take("go to stoveburner 1", By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    f.take("go to stoveburner 1", DecidedBy::Actor, "Nothing.", 0.5, serde_json::Value::Null);
     let call = f.ask();
     let usage = Usage {
         prompt_tokens: 900,
         reply_tokens: 100,
         cost_nano: 12_345_678,
-        proxy: true,
+        counted_by_proxy: true,
         ..Usage::default()
     };
     let text = "look".to_owned();
     f.write(
         Cause::Model,
-        Event::ReplyReceived { truncated: None, call, text, reasoning: String::new(), usage, from: None },
+        Event::ReplyReceived {
+            truncated: None,
+            call,
+            text,
+            reasoning: String::new(),
+            usage,
+            reply_source: None,
+        },
     );
     f.end(false, crate::domain::EndReason::StepLimit);
     for number in 1..=3 {
         let usage = Usage { prompt_tokens: 50, cost_nano: 2_000_000, ..Usage::default() };
-        let told = |now| Box::new(AskedAhead { number, asked: ModelRole::Actor, now, call: None, usage });
-        f.write(Cause::Model, Event::AskedAhead(told(AheadNow::Asked)));
-        f.write(Cause::Model, Event::AskedAhead(told(AheadNow::Dropped)));
+        let told =
+            |now| Box::new(Prefetch { number, role: ModelRole::Actor, status: now, call: None, usage });
+        f.write(Cause::Model, Event::PrefetchChanged(told(PrefetchStatus::Requested)));
+        f.write(Cause::Model, Event::PrefetchChanged(told(PrefetchStatus::Dropped)));
     }
     let mut stage = Stage::new(f, 120, 36);
     stage.press("C");

@@ -2,7 +2,8 @@
 
 use super::{Stage, screen};
 use crate::domain::{
-    By, CallId, Dropped, EndReason, Kind, Label, LessonText, Origin, PromptRecord, SegmentRecord, Speaker,
+    CallId, DecidedBy, DroppedSegment, EndReason, LessonText, MessageRole, PromptRecord, ReflectionKind,
+    SegmentLabel, SegmentOrigin, SegmentRecord,
 };
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::{Fixture, sample_session};
@@ -59,22 +60,28 @@ fn prompted() -> Fixture {
     let text = "Interact with a household to solve a task. You can: go to, take, put, open, close, heat, cool, clean, use.\n";
     f.write(Cause::Policy, Event::TextDefined { hash: "0123456789abcdef".to_owned(), text: text.to_owned() });
     for (n, to) in [(1, 19), (2, 20)] {
-        let segment = |label, origin, speaker, tokens| SegmentRecord { label, origin, speaker, tokens };
-        let lesson = f.state().pool.numbered(n + 3).unwrap();
-        let lesson = Origin::Lesson { id: lesson.id.clone(), version: 1 };
-        let instruction = Origin::Text("0123456789abcdef".into());
+        let segment =
+            |label, origin, speaker, tokens| SegmentRecord { label, origin, message_role: speaker, tokens };
+        let lesson = f.state().pool.by_number(n + 3).unwrap();
+        let lesson = SegmentOrigin::Lesson { id: lesson.id.clone(), version: 1 };
+        let instruction = SegmentOrigin::Text("0123456789abcdef".into());
         let prompt = PromptRecord {
             call: CallId(900 + u64::from(n)),
             episode: 1,
             step: 24,
             segments: vec![
-                segment(Label::Instruction, instruction, Speaker::System, 26),
-                segment(Label::Error, lesson, Speaker::User, 14),
-                segment(Label::Task, Origin::Task, Speaker::User, 96),
-                segment(Label::Action, Origin::Steps { from: to - 2, to }, Speaker::User, 61),
+                segment(SegmentLabel::Instruction, instruction, MessageRole::System, 26),
+                segment(SegmentLabel::Error, lesson, MessageRole::User, 14),
+                segment(SegmentLabel::Task, SegmentOrigin::Task, MessageRole::User, 96),
+                segment(
+                    SegmentLabel::Action,
+                    SegmentOrigin::Steps { from: to - 2, to },
+                    MessageRole::User,
+                    61,
+                ),
             ],
-            dropped: vec![Dropped {
-                origin: Origin::Steps { from: 1, to: to - 3 },
+            dropped: vec![DroppedSegment {
+                origin: SegmentOrigin::Steps { from: 1, to: to - 3 },
                 reason: "the oldest steps do not fit".to_owned(),
                 tokens: 611,
             }],
@@ -233,7 +240,7 @@ fn hostile_text_stays_inside_the_overlays() {
     let mut fixture = prompted();
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}evil\r\n\u{9b}31m";
     fixture.propose(Some(evil), Some(evil));
-    fixture.lesson(Kind::Error, LessonText::error(evil, evil), crate::domain::LessonOrigin::Mentor);
+    fixture.lesson(ReflectionKind::Error, LessonText::error(evil, evil), crate::domain::LessonOrigin::Mentor);
     let mut stage = Stage::new(fixture, 80, 24);
     for keys in [&["o"][..], &["x"], &["p"], &["p", "d"], &["A"], &["Left", "Enter"], &["/", "e"]] {
         for key in keys {
@@ -257,7 +264,7 @@ fn an_open_step_follows_what_comes_and_the_width() {
     stage.press("i");
     let before = screen(&stage.draw());
     assert!(before.contains("proposed    open drawer 9") && !before.contains("done "), "{before}");
-    stage.fixture.take("open drawer 9", By::Actor, "In it, you see a spoon 7.", 0.0, Value::Null);
+    stage.fixture.take("open drawer 9", DecidedBy::Actor, "In it, you see a spoon 7.", 0.0, Value::Null);
     let after = screen(&stage.draw());
     assert!(after.contains("done        open drawer 9") && after.contains("spoon 7"), "{after}");
     stage.tell(Msg::Resize(30, 36));

@@ -41,7 +41,13 @@ fn the_past_shows_its_moment_in_every_pane() {
 #[test]
 fn a_model_at_work_shows_its_stage_and_the_end_of_its_reasoning() {
     let mut fixture = sample_session();
-    fixture.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    fixture.take(
+        "go to stoveburner 1",
+        crate::domain::DecidedBy::Actor,
+        "Nothing.",
+        0.5,
+        serde_json::Value::Null,
+    );
     fixture.write(Cause::Person, Event::Resumed);
     let call = fixture.ask();
     let mut stage = Stage::new(fixture, 80, 24);
@@ -73,8 +79,8 @@ fn a_lesson_that_is_off_or_pinned_shows_its_mark() {
     let mut fixture = sample_session();
     let id = |n: u32| LessonId(format!("{n:012x}").into());
     let set = |n, status| {
-        let op = LessonOp::Status { id: id(n), was: LessonStatus::On, status };
-        Event::LessonChanged { op: Box::new(op), by: crate::domain::Author::Person }
+        let op = LessonOp::Status { id: id(n), previous: LessonStatus::On, status };
+        Event::LessonChanged { op: Box::new(op), author: crate::domain::Author::Person }
     };
     fixture.write(Cause::Person, set(3, LessonStatus::Off));
     fixture.write(Cause::Person, set(4, LessonStatus::Pinned));
@@ -94,7 +100,13 @@ fn one_word_tells_the_mode() {
             f.write(Cause::Person, Event::Resumed);
         }),
         ("THINKING 0 s", |f| {
-            f.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+            f.take(
+                "go to stoveburner 1",
+                crate::domain::DecidedBy::Actor,
+                "Nothing.",
+                0.5,
+                serde_json::Value::Null,
+            );
             f.ask();
         }),
         ("CONFIRM · your turn", |f| {
@@ -110,14 +122,20 @@ fn one_word_tells_the_mode() {
             f.end(false, EndReason::StepLimit);
         }),
         ("PAUSED · a call failed", |f| {
-            f.take("go to stoveburner 1", crate::domain::By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+            f.take(
+                "go to stoveburner 1",
+                crate::domain::DecidedBy::Actor,
+                "Nothing.",
+                0.5,
+                serde_json::Value::Null,
+            );
             let call = f.ask();
             let failure = Failure {
-                what: "connection refused".to_owned(),
-                place: "actor".to_owned(),
+                message: "connection refused".to_owned(),
+                source: "actor".to_owned(),
                 kind: None,
-                next: "start the server, then try again".to_owned(),
-                came: String::new(),
+                hint: "start the server, then try again".to_owned(),
+                partial_text: String::new(),
                 usage: None,
             };
             f.write(Cause::Model, Event::CallFailed { call, failure });

@@ -1,7 +1,7 @@
 //! Continuing from the present on a new branch, while somebody is asked, and while the session goes on behind the dialog.
 
 use super::{Stage, screen};
-use crate::domain::By;
+use crate::domain::DecidedBy;
 use crate::driver::Fork;
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::Fixture;
@@ -21,7 +21,7 @@ fn granted(turns: u32) -> Fixture {
         f.pause();
         f.write(Cause::Person, Event::StepGranted);
         f.write(Cause::Person, Event::Approved { step: turn });
-        f.take("look", By::Actor, &format!("You saw {turn}."), 0.0, serde_json::Value::Null);
+        f.take("look", DecidedBy::Actor, &format!("You saw {turn}."), 0.0, serde_json::Value::Null);
     }
     f
 }
@@ -61,7 +61,10 @@ fn another_observation_begins_before_the_prompt_that_has_shown_it() {
         let there = stage.fixture.store.state_at(fork.at);
         let step = there.last_step().unwrap();
         assert_eq!((there.head, step.number), (fork.at, 3), "{name}");
-        assert!(step.answer.is_some() && there.pool_used <= step.answered_seq, "{name}: nothing has used it");
+        assert!(
+            step.answer.is_some() && there.last_pool_use <= step.answered_seq,
+            "{name}: nothing has used it"
+        );
     }
 }
 
@@ -97,7 +100,7 @@ fn the_moment_stays_the_one_at_which_it_was_opened() {
     let at = stage.fixture.state().head;
     stage.press("F");
     stage.fixture.propose(Some("I go on."), Some("look"));
-    stage.fixture.take("look", By::Actor, "You saw more.", 0.0, serde_json::Value::Null);
+    stage.fixture.take("look", DecidedBy::Actor, "You saw more.", 0.0, serde_json::Value::Null);
     stage.fixture.ask();
     stage.tell(Msg::News);
     let shown = screen(&stage.draw()).split_whitespace().collect::<Vec<_>>().join(" ");

@@ -12,7 +12,7 @@ fn a_drafted_prompt_is_changed_in_one_place_before_it_is_sent() {
         Cause::Person,
         Event::CallCancelled {
             call: fixture.state().calls.keys().copied().next().unwrap(),
-            came: Box::default(),
+            partial_reply: Box::default(),
         },
     );
     let draft = fixture.mentor_prompt(ROUND[0]);
@@ -61,7 +61,7 @@ fn the_prompt_of_a_failed_call_is_changed_where_it_is_read() {
         panic!("{wants:?}")
     };
     assert!(*call == calls[1] && text.ends_with('!'), "{call:?} of {calls:?}: {text}");
-    let mut changed = (**stage.fixture.state().waits_for(*call).unwrap()).clone();
+    let mut changed = (**stage.fixture.state().waiting_prompt(*call).unwrap()).clone();
     (changed.edited, changed.sha256) = (true, "other".to_owned());
     stage.fixture.write(Cause::Person, Event::PromptDrafted { prompt: changed.into() });
     let text = screen(&stage.draw());

@@ -1,7 +1,7 @@
 //! Nothing panics at any size, nothing hostile reaches a cell, and what a terminal is sent is what was meant.
 
 use super::{Stage, escapes, screen};
-use crate::domain::{By, Kind, LessonOrigin, LessonText, Seq};
+use crate::domain::{DecidedBy, LessonOrigin, LessonText, ReflectionKind, Seq};
 use crate::ui::fixture::{Fixture, long, sample_session};
 use crate::ui::layout::Arrangement;
 use crate::ui::model::{Cursor, Focus};
@@ -26,10 +26,10 @@ fn hostile(text: &str) -> Fixture {
     f.begin();
     let shown = serde_json::json!({"place": text, "holding": text, "receptacles": [text], "seen": {text: {"items": [text]}}});
     f.propose(Some(text), Some(text));
-    f.take(text, By::Person, text, 0.5, shown);
-    f.reflect(Kind::Error, LessonText::error(text, text));
-    f.lesson(Kind::Abstract, LessonText::plain(text), LessonOrigin::Person);
-    f.lesson(Kind::Progress, LessonText::plain(text), LessonOrigin::Mentor);
+    f.take(text, DecidedBy::Person, text, 0.5, shown);
+    f.reflect(ReflectionKind::Error, LessonText::error(text, text));
+    f.lesson(ReflectionKind::Abstract, LessonText::plain(text), LessonOrigin::Person);
+    f.lesson(ReflectionKind::Progress, LessonText::plain(text), LessonOrigin::Mentor);
     f.propose(Some(text), Some(text));
     f.pause();
     f

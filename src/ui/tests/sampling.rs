@@ -2,7 +2,7 @@
 
 use super::overlays::typed;
 use super::{Stage, screen};
-use crate::domain::{By, SettingOrigin};
+use crate::domain::{DecidedBy, SettingOrigin};
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::msg::{Msg, Request, ThenAt};
@@ -12,7 +12,7 @@ use serde_json::json;
 /// The kitchen with a model as actor.
 fn with_model() -> Fixture {
     let mut f = sample_session();
-    f.take("go to stoveburner 1", By::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    f.take("go to stoveburner 1", DecidedBy::Actor, "Nothing.", 0.5, serde_json::Value::Null);
     let mut spec = f.state.run.as_deref().cloned().unwrap();
     "openai:small".clone_into(&mut spec.actor);
     let sampling = json!({"temperature": 0.0, "top_p": 0.7, "seed": true});
@@ -47,7 +47,7 @@ fn sampling_is_changed_where_models_are_switched() {
     stage.press("Ctrl-u");
     typed(&mut stage, "temperature 0.7");
     let wants = stage.press("Enter");
-    let set = Command::Set { name: "actor.temperature".to_owned(), value: json!(0.7) };
+    let set = Command::ChangeSetting { name: "actor.temperature".to_owned(), value: json!(0.7) };
     assert_eq!(*sent(&wants), set);
     // The rules have none, and say so.
     let mut stage = Stage::new(sample_session(), 80, 24);
@@ -82,7 +82,7 @@ fn choose(stage: &mut Stage, words: &str) {
 fn sampling_is_another_on_the_new_branch() {
     let mut f = with_model();
     for _ in 0..3 {
-        f.take("look", By::Actor, "A room.", 0.5, serde_json::Value::Null);
+        f.take("look", DecidedBy::Actor, "A room.", 0.5, serde_json::Value::Null);
         f.propose(None, Some("look"));
         f.pause();
     }
@@ -95,7 +95,10 @@ fn sampling_is_another_on_the_new_branch() {
     stage.tell(Msg::Paste("0.9".to_owned()));
     let wants = stage.press("Enter");
     let [.., Request::Fork(fork)] = wants.as_slice() else { panic!("{wants:?}") };
-    assert_eq!(fork.then, [Command::Set { name: "actor.temperature".to_owned(), value: json!(0.9) }]);
+    assert_eq!(
+        fork.then,
+        [Command::ChangeSetting { name: "actor.temperature".to_owned(), value: json!(0.9) }]
+    );
     assert!(fork.reason.ends_with("actor.temperature = 0.9"), "{}", fork.reason);
     // Of the rules it is said there and then.
     let mut stage = past(sample_session(), 80, 24);
@@ -115,7 +118,7 @@ fn another_action_of_the_past_is_completed_from_what_the_world_accepted_then() {
     let wants = stage.press("Enter");
     let [Request::AdmissibleThen(at)] = wants.as_slice() else { panic!("{wants:?}") };
     let turn = stage.moment().chosen();
-    assert_eq!(stage.fixture.store.state_at(at.at).awaiting().map(|s| s.number), Some(turn));
+    assert_eq!(stage.fixture.store.state_at(at.at).step_awaiting_decision().map(|s| s.number), Some(turn));
     assert!(screen(&stage.draw()).contains("taken again"));
     let listed = ["close fridge 1", "go to cabinet 1", "look"].map(str::to_owned);
     stage.tell(Msg::Answer(Answer::AdmissibleThen { at: *at, listed: Ok(listed.to_vec()) }));
@@ -196,7 +199,7 @@ fn a_run_that_goes_on_behind_the_past_is_named_in_the_same_words_everywhere() {
         let shown = screen(&stage.draw());
         assert!(shown.contains(&words), "{shown}");
         // One that is open follows, too.
-        stage.fixture.take("look", By::Actor, "A room.", 0.5, serde_json::Value::Null);
+        stage.fixture.take("look", DecidedBy::Actor, "A room.", 0.5, serde_json::Value::Null);
         stage.fixture.propose(None, Some("look"));
         let words = format!("live: turn {}, running)", live(&stage));
         let shown = screen(&stage.draw());
@@ -239,7 +242,7 @@ fn the_same_task_stands_first_among_what_can_be_compared_and_its_outcome_is_seen
     use crate::ui::compare::Place;
     let mut stage = Stage::new(sample_session(), 60, 16);
     let task = stage.moment().head.episode.as_ref().unwrap().task.clone();
-    let (goal, mark) = (task.goal.clone(), task.mark());
+    let (goal, mark) = (task.goal.clone(), task.key_hash());
     stage.press("D");
     let place = |name: &str, goal: &str| Place {
         session: Some(name.to_owned()),
@@ -267,7 +270,7 @@ fn the_same_task_is_its_world_id_and_seed_and_the_same_goal_comes_behind_it() {
     let task = stage.moment().head.episode.as_ref().unwrap().task.clone();
     let seeded = crate::domain::Task { seed: task.seed + 1, ..task.clone() };
     let elsewhere = crate::domain::Task { env: "alfworld".to_owned(), ..task.clone() };
-    assert_ne!(task.mark(), seeded.mark());
+    assert_ne!(task.key_hash(), seeded.key_hash());
     let place = |name: &str, goal: &str, tasks: &[u64]| Place {
         session: Some(name.to_owned()),
         title: format!("{name}: {goal}"),
@@ -279,11 +282,11 @@ fn the_same_task_is_its_world_id_and_seed_and_the_same_goal_comes_behind_it() {
     stage.press("D");
     let others = vec![
         place("other", "cool a mug", &[1]),
-        place("seeded", &task.goal, &[seeded.mark()]),
-        place("elsewhere", &task.goal, &[elsewhere.mark()]),
+        place("seeded", &task.goal, &[seeded.key_hash()]),
+        place("elsewhere", &task.goal, &[elsewhere.key_hash()]),
         // Its newest task is another one; the same stands among them.
-        place("several", "cool a mug", &[1, task.mark()]),
-        place("same", &task.goal, &[task.mark()]),
+        place("several", "cool a mug", &[1, task.key_hash()]),
+        place("same", &task.goal, &[task.key_hash()]),
     ];
     stage.tell(Msg::Answer(Answer::Others(Ok(others))));
     let shown = screen(&stage.draw());

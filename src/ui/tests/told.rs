@@ -1,7 +1,7 @@
 //! What the screen says of a session: nothing that did not happen, and nothing twice.
 
 use super::{Stage, screen};
-use crate::domain::{By, EndReason, Kind};
+use crate::domain::{DecidedBy, EndReason, ReflectionKind};
 use crate::ui::fixture::Fixture;
 use crate::ui::msg::Msg;
 use serde_json::Value;
@@ -23,7 +23,7 @@ fn the_end_card_counts_failed_actions_and_vain_repeats_alone() {
     f.begin();
     f.propose(Some("Where is it?"), None).take(
         "think: Where is it?",
-        By::Actor,
+        DecidedBy::Actor,
         "Nothing happens.",
         0.0,
         Value::Null,
@@ -49,7 +49,7 @@ fn a_thought_that_was_overridden_is_known_as_an_override() {
         f.begin();
         f.propose(Some("I wait here."), None).take(
             "look",
-            By::Person,
+            DecidedBy::Person,
             "You see a shelf 1.",
             0.0,
             Value::Null,
@@ -61,7 +61,7 @@ fn a_thought_that_was_overridden_is_known_as_an_override() {
     assert!(story.contains("you, instead of: think: I wait here."), "{story}");
     let editor = shown(make(), &["A"], (100, 30));
     assert!(editor.contains("Wanted to think: I wait here."), "{editor}");
-    assert!(editor.contains(Kind::Error.name()), "{editor}");
+    assert!(editor.contains(ReflectionKind::Error.name()), "{editor}");
 }
 
 /// Found by a new user: the view of what is true said that the agent had seen every place.

@@ -1,7 +1,7 @@
 //! Whose turn it is, and what only looks like it.
 
 use super::{Stage, screen};
-use crate::domain::{Autonomy, By, EndReason, PartialReply, Usage};
+use crate::domain::{Autonomy, DecidedBy, EndReason, PartialReply, Usage};
 use crate::driver::Health;
 use crate::engine::{Cause, Command, Event, PauseReason};
 use crate::ui::fixture::sample_session;
@@ -19,7 +19,7 @@ fn names(stage: &Stage) -> Vec<&'static str> {
 fn done(stage: &mut Stage) {
     stage.fixture.write(Cause::Person, Event::StepGranted);
     assert_eq!(stage.tell(Msg::News), [], "a step is under way");
-    stage.fixture.take("look", By::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
+    stage.fixture.take("look", DecidedBy::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
     assert_eq!(stage.tell(Msg::News), [], "a step is under way");
     stage.fixture.propose(None, Some("look"));
 }
@@ -95,7 +95,7 @@ fn a_person_who_plays_gets_the_line_at_every_step_and_esc_leaves_it() {
     stage.press("Esc");
     assert_eq!(stage.tell(Msg::News), []);
     assert_eq!(names(&stage), [""; 0]);
-    stage.fixture.take("look", By::Person, "You are in a room.", 0.5, serde_json::Value::Null);
+    stage.fixture.take("look", DecidedBy::Person, "You are in a room.", 0.5, serde_json::Value::Null);
     assert_eq!(stage.tell(Msg::News), [Request::Admissible]);
     assert_eq!(stage.press("Enter").len(), 0, "an empty line is no action");
 }
@@ -104,9 +104,9 @@ fn a_person_who_plays_gets_the_line_at_every_step_and_esc_leaves_it() {
 #[test]
 fn a_step_whose_call_was_broken_off_says_what_goes_on() {
     let mut fixture = sample_session();
-    fixture.take("look", By::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
+    fixture.take("look", DecidedBy::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
     let call = fixture.ask();
-    fixture.write(Cause::Person, Event::CallCancelled { call, came: Box::default() });
+    fixture.write(Cause::Person, Event::CallCancelled { call, partial_reply: Box::default() });
     fixture.write(Cause::Person, Event::Paused { reason: PauseReason::Person });
     let mut stage = Stage::new(fixture, 80, 24);
     let shown = screen(&stage.draw());
@@ -117,12 +117,12 @@ fn a_step_whose_call_was_broken_off_says_what_goes_on() {
 /// The kitchen with an agent's answer that was broken off in its middle.
 fn broken_off() -> crate::ui::fixture::Fixture {
     let mut fixture = sample_session();
-    fixture.take("look", By::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
+    fixture.take("look", DecidedBy::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
     let call = fixture.ask();
     let usage = Usage { prompt_tokens: 1200, reply_tokens: 21, estimated: true, ..Usage::default() };
     let (text, reasoning) = ("I go to the micro\u{1b}[31mwave".to_owned(), "It must be hot.".to_owned());
     let came = Box::new(PartialReply { text, reasoning, usage: Some(usage) });
-    fixture.write(Cause::Person, Event::CallCancelled { call, came });
+    fixture.write(Cause::Person, Event::CallCancelled { call, partial_reply: came });
     fixture.write(Cause::Person, Event::Paused { reason: PauseReason::Person });
     fixture
 }
@@ -176,12 +176,19 @@ fn an_answer_that_was_broken_off_is_shown_with_what_can_be_done() {
 #[test]
 fn a_prompt_that_a_person_changed_after_a_failure_says_so() {
     let mut fixture = sample_session();
-    fixture.take("look", By::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
+    fixture.take("look", DecidedBy::Actor, "You are in a room.", 0.5, serde_json::Value::Null);
     let call = fixture.ask();
     let [what, place, next] = ["no answer", "actor", "retry"].map(str::to_owned);
-    let failure = crate::engine::Failure { what, place, next, kind: None, came: String::new(), usage: None };
+    let failure = crate::engine::Failure {
+        message: what,
+        source: place,
+        hint: next,
+        kind: None,
+        partial_text: String::new(),
+        usage: None,
+    };
     fixture.write(Cause::Model, Event::CallFailed { call, failure });
-    let mut changed = (**fixture.state().waits_for(call).unwrap()).clone();
+    let mut changed = (**fixture.state().waiting_prompt(call).unwrap()).clone();
     (changed.edited, changed.sha256) = (true, "other".to_owned());
     fixture.write(Cause::Person, Event::PromptDrafted { prompt: changed.clone().into() });
     let mut stage = Stage::new(fixture, 80, 24);
@@ -189,7 +196,7 @@ fn a_prompt_that_a_person_changed_after_a_failure_says_so() {
     assert!(shown.contains("you changed the words of its prompt: another try sends them"), "{shown}");
     stage.fixture.write(Cause::Person, Event::PromptSent { prompt: changed.into() });
     let (text, reasoning, usage) = ("look".to_owned(), String::new(), Usage::default());
-    let answer = Event::ReplyReceived { truncated: None, call, text, reasoning, usage, from: None };
+    let answer = Event::ReplyReceived { truncated: None, call, text, reasoning, usage, reply_source: None };
     stage.fixture.write(Cause::Model, answer);
     let (step, action) = (stage.fixture.state().last_step().unwrap().number, Some("look".to_owned()));
     let proposed = Event::Proposed { step, thought: None, action, complaints: Vec::new() };
@@ -227,21 +234,21 @@ fn the_title_of_a_planned_run_names_who_plans() {
 fn a_lesson_of_a_file_names_the_file() {
     let mut fixture = crate::ui::fixture::Fixture::new();
     let source = "/home/me/packs/kitchen.jsonl".to_owned();
-    fixture.write(Cause::Policy, Event::PoolLoaded { source, lessons: 1 });
+    fixture.write(Cause::Policy, Event::PoolLoaded { source, lesson_count: 1 });
     let op = crate::domain::LessonOp::Add {
         id: crate::domain::LessonId("aa".into()),
-        kind: crate::domain::Kind::Abstract,
+        kind: crate::domain::ReflectionKind::Abstract,
         scope: crate::domain::Scope::Environment,
         origin: crate::domain::LessonOrigin::Mentor,
         text: crate::domain::LessonText::plain("Look around."),
         evidence: String::new(),
         rule: None,
         parents: Vec::new(),
-        moment: None,
-        about: None,
+        transition: None,
+        task_key: None,
     };
     let by = crate::domain::Author::File;
-    fixture.write(Cause::Policy, Event::LessonChanged { op: Box::new(op), by });
+    fixture.write(Cause::Policy, Event::LessonChanged { op: Box::new(op), author: by });
     fixture.begin();
     let mut stage = Stage::new(fixture, 120, 36);
     let shown = screen(&stage.draw());
@@ -271,7 +278,7 @@ fn a_task_is_played_again_from_a_pause_and_its_number_is_shown() {
     assert_eq!(names(&stage), ["end"]);
     let wants = stage.press("r");
     assert!(
-        matches!(&wants[..], [Request::Send(Command::Pause), Request::Send(Command::Begin(_))]),
+        matches!(&wants[..], [Request::Send(Command::Pause), Request::Send(Command::BeginEpisode(_))]),
         "{wants:?}"
     );
     stage.fixture.begin();

@@ -37,8 +37,8 @@ fn no_card_lies_over_a_failed_question_and_no_episode_begins_before_it_is_decide
     let policy =
         crate::method::policy(state.run.as_deref().unwrap(), Arc::new(Templates::builtin())).unwrap();
     let engine = Engine::resume(state, policy, BranchId::trunk());
-    let refused = engine.decide(&Input::Command(Command::Begin(Box::new(task)))).unwrap_err();
-    assert!(refused.why.contains("the mentor has not answered"), "{refused:?}");
+    let refused = engine.decide(&Input::Command(Command::BeginEpisode(Box::new(task)))).unwrap_err();
+    assert!(refused.message.contains("the mentor has not answered"), "{refused:?}");
     // Decided, the card comes.
     let events = engine.decide(&Input::Command(Command::GiveUp)).unwrap();
     for (cause, event) in events {

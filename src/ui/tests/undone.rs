@@ -1,7 +1,7 @@
 //! What an undo took back and a redo made again is said, and what branches are called is among it.
 
 use super::{Stage, screen};
-use crate::domain::{BranchId, Kind, LessonOp, LessonOrigin, LessonStatus, LessonText, Seq};
+use crate::domain::{BranchId, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Seq};
 use crate::engine::{Cause, Command, Event};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::fixture::Fixture;
@@ -16,7 +16,7 @@ fn said(stage: &Stage) -> String {
 fn taught() -> Fixture {
     let mut fixture = Fixture::new();
     fixture.begin();
-    fixture.lesson(Kind::Error, LessonText::plain("Be quick."), LessonOrigin::Person);
+    fixture.lesson(ReflectionKind::Error, LessonText::plain("Be quick."), LessonOrigin::Person);
     fixture
 }
 
@@ -26,17 +26,17 @@ fn an_undo_says_what_it_took_back() {
     let mut stage = Stage::new(taught(), 120, 36);
     stage.tell(Msg::News);
     assert_eq!(stage.press("u"), [Request::Send(Command::Undo)]);
-    let entry = stage.fixture.state().undo.last().unwrap().of;
+    let entry = stage.fixture.state().undo_stack.last().unwrap().seq;
     let id = stage.fixture.state().pool.all().next().unwrap().id.clone();
-    let status = |was, status| Box::new(LessonOp::Status { id: id.clone(), was, status });
+    let status = |was, status| Box::new(LessonOp::Status { id: id.clone(), previous: was, status });
     let (on, gone) = (LessonStatus::On, LessonStatus::Retired);
-    stage.fixture.write(Cause::Person, Event::Undone { of: entry, op: status(on, gone) });
+    stage.fixture.write(Cause::Person, Event::LessonUndone { target_seq: entry, op: status(on, gone) });
     stage.tell(Msg::News);
     assert_eq!(said(&stage), "taken back: lesson 1 added");
     let shown = screen(&stage.draw());
     assert!(shown.contains("none is left: all were taken back") && !shown.contains("deleted"), "{shown}");
     assert!(shown.contains("taken back: lesson 1 added"), "{shown}");
-    stage.fixture.write(Cause::Person, Event::Redone { of: entry, op: status(gone, on) });
+    stage.fixture.write(Cause::Person, Event::LessonRedone { target_seq: entry, op: status(gone, on) });
     stage.tell(Msg::News);
     assert_eq!(said(&stage), "made again: lesson 1 put back");
     // It is said once, and nothing of before the screen was there.

@@ -3,7 +3,7 @@
 use super::mentor::asked;
 use super::overlays::lost;
 use super::{SIZES, Stage, screen};
-use crate::domain::{Autonomy, BranchId, By, EpisodeRole, Seq};
+use crate::domain::{Autonomy, BranchId, DecidedBy, EpisodeRole, Seq};
 use crate::engine::{Cause, Event, PauseReason};
 use crate::timeline::Timeline;
 use crate::ui::fixture::{Fixture, fcrf, planned, reflexion, sample_session, summary, sweet_sour};
@@ -15,7 +15,7 @@ type Make = fn() -> Fixture;
 /// The kitchen after a turn, with nothing asked and nothing pending.
 fn between() -> Fixture {
     let mut f = sample_session();
-    f.take("go to stoveburner 1", By::Actor, "Nothing.", 0.5, Value::Null);
+    f.take("go to stoveburner 1", DecidedBy::Actor, "Nothing.", 0.5, Value::Null);
     f.pause();
     f
 }
@@ -38,7 +38,7 @@ fn starting() -> Fixture {
     let turn =
         crate::domain::StepResult { observation: "A room.".to_owned(), valid: true, ..Default::default() };
     let goal = "find a mug".to_owned();
-    f.write(Cause::World, Event::WorldReset { call, turn: Box::new(turn), seen: None, goal });
+    f.write(Cause::World, Event::WorldReset { call, result: Box::new(turn), agent_view: None, goal });
     f
 }
 
@@ -67,7 +67,7 @@ fn approved() -> Fixture {
 fn cancelled() -> Fixture {
     let (mut f, _) = asked();
     for call in f.state().calls.keys().copied().collect::<Vec<_>>() {
-        f.write(Cause::Person, Event::CallCancelled { call, came: Box::default() });
+        f.write(Cause::Person, Event::CallCancelled { call, partial_reply: Box::default() });
     }
     f.pause();
     f
@@ -82,7 +82,7 @@ fn over() -> Fixture {
 fn diverged() -> Fixture {
     let mut f = sample_session();
     let (recorded, now) = ("A mug 2.".to_owned(), "Nothing.".to_owned());
-    f.write(Cause::World, Event::Diverged { episode: 1, step: 9, recorded, now });
+    f.write(Cause::World, Event::Diverged { episode: 1, step: 9, recorded, actual: now });
     f
 }
 
@@ -105,7 +105,7 @@ fn whatever_waits_for_a_person_has_a_row_with_the_next_keys() {
     ];
     for (name, fixture, row) in cases {
         let whole = fixture();
-        assert!(whole.state().waits(), "{name} does not wait");
+        assert!(whole.state().is_waiting(), "{name} does not wait");
         for (w, h) in SIZES {
             let mut stage = Stage::new(Fixture::empty(), w, h);
             stage.fixture.store = whole.store.clone();
@@ -142,7 +142,7 @@ fn a_session_that_is_stopped_anywhere_says_what_the_next_keys_are() {
             f.store.swap(line, BranchId::trunk());
             f.state = (*state).clone();
             f.pause();
-            if !f.state().waits() {
+            if !f.state().is_waiting() {
                 continue;
             }
             waited += 1;

@@ -26,17 +26,19 @@ pub(crate) fn after(look: &Context<'_>, episode: u32, number: u32) -> Option<Cur
     let head: &State = &look.moment.head;
     let is = |e: &&Episode| e.number == episode;
     let now = head.episode.as_deref().filter(is);
-    let past = head.past.iter().rev().find(|p| p.number == episode);
+    let past = head.ended_episodes.iter().rev().find(|p| p.number == episode);
     let before_next = |e: &Episode| {
         let next = e.step(number + 1)?;
         Some(Cursor::At(Seq(next.first_seq.0.saturating_sub(1))))
     };
     let next = match (look.episode().filter(is).or(now), past) {
         (Some(known), _) => before_next(known),
-        (None, Some(past)) => look.store.state_at(Seq(past.span.1)).episode.as_deref().and_then(before_next),
+        (None, Some(past)) => {
+            look.store.state_at(Seq(past.seq_range.1)).episode.as_deref().and_then(before_next)
+        }
         (None, None) => return None,
     };
-    let end = if now.is_some() { Some(Cursor::Live) } else { past.map(|p| Cursor::At(Seq(p.span.1))) };
+    let end = if now.is_some() { Some(Cursor::Live) } else { past.map(|p| Cursor::At(Seq(p.seq_range.1))) };
     next.or(end)
 }
 
@@ -54,11 +56,11 @@ pub(super) fn step(model: &mut Model, look: &Context<'_>, by: i64) -> Vec<Reques
         }
     } else if to > last {
         let head = look.moment.head.episode.as_ref().map_or(0, |e| e.number);
-        let next = look.moment.head.past.iter().find(|p| p.number == episode.number + 1);
+        let next = look.moment.head.ended_episodes.iter().find(|p| p.number == episode.number + 1);
         match next {
             _ if episode.number >= head => go(model, look, Cursor::Live),
             // The next episode's beginning: its world stands, nothing is done yet.
-            Some(next) => go(model, look, Cursor::At(Seq(next.span.0 + 1))),
+            Some(next) => go(model, look, Cursor::At(Seq(next.seq_range.0 + 1))),
             None => go_to_start_of_head(model, look),
         }
     } else if let Some(cursor) = after_step(look, to as u32) {
@@ -143,10 +145,10 @@ pub(crate) fn place(look: &Context<'_>, episode: Option<u32>, step: u32) -> Resu
     let steps = if let Some(known) = known {
         known.steps.len()
     } else {
-        let past = head.past.iter().rev().find(|p| p.number == number);
+        let past = head.ended_episodes.iter().rev().find(|p| p.number == number);
         let all = head.episode.as_ref().map_or(0, |e| e.number);
         let past = past.ok_or_else(|| format!("there is no episode {number}; there are {all}"))?;
-        look.store.state_at(Seq(past.span.1)).episode.as_ref().map_or(0, |e| e.steps.len())
+        look.store.state_at(Seq(past.seq_range.1)).episode.as_ref().map_or(0, |e| e.steps.len())
     };
     let of = if episode.is_some() { format!("episode {number}") } else { "this episode".to_owned() };
     if step as usize > steps {

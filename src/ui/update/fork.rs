@@ -99,7 +99,7 @@ pub(super) fn words(command: &Command, look: &Context<'_>) -> String {
 pub(super) fn refused(model: &mut Model, look: &Context<'_>, refusal: &CommandError) -> bool {
     // Nothing comes up under the hands of a person who types elsewhere; it is said.
     let free = model.overlays.is_empty() && !look.reading();
-    let Some(about) = refusal.about.filter(|_| free) else { return false };
+    let Some(about) = refusal.seq.filter(|_| free) else { return false };
     model.overlays.push(Box::new(ForkBox::before(look, refusal, about)));
     true
 }

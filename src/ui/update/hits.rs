@@ -6,13 +6,13 @@ use crate::ui::model::{Model, Tone};
 
 /// Tells a hit once. What came before the screen was there is told only where the session still stands for it.
 pub(super) fn hear(model: &mut Model, look: &Context<'_>) {
-    let stops = &look.moment.head.stops;
+    let stops = &look.moment.head.breakpoints;
     let last = stops.last_hit.as_ref().map_or(Seq(0), |hit| hit.seq);
     let before = model.hit.replace(last);
     let fresh = |seq: Seq| before.is_none_or(|told| seq > told);
-    if let Some(hit) = stops.standing.as_ref().filter(|hit| fresh(hit.seq)) {
-        model.say(format!("stopped: {}", hit.sentence()), Tone::Refused, look.now);
+    if let Some(hit) = stops.current_hit.as_ref().filter(|hit| fresh(hit.seq)) {
+        model.say(format!("stopped: {}", hit.describe()), Tone::Refused, look.now);
     } else if let Some(hit) = stops.last_hit.as_ref().filter(|hit| before.is_some() && fresh(hit.seq)) {
-        model.say(hit.sentence(), Tone::Told, look.now);
+        model.say(hit.describe(), Tone::Told, look.now);
     }
 }

@@ -3,7 +3,7 @@
 use super::refusal::{only_read, wants_a_driver};
 use super::{act, cancel, over};
 use crate::domain::EndReason;
-use crate::engine::{Command, Pace};
+use crate::engine::{Command, RunStatus};
 use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::{Focus, Model, Tone};
@@ -57,13 +57,15 @@ fn pause(model: &mut Model, look: &Context<'_>, mode: Mode) -> Vec<Request> {
         only_read(model, look);
         return Vec::new();
     }
-    if state.pace == Pace::Running || (state.pace == Pace::Paused && state.grant.is_some()) {
+    if state.run_status == RunStatus::Running
+        || (state.run_status == RunStatus::Paused && state.grant.is_some())
+    {
         return vec![Request::Send(Command::Pause)];
     }
     let label = |key: Option<String>| key.unwrap_or_default();
     let close = label(look.keymap.label_in(mode, Action::Close));
-    let words = match state.pace {
-        Pace::Pausing => "it is pausing already".to_owned(),
+    let words = match state.run_status {
+        RunStatus::Pausing => "it is pausing already".to_owned(),
         _ => format!(
             "nothing runs; {close} closes this, then {} runs",
             label(look.keymap.label(Action::PauseRun))

@@ -1,6 +1,6 @@
 //! Keys on the chosen lesson.
 
-use crate::domain::{Kind, Lesson, LessonId, LessonStatus, Scope};
+use crate::domain::{Lesson, LessonId, LessonStatus, ReflectionKind, Scope};
 use crate::engine::{Command, LessonCommand};
 use crate::ui::context::Context;
 use crate::ui::keymap::Action;
@@ -14,7 +14,7 @@ use crate::ui::view::lanes::picked;
 pub(crate) fn chosen<'a>(model: &Model, look: &Context<'a>) -> Option<&'a Lesson> {
     let lane = look.lanes().get(model.lane(look.lanes()))?;
     let state = look.shown();
-    state.pool.numbered(picked(model, state, lane)?)
+    state.pool.by_number(picked(model, state, lane)?)
 }
 
 fn with(
@@ -35,7 +35,7 @@ fn with(
 
 pub(super) fn toggle(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     with(model, look, |l| {
-        let status = if l.in_force() { LessonStatus::Off } else { LessonStatus::On };
+        let status = if l.is_active() { LessonStatus::Off } else { LessonStatus::On };
         Some(LessonCommand::Status { id: l.id.clone(), status })
     })
 }
@@ -87,21 +87,22 @@ pub(super) fn told(wish: &LessonCommand, look: &Context<'_>) -> Option<String> {
 }
 
 /// The kind of the chosen lane; where it holds several, that of the chosen lesson.
-pub(crate) fn kind(model: &Model, look: &Context<'_>) -> Kind {
+pub(crate) fn kind(model: &Model, look: &Context<'_>) -> ReflectionKind {
     let lane = look.lanes().get(model.lane(look.lanes()));
     let several = lane.filter(|l| l.kinds.len() > 1).and_then(|_| chosen(model, look)).map(|l| l.kind);
-    several.or_else(|| lane?.kinds.first().copied()).unwrap_or(Kind::Error)
+    several.or_else(|| lane?.kinds.first().copied()).unwrap_or(ReflectionKind::Error)
 }
 
 /// The kind of the method whose lessons are advice, if it has one.
-pub(crate) fn advice_kind(look: &Context<'_>) -> Option<Kind> {
-    const ADVICE: [Kind; 4] = [Kind::Abstract, Kind::Lesson, Kind::Plan, Kind::Positive];
+pub(crate) fn advice_kind(look: &Context<'_>) -> Option<ReflectionKind> {
+    const ADVICE: [ReflectionKind; 4] =
+        [ReflectionKind::Abstract, ReflectionKind::Lesson, ReflectionKind::Plan, ReflectionKind::Positive];
     let kinds = look.kinds();
     ADVICE.into_iter().find(|kind| kinds.contains(kind))
 }
 
 /// Shows the lane of a kind with its newest lesson, so that a lesson that was just saved can be seen.
-pub(super) fn show_lane(model: &mut Model, look: &Context<'_>, kind: Kind) {
+pub(super) fn show_lane(model: &mut Model, look: &Context<'_>, kind: ReflectionKind) {
     if let Some(lane) = look.lanes().iter().position(|lane| lane.kinds.contains(&kind)) {
         (model.lane, model.lesson) = (Some(lane), None);
     }
@@ -109,12 +110,15 @@ pub(super) fn show_lane(model: &mut Model, look: &Context<'_>, kind: Kind) {
 
 /// The kind of a lesson that a person begins to type. It is advice unless a lane of another kind has the focus; also over the
 /// lane of Errors, for there a sentence alone would be told as a mistake that was made.
-pub(crate) fn kind_to_type(model: &Model, look: &Context<'_>) -> Kind {
+pub(crate) fn kind_to_type(model: &Model, look: &Context<'_>) -> ReflectionKind {
     let kinds = look.kinds();
     let focused = (model.focus == crate::ui::Focus::Lanes)
         .then(|| kind(model, look))
-        .filter(|kind| *kind != Kind::Error);
-    focused.or_else(|| advice_kind(look)).or_else(|| kinds.first().copied()).unwrap_or(Kind::Abstract)
+        .filter(|kind| *kind != ReflectionKind::Error);
+    focused
+        .or_else(|| advice_kind(look))
+        .or_else(|| kinds.first().copied())
+        .unwrap_or(ReflectionKind::Abstract)
 }
 
 pub(super) fn delete(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
@@ -125,8 +129,8 @@ pub(super) fn delete(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
 pub(super) fn shift(model: &mut Model, look: &Context<'_>, by: isize) -> Vec<Request> {
     let pool = &look.shown().pool;
     with(model, look, |l| {
-        let to = pool.place(&l.id)?.checked_add_signed(-by)?;
-        (to < pool.of(l.kind).count()).then(|| LessonCommand::Move { id: l.id.clone(), to })
+        let to = pool.position(&l.id)?.checked_add_signed(-by)?;
+        (to < pool.visible_of_kind(l.kind).count()).then(|| LessonCommand::Move { id: l.id.clone(), to })
     })
 }
 

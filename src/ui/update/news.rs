@@ -2,7 +2,7 @@
 
 use super::{fork, hits, turn, undo};
 use crate::driver::Signal;
-use crate::engine::Pace;
+use crate::engine::RunStatus;
 use crate::ui::context::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{Hint, Model, Tone};
@@ -31,7 +31,7 @@ pub(super) fn hear(model: &mut Model, look: &Context<'_>) {
         match signal {
             Signal::Refused(refusal) if fork::refused(model, look, refusal) => {}
             Signal::Refused(refusal) => {
-                model.say(format!("{}: {}", refusal.why, refusal.next), Tone::Refused, look.now);
+                model.say(format!("{}: {}", refusal.message, refusal.hint), Tone::Refused, look.now);
                 if model.overlays.is_empty() {
                     model.overlays.extend(model.asked_a_branch.take());
                 }
@@ -43,7 +43,7 @@ pub(super) fn hear(model: &mut Model, look: &Context<'_>) {
     hits::hear(model, look);
     // A run that goes straight on to its next task is not held up by a card of the last one.
     let head = &look.moment.head;
-    let settled = (head.over || head.pace != Pace::Running) && !head.question_open();
+    let settled = (head.run_over || head.run_status != RunStatus::Running) && !head.has_open_question();
     let ended = ended(look);
     if settled && ended.is_some() && ended != model.carded {
         model.carded = ended;

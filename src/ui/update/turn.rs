@@ -3,7 +3,7 @@
 use super::opened;
 use crate::domain::Autonomy;
 use crate::driver::Signal;
-use crate::engine::{Command, Pace};
+use crate::engine::{Command, RunStatus};
 use crate::ui::context::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{Focus, Model};
@@ -26,7 +26,7 @@ pub(super) fn step(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
 fn under_way(model: &Model, look: &Context<'_>) -> bool {
     let head = &look.moment.head;
     // The wish may still be on its way to the driver: until then the last event is the one it was sent after.
-    model.asked == Some(head.head) || (head.pace == Pace::Paused && head.grant.is_some())
+    model.asked == Some(head.head) || (head.run_status == RunStatus::Paused && head.grant.is_some())
 }
 
 /// Nothing goes on before the summary that waits is settled, so what would go on shows it.
@@ -34,7 +34,7 @@ pub(super) fn summary_is_due(model: &Model, look: &Context<'_>, action: Action) 
     let head = &look.moment.head;
     let goes_on = matches!(action, Action::Step | Action::NextTask | Action::StepStage)
         || (action == Action::Open && model.focus == Focus::Story && !model.past());
-    goes_on && !head.changes.is_empty() && head.waits() && !look.reading()
+    goes_on && !head.waiting_summaries.is_empty() && head.is_waiting() && !look.reading()
 }
 
 /// A wish was refused: nothing is under way, and nothing is owed.
@@ -49,25 +49,26 @@ pub(super) fn go_on(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     let head = &look.moment.head;
     let troubled = head.failed_call.is_some() || head.divergence.is_some() || look.reading();
     let in_the_way = troubled || model.past() || !model.overlays.is_empty();
-    let summary = head.changes.first().map(|change| change.seq);
-    if summary.is_some() && summary != model.summed && !in_the_way && head.waits() {
+    let summary = head.waiting_summaries.first().map(|change| change.seq);
+    if summary.is_some() && summary != model.summed && !in_the_way && head.is_waiting() {
         (model.summed, model.queued_steps) = (summary, 0);
         return opened(model, look, Action::Summary);
     }
     if head.autonomy != Autonomy::Human {
         model.prompted_step = None;
-        if in_the_way || head.pace != Pace::Paused || head.open_episode().is_none() {
+        if in_the_way || head.run_status != RunStatus::Paused || head.open_episode().is_none() {
             model.queued_steps = 0;
         }
-        if model.queued_steps == 0 || under_way(model, look) || !head.waits() {
+        if model.queued_steps == 0 || under_way(model, look) || !head.is_waiting() {
             return Vec::new();
         }
         model.queued_steps -= 1;
         return step(model, look);
     }
     model.queued_steps = 0;
-    let turn = head.open_episode().filter(|e| e.reset.is_some()).map(|e| (e.number, e.answered()));
-    if turn.is_none() || turn == model.prompted_step || in_the_way || !head.waits() {
+    let turn =
+        head.open_episode().filter(|e| e.first_observation.is_some()).map(|e| (e.number, e.answered_steps()));
+    if turn.is_none() || turn == model.prompted_step || in_the_way || !head.is_waiting() {
         return Vec::new();
     }
     model.prompted_step = turn;

@@ -1,7 +1,7 @@
 //! The last row: a line of news while there is one, else what can be done now with its keys.
 
 use crate::domain::NoteKind;
-use crate::engine::{Pace, State};
+use crate::engine::{RunStatus, State};
 use crate::text::{one_line, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
@@ -171,7 +171,7 @@ fn pairs(model: &Model, look: &Context<'_>) -> Vec<Pair> {
             one(Action::Step, "step"),
         ]);
     } else {
-        let running = look.moment.head.pace == Pace::Running;
+        let running = look.moment.head.run_status == RunStatus::Running;
         pairs.extend([
             one(Action::Step, "step"),
             one(Action::PauseRun, if running { "pause" } else { "run" }),
@@ -194,7 +194,7 @@ fn hint(model: &Model, look: &Context<'_>) -> Option<(String, &'static str)> {
         return None;
     }
     match model.hint {
-        Hint::Step if look.moment.head.awaiting().is_some() => {
+        Hint::Step if look.moment.head.step_awaiting_decision().is_some() => {
             Some((look.keymap.label(Action::Step)?, " to do what the agent proposes"))
         }
         Hint::Teach if fresh_mistake(&look.moment.head) => {

@@ -154,7 +154,7 @@ fn titles(
     let state = look.shown();
     let focused = model.focus == Focus::Lanes && (tabs || lane == model.lane(look.lanes()));
     let name = |lane: &Lane| {
-        let fresh = lane.lessons(state).any(|l| l.in_force() && l.uses == 0 && l.learnt_at != (0, 0));
+        let fresh = lane.lessons(state).any(|l| l.is_active() && l.uses == 0 && l.learnt_at != (0, 0));
         let new = if fresh { format!(" {}", look.glyphs.new) } else { String::new() };
         format!("{} {}{new}", lane.title, lane.lessons(state).count())
     };

@@ -29,7 +29,7 @@ pub(super) fn live_rows(look: &Context<'_>, measure: Measure, model: &Model) -> 
     let state: &State = &look.moment.head;
     let number = state.last_step().map_or(0, |s| s.number);
     // A step of which nothing is known yet gets its number here.
-    let told = |s: &Step| !s.rejections.is_empty() || !s.broken_off.is_empty() || s.prompt_edited;
+    let told = |s: &Step| !s.rejections.is_empty() || !s.partial_replies.is_empty() || s.prompt_edited;
     let bare = state.last_step().is_some_and(|s| s.stage <= Stage::Reply && !told(s));
     let mut w = Writer::new(if bare { number } else { 0 }, measure, look.glyphs);
     let calls = &look.moment.live.calls;
@@ -48,7 +48,7 @@ pub(super) fn live_rows(look: &Context<'_>, measure: Measure, model: &Model) -> 
     troubles(&mut w, look, state);
     // The card of an ended episode says what can be done.
     let carded = state.open_episode().is_none() && !model.overlays.is_empty();
-    if state.waits()
+    if state.is_waiting()
         && state.run.is_some()
         && !look.reading()
         && look.halted().is_none()
@@ -65,14 +65,14 @@ pub(super) fn live_rows(look: &Context<'_>, measure: Measure, model: &Model) -> 
 }
 
 fn waiting(w: &mut Writer<'_>, look: &Context<'_>, state: &State) {
-    if state.asking(ModelRole::Actor) {
+    if state.is_asking(ModelRole::Actor) {
         w.line(2, [(Role::Dim, format!("{} asking the model", look.glyphs.more))]);
-    } else if state.asking(ModelRole::Mentor) {
+    } else if state.is_asking(ModelRole::Mentor) {
         let asked = state.calls.values().filter_map(Effect::question).map(Question::name);
         let words =
             format!("{} asking the mentor: {}", look.glyphs.more, asked.collect::<Vec<_>>().join(", "));
         w.text((Role::Dim, ""), 2, Role::Dim, &words);
-    } else if state.world_busy() {
+    } else if state.is_world_busy() {
         w.line(2, [(Role::Dim, format!("{} the world is answering", look.glyphs.more))]);
     }
     // While nothing can be written only another try of that does anything; the footer names its key.
@@ -81,11 +81,11 @@ fn waiting(w: &mut Writer<'_>, look: &Context<'_>, state: &State) {
     }
     // The call was broken off before it proposed anything, or the place was opened for a person who gave it back.
     let empty = |s: &Step| s.call.is_none() && s.proposed.is_none() && s.executed.is_none();
-    let unasked = state.unasked() || state.awaiting().is_some_and(empty);
+    let unasked = state.has_idle_step() || state.step_awaiting_decision().is_some_and(empty);
     if broken::rows(w, look, state, unasked) {
         return;
     }
-    if unasked && state.waits() {
+    if unasked && state.is_waiting() {
         let human = state.autonomy == Autonomy::Human;
         let own = (Action::Override, if human { "type your action" } else { "act by hand" });
         let planned = state.run.as_ref().is_some_and(|run| run.method == "planning");
@@ -93,17 +93,17 @@ fn waiting(w: &mut Writer<'_>, look: &Context<'_>, state: &State) {
         w.line(2, keys(look, &pairs[usize::from(human)..]));
         return;
     }
-    if let Some(change) = state.changes.first().filter(|_| state.waits()) {
+    if let Some(change) = state.waiting_summaries.first().filter(|_| state.is_waiting()) {
         let words = format!("the {} waits for your word", change.question.name());
         w.text((Role::ModePaused, ""), 2, Role::ModePaused, &words);
         w.line(2, keys(look, &[(Action::Summary, "shows its lines")]));
         return;
     }
-    let Some(step) = state.awaiting() else { return };
+    let Some(step) = state.step_awaiting_decision() else { return };
     if step.approved {
         return;
     }
-    if let Some(words) = look.moment.head.spent.ahead.words() {
+    if let Some(words) = look.moment.head.usage.prefetch.describe() {
         w.line(2, [(Role::Dim, format!("asked ahead: {words}"))]);
     }
     let enter = if look.keymap.label(Action::Open).is_some() { Action::Open } else { Action::Step };
@@ -140,7 +140,8 @@ fn not_kept(w: &mut Writer<'_>, look: &Context<'_>, proposal: &Step) {
 /// What the next keys are, where nothing that waits has named its own.
 fn next(w: &mut Writer<'_>, look: &Context<'_>, state: &State) {
     let ended = state.episode.is_some() && state.open_episode().is_none();
-    let asks = state.open_episode().is_some_and(|e| e.reset.is_some()) && !state.ending();
+    let asks =
+        state.open_episode().is_some_and(|e| e.first_observation.is_some()) && !state.is_episode_ending();
     let runs = (Action::PauseRun, "runs");
     let pairs = match state.autonomy {
         _ if ended => {
@@ -149,8 +150,8 @@ fn next(w: &mut Writer<'_>, look: &Context<'_>, state: &State) {
             pairs.push((Action::AskAgain, "play it again"));
             pairs
         }
-        _ if state.over => vec![(Action::Palette, "every action by name")],
-        _ if state.awaiting().is_some() => vec![(Action::Step, "does what is proposed"), runs],
+        _ if state.run_over => vec![(Action::Palette, "every action by name")],
+        _ if state.step_awaiting_decision().is_some() => vec![(Action::Step, "does what is proposed"), runs],
         Autonomy::Human if asks => {
             vec![(Action::Override, "your action"), (Action::ToggleHuman, "lets the agent play")]
         }
@@ -261,9 +262,9 @@ fn failed_calls(w: &mut Writer<'_>, look: &Context<'_>, state: &State) {
     let mark = format!("{} ", look.glyphs.mistake);
     let mut told: Vec<&str> = Vec::new();
     let mut alike: Vec<(&Failure, Vec<String>)> = Vec::new();
-    for (effect, failure) in state.troubles() {
+    for (effect, failure) in state.failed_calls() {
         let name = effect.question().map(Question::name);
-        match alike.iter_mut().find(|(f, _)| (&f.place, &f.what) == (&failure.place, &failure.what)) {
+        match alike.iter_mut().find(|(f, _)| (&f.source, &f.message) == (&failure.source, &failure.message)) {
             Some((_, of)) => of.extend(name),
             None => alike.push((failure, name.into_iter().collect())),
         }
@@ -271,16 +272,16 @@ fn failed_calls(w: &mut Writer<'_>, look: &Context<'_>, state: &State) {
     // What failed in the same way is told once.
     for (failure, of) in alike {
         let of = if of.is_empty() { String::new() } else { format!(" ({})", of.join(", ")) };
-        w.text((Role::Bad, &mark), 2, Role::Bad, &format!("{}{of}: {}", failure.place, failure.what));
-        if !told.contains(&failure.next.as_str()) {
-            told.push(&failure.next);
+        w.text((Role::Bad, &mark), 2, Role::Bad, &format!("{}{of}: {}", failure.source, failure.message));
+        if !told.contains(&failure.hint.as_str()) {
+            told.push(&failure.hint);
         }
     }
     for next in &told {
         w.text((Role::Dim, ""), 2, Role::Dim, next);
     }
-    let changed = |(effect, _): &(Effect, Failure)| matches!(effect, Effect::Ask { prompt, .. } if state.changed_since(prompt));
-    if state.troubles().any(changed) {
+    let changed = |(effect, _): &(Effect, Failure)| matches!(effect, Effect::Ask { prompt, .. } if state.is_edited_since_sent(prompt));
+    if state.failed_calls().any(changed) {
         let mark = format!("{} ", look.glyphs.person);
         w.text(
             (Role::MarkPerson, &mark),
@@ -289,36 +290,36 @@ fn failed_calls(w: &mut Writer<'_>, look: &Context<'_>, state: &State) {
             "you changed the words of its prompt: another try sends them",
         );
     }
-    let kinds = || state.troubles().filter_map(|(_, failure)| failure.kind);
+    let kinds = || state.failed_calls().filter_map(|(_, failure)| failure.kind);
     if kinds().any(|kind| kind == FailureKind::Credentials) {
         // A variable of a running program can't be set from outside.
         w.text((Role::Dim, ""), 2, Role::Dim, "to set the key: quit, set it, then resume");
-    } else if kinds().any(|kind| !kind.passes()) {
+    } else if kinds().any(|kind| !kind.is_transient()) {
         let words = "asked again as it is, it will most likely fail again";
         w.text((Role::Dim, ""), 2, Role::Dim, words);
     }
-    let count = state.troubles().count();
+    let count = state.failed_calls().count();
     if count == 0 || look.reading() || look.halted().is_some() {
         return;
     }
     let mut pairs = vec![(Action::AskAgain, if count > 1 { "try all again" } else { "try again" })];
-    if state.troubled(ModelRole::Actor) {
+    if state.has_failed_call(ModelRole::Actor) {
         pairs.push((Action::Override, "act by hand"));
-    } else if state.troubled(ModelRole::Mentor) {
+    } else if state.has_failed_call(ModelRole::Mentor) {
         pairs.push((Action::GiveUp, "go on without"));
     }
     if state.open_episode().is_some() {
         pairs.push((Action::EndEpisode, "give the episode up"));
     }
     w.line(2, keys(look, &pairs));
-    let [actor, mentor] = [ModelRole::Actor, ModelRole::Mentor].map(|asked| state.troubled(asked));
+    let [actor, mentor] = [ModelRole::Actor, ModelRole::Mentor].map(|asked| state.has_failed_call(asked));
     if actor || mentor {
         broken::others(w, look);
     }
     // Whom another try asks: not whom the failure names, where the model was switched since.
     let named = state.run.as_deref().map_or("", |r| if actor { &r.actor } else { &r.mentor });
     if let Some(model) = named.strip_prefix("openai:").filter(|_| actor || mentor)
-        && !state.troubles().any(|(_, failure)| failure.place.contains(model))
+        && !state.failed_calls().any(|(_, failure)| failure.source.contains(model))
     {
         w.text((Role::Dim, ""), 2, Role::Dim, &format!("another try asks {named}"));
     }

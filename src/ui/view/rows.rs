@@ -2,7 +2,9 @@
 
 mod interrupted;
 
-use crate::domain::{Author, Kind, NoteKind, Reflection, Stage, Step, ThoughtDisposition, price};
+use crate::domain::{
+    Author, NoteKind, Reflection, ReflectionKind, Stage, Step, ThoughtDisposition, format_price,
+};
 use crate::engine::State;
 use crate::report::source_words;
 use crate::text::{truncate, width, wrap_at_most};
@@ -202,8 +204,8 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         );
     }
     interrupted::rows(w, step, glyphs);
-    if step.unusable > 0 {
-        let words = match step.unusable {
+    if step.unusable_replies > 0 {
+        let words = match step.unusable_replies {
             1 => "a reply could not be used".to_owned(),
             n => format!("{n} replies could not be used"),
         };
@@ -212,7 +214,7 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
     for warning in &step.warnings {
         w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Warn, warning);
     }
-    for told in &step.unsent {
+    for told in &step.unsent_settings {
         let words = format!("request changed from here on: {told}");
         w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, &words);
     }
@@ -221,12 +223,12 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
     let given_up = proposed && state.open_episode().is_none();
     let waits = proposed && !given_up;
     let thinks = step.executed.as_ref().and_then(|e| e.action.trim_start().strip_prefix("think:"));
-    let fate = step.executed.as_ref().map(|e| &e.fate);
+    let fate = step.executed.as_ref().map(|e| &e.thought_disposition);
     if waits && (step.thought.is_some() || step.action().is_some()) {
         w.gap();
     }
     let dropped =
-        step.dropped_by.is_some() || (step.by_person() && fate == Some(&ThoughtDisposition::Dropped));
+        step.dropped_by.is_some() || (step.is_person_action() && fate == Some(&ThoughtDisposition::Dropped));
     if let Some(thought) = step.thought.as_deref().filter(|t| thinks.is_none_or(|own| own.trim() != t.trim()))
     {
         let role = if dropped { Role::Dim } else { Role::Thought };
@@ -246,7 +248,7 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         }
     }
     if let Some(own) = thinks {
-        let mark = if step.by_person() { Role::Person } else { Role::Dim };
+        let mark = if step.is_person_action() { Role::Person } else { Role::Dim };
         w.text((mark, "think  "), 7, if dropped { Role::Dim } else { Role::Thought }, own.trim());
         if step.dropped_by.is_some() {
             w.tail(Role::Person, "out of the prompt");
@@ -254,7 +256,7 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
             w.tail(Role::Person, EDITED);
         }
     } else if let Some(action) = step.action() {
-        let (mark, role) = match (waits, step.by_person()) {
+        let (mark, role) = match (waits, step.is_person_action()) {
             (true, _) => ((Role::Proposal, glyphs.proposal), Role::Proposal),
             _ if given_up => ((Role::Dim, glyphs.off), Role::Dim),
             (_, true) => ((Role::MarkPerson, glyphs.person), Role::Action),
@@ -264,8 +266,8 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         if waits {
             facts(w, step, glyphs);
         }
-        if step.by_person() {
-            let was = step.wanted().filter(|p| Some(p.as_ref()) != step.action());
+        if step.is_person_action() {
+            let was = step.proposal_text().filter(|p| Some(p.as_ref()) != step.action());
             w.tail(Role::Person, &was.map_or_else(|| "you".to_owned(), |p| format!("you, instead of: {p}")));
         }
         // What a rule or an alias made of the action, whoever chose it.
@@ -276,7 +278,7 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
     if given_up && (step.thought.is_some() || step.action().is_some()) {
         w.tail(Role::Dim, "not done");
     }
-    if let Some(from) = &step.from {
+    if let Some(from) = &step.reply_source {
         w.text((Role::MarkPerson, &format!("{} ", glyphs.person)), 2, Role::Person, &source_words(from));
     }
     for complaint in &step.complaints {
@@ -297,9 +299,9 @@ fn facts(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
         facts.push(format!("{} tokens", step.usage.reply_tokens));
     }
     if step.usage.cost_nano > 0 {
-        facts.push(format!("cost {}", price(step.usage.cost_nano)));
+        facts.push(format!("cost {}", format_price(step.usage.cost_nano)));
     }
-    match step.lessons {
+    match step.lesson_count {
         0 => {}
         1 => facts.push("1 lesson in the prompt".to_owned()),
         n => facts.push(format!("{n} lessons in the prompt")),
@@ -313,13 +315,15 @@ fn seen(w: &mut Writer<'_>, step: &Step, measure: Measure) {
     let Some(text) = step.observation() else { return };
     let indent = if measure.parts == Parts::Seen { 0 } else { 2 };
     // What a world says to a thought says nothing; only the pane of observations keeps it.
-    if step.only_thinks() && measure.parts == Parts::All && matches!(text.trim(), "OK." | "Nothing happens.")
+    if step.is_thought_only()
+        && measure.parts == Parts::All
+        && matches!(text.trim(), "OK." | "Nothing happens.")
     {
         return;
     }
     let valid = step.answer.as_ref().is_none_or(|a| a.valid);
     let role = match valid {
-        _ if step.only_thinks() => Role::Dim,
+        _ if step.is_thought_only() => Role::Dim,
         // Beside the action the detector's mark says it; alone, the text itself has to.
         false if measure.parts == Parts::Seen => Role::Failed,
         _ => Role::Observation,
@@ -327,7 +331,7 @@ fn seen(w: &mut Writer<'_>, step: &Step, measure: Measure) {
     for paragraph in text.lines().filter(|l| !l.trim().is_empty()) {
         w.text((Role::Dim, ""), indent, role, paragraph);
     }
-    if step.observation_edited() {
+    if step.is_observation_edited() {
         w.tail(Role::Person, EDITED);
     }
 }
@@ -345,13 +349,13 @@ fn after(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
             reflected(w, reflection, glyphs);
         }
     }
-    for stop in &step.stops {
+    for stop in &step.breakpoint_marks {
         let (glyph, word, role) = if stop.warn {
             (glyphs.watch, "watch", Role::Dim)
         } else {
             (glyphs.stop, "breakpoint", Role::Text)
         };
-        let words = format!("{word} {}: {}", stop.breakpoint, stop.why);
+        let words = format!("{word} {}: {}", stop.breakpoint, stop.reason);
         w.text((Role::MarkStop, &format!("{glyph} ")), 2, role, &words);
     }
     for remark in &step.remarks {
@@ -380,7 +384,7 @@ fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
         let words = "you changed the words of the question";
         w.text((Role::MarkPerson, &format!("    {} ", glyphs.person)), 6, Role::Person, words);
     }
-    if let Some(from) = &reflection.from {
+    if let Some(from) = &reflection.reply_source {
         w.text((Role::MarkPerson, &format!("    {} ", glyphs.person)), 6, Role::Person, &source_words(from));
     }
     for complaint in reflection.complaints.iter().take(SHOWN) {
@@ -401,11 +405,14 @@ fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
 }
 
 /// The colour of a kind of reflection.
-pub fn kind_role(kind: Kind) -> Role {
+pub fn kind_role(kind: ReflectionKind) -> Role {
     match kind {
-        Kind::Abstract => Role::Abstract,
-        Kind::Error | Kind::Negative => Role::Error,
-        Kind::Progress | Kind::Positive => Role::Progress,
-        Kind::Plan | Kind::Experience | Kind::Lesson | Kind::Advice => Role::Reflection,
+        ReflectionKind::Abstract => Role::Abstract,
+        ReflectionKind::Error | ReflectionKind::Negative => Role::Error,
+        ReflectionKind::Progress | ReflectionKind::Positive => Role::Progress,
+        ReflectionKind::Plan
+        | ReflectionKind::Experience
+        | ReflectionKind::Lesson
+        | ReflectionKind::Advice => Role::Reflection,
     }
 }

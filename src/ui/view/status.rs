@@ -1,7 +1,7 @@
 //! The first row: goal, progress, turn, and one word for the mode.
 
 use crate::domain::{Autonomy, ModelRole};
-use crate::engine::{Effect, Pace, State};
+use crate::engine::{Effect, RunStatus, State};
 use crate::text::truncate;
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
@@ -116,12 +116,12 @@ fn turn(state: &State, narrow: bool) -> String {
 pub fn behind(look: &Context<'_>) -> Option<(String, &'static str)> {
     let state = &look.moment.head;
     let episode = state.episode.as_ref().filter(|_| look.moment.past() && !look.reading())?;
-    let word = match state.pace {
+    let word = match state.run_status {
         _ if look.halted().is_some() || look.broken() => return None,
-        Pace::Running => "running",
-        Pace::Pausing => "pausing",
-        Pace::Paused if state.calls.is_empty() => return None,
-        Pace::Paused => "at work",
+        RunStatus::Running => "running",
+        RunStatus::Pausing => "pausing",
+        RunStatus::Paused if state.calls.is_empty() => return None,
+        RunStatus::Paused => "at work",
     };
     let turn = episode.steps.len();
     let here = look.episode().is_some_and(|e| e.number == episode.number);
@@ -153,7 +153,7 @@ pub fn mode(look: &Context<'_>) -> (String, Role) {
     if look.reading() {
         return ("READING".to_owned(), Role::ModePaused);
     }
-    match state.troubles().count() {
+    match state.failed_calls().count() {
         0 => {}
         1 => return (format!("PAUSED {dot} a call failed"), Role::Bad),
         n => return (format!("PAUSED {dot} {n} calls failed"), Role::Bad),
@@ -161,11 +161,11 @@ pub fn mode(look: &Context<'_>) -> (String, Role) {
     if state.divergence.is_some() {
         return (format!("PAUSED {dot} the world differs"), Role::Bad);
     }
-    if let Some(hit) = &state.stops.standing
+    if let Some(hit) = &state.breakpoints.current_hit
         && state.calls.is_empty()
-        && state.pace == Pace::Paused
+        && state.run_status == RunStatus::Paused
     {
-        let condition = truncate(&hit.stop.condition, 28, look.glyphs.more);
+        let condition = truncate(&hit.config.condition, 28, look.glyphs.more);
         return (format!("STOPPED {dot} {condition}"), Role::ModeStopped);
     }
     if let Some(outcome) = state.episode.as_ref().and_then(|e| e.outcome.as_ref())
@@ -173,15 +173,15 @@ pub fn mode(look: &Context<'_>) -> (String, Role) {
     {
         return match (outcome.won, outcome.reason) {
             (true, _) => ("WON".to_owned(), Role::Good),
-            (_, reason) => (format!("ENDED {dot} {}", reason.words()), Role::Warn),
+            (_, reason) => (format!("ENDED {dot} {}", reason.describe()), Role::Warn),
         };
     }
     if look.thinking() {
         let since = look.moment.live.calls.iter().map(|c| c.since).min();
         let seconds = since.map_or(0, |s| look.now.saturating_duration_since(s).as_secs());
-        let word = match state.pace {
-            Pace::Pausing => "PAUSING",
-            _ if state.asking(ModelRole::Actor) => "THINKING",
+        let word = match state.run_status {
+            RunStatus::Pausing => "PAUSING",
+            _ if state.is_asking(ModelRole::Actor) => "THINKING",
             _ => "REFLECTING",
         };
         return (format!("{word} {seconds} s"), Role::ModeThinking);
@@ -189,17 +189,17 @@ pub fn mode(look: &Context<'_>) -> (String, Role) {
     if state.calls.values().any(|c| matches!(c, Effect::ResetWorld { .. })) {
         return ("STARTING".to_owned(), Role::ModeThinking);
     }
-    match (state.pace, state.autonomy) {
-        (_, Autonomy::Human) if state.awaiting().is_some() || state.waits() => {
+    match (state.run_status, state.autonomy) {
+        (_, Autonomy::Human) if state.step_awaiting_decision().is_some() || state.is_waiting() => {
             ("YOU PLAY".to_owned(), Role::ModeHuman)
         }
-        (_, Autonomy::Confirm) if state.awaiting().is_some() => {
+        (_, Autonomy::Confirm) if state.step_awaiting_decision().is_some() => {
             (format!("CONFIRM {dot} your turn"), Role::ModeConfirm)
         }
-        (Pace::Running, Autonomy::Confirm) => ("CONFIRM".to_owned(), Role::ModeConfirm),
-        (Pace::Running, Autonomy::Human) => ("YOU PLAY".to_owned(), Role::ModeHuman),
-        (Pace::Running, _) => ("RUNNING".to_owned(), Role::ModeRunning),
-        (Pace::Pausing, _) => ("PAUSING".to_owned(), Role::ModePaused),
-        (Pace::Paused, _) => (format!("PAUSED {dot} your turn"), Role::ModePaused),
+        (RunStatus::Running, Autonomy::Confirm) => ("CONFIRM".to_owned(), Role::ModeConfirm),
+        (RunStatus::Running, Autonomy::Human) => ("YOU PLAY".to_owned(), Role::ModeHuman),
+        (RunStatus::Running, _) => ("RUNNING".to_owned(), Role::ModeRunning),
+        (RunStatus::Pausing, _) => ("PAUSING".to_owned(), Role::ModePaused),
+        (RunStatus::Paused, _) => (format!("PAUSED {dot} your turn"), Role::ModePaused),
     }
 }

@@ -134,7 +134,8 @@ impl Source<'_, '_> {
         let Some(episode) = self.look.episode() else { return Arc::default() };
         let glyphs = self.look.glyphs;
         if number == 0 {
-            let text = episode.reset.as_ref().map_or("", |r| r.seen.as_deref().unwrap_or(&r.raw));
+            let text =
+                episode.first_observation.as_ref().map_or("", |r| r.agent_view.as_deref().unwrap_or(&r.raw));
             return reset_rows(text, self.measure, glyphs).into();
         }
         if number > self.last {

@@ -62,7 +62,7 @@ pub fn draw(look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<R
         let (glyph, role) = match () {
             () if number == chosen => (canvas.glyphs.now, Role::MarkNow),
             () if stopped(step) => (canvas.glyphs.stop, Role::MarkStop),
-            () if !step.stops.is_empty() => (canvas.glyphs.watch, Role::MarkStop),
+            () if !step.breakpoint_marks.is_empty() => (canvas.glyphs.watch, Role::MarkStop),
             () => (canvas.glyphs.spark[level], mark_of(step).map_or(Role::Mark, MarkKind::role)),
         };
         canvas.put(x, y, 1, glyph, canvas.style(role));
@@ -81,7 +81,7 @@ fn rate_at(look: &Context<'_>, number: u32) -> f64 {
 
 /// A breakpoint stopped here.
 fn stopped(step: &Step) -> bool {
-    step.stops.iter().any(|s| !s.warn)
+    step.breakpoint_marks.iter().any(|s| !s.warn)
 }
 
 /// What a step is painted for on the bar; a person's hand before all else.
@@ -106,14 +106,16 @@ fn mark_words(look: &Context<'_>) -> Option<(Role, String)> {
         .find(|n| look.step(*n).is_some_and(|s| mark_of(s).is_some()))?;
     let step = look.step(number)?;
     let g = look.glyphs;
-    let (role, words) = if let Some(stop) = step.stops.iter().find(|s| !s.warn).or(step.stops.first()) {
+    let (role, words) = if let Some(stop) =
+        step.breakpoint_marks.iter().find(|s| !s.warn).or(step.breakpoint_marks.first())
+    {
         let (glyph, word) = if stop.warn { (g.watch, "watch") } else { (g.stop, "stopped by") };
         (Role::MarkStop, format!("{glyph} turn {number} {word} {}", stop.breakpoint))
-    } else if step.by_person() {
+    } else if step.is_person_action() {
         (Role::MarkPerson, format!("{} turn {number} you acted", g.person))
     } else if !step.rejections.is_empty() {
         (Role::MarkPerson, format!("{} turn {number} you rejected", g.person))
-    } else if step.thought_edited || step.observation_edited() || step.prompt_edited {
+    } else if step.thought_edited || step.is_observation_edited() || step.prompt_edited {
         (Role::MarkPerson, format!("{} turn {number} you edited", g.person))
     } else if !step.reflections.is_empty() {
         (Role::MarkReflection, format!("{} turn {number} reflection", g.new))

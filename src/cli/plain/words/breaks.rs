@@ -15,7 +15,7 @@ pub(super) fn understand(word: &str, rest: &str, state: &State) -> Option<Result
             )));
         }
         // What cannot be read is refused by the engine, in words.
-        one(Command::Break { text, of: None })
+        one(Command::SetBreakpoint { text, replaces: None })
     };
     Some(match word {
         "break" | "b" => set(rest.to_owned()),
@@ -25,12 +25,13 @@ pub(super) fn understand(word: &str, rest: &str, state: &State) -> Option<Result
             if text.is_empty() {
                 return Err("something is missing: break-edit N CONDITION".to_owned());
             }
-            one(Command::Break { text: text.to_owned(), of: Some(number) })
+            one(Command::SetBreakpoint { text: text.to_owned(), replaces: Some(number) })
         }),
-        "break-on" | "break-off" => numbered(rest, &format!("{word} N"))
-            .and_then(|(breakpoint, _)| one(Command::SwitchBreak { breakpoint, on: word == "break-on" })),
+        "break-on" | "break-off" => numbered(rest, &format!("{word} N")).and_then(|(breakpoint, _)| {
+            one(Command::SwitchBreakpoint { breakpoint, enabled: word == "break-on" })
+        }),
         "break-delete" => {
-            numbered(rest, "break-delete N").and_then(|(number, _)| one(Command::RemoveBreak(number)))
+            numbered(rest, "break-delete N").and_then(|(number, _)| one(Command::RemoveBreakpoint(number)))
         }
         _ => return None,
     })
@@ -45,11 +46,11 @@ fn numbered<'a>(rest: &'a str, form: &str) -> Result<(u32, &'a str), String> {
 /// All breakpoints and watches, a line each.
 fn list(state: &State) -> String {
     let mut out = String::new();
-    for b in state.stops.all.iter() {
-        let off = if b.on { "" } else { ", off" };
-        let last = b.last.as_ref().map_or_else(String::new, |h| format!("; last: {}", h.why));
+    for b in state.breakpoints.all.iter() {
+        let off = if b.enabled { "" } else { ", off" };
+        let last = b.last.as_ref().map_or_else(String::new, |h| format!("; last: {}", h.reason));
         let times = if b.hits == 1 { "1 hit".to_owned() } else { format!("{} hits", b.hits) };
-        let _ = writeln!(out, "{} {}: {} ({times}{off}{last})", b.number, b.stop.word(), b.stop);
+        let _ = writeln!(out, "{} {}: {} ({times}{off}{last})", b.number, b.config.kind_name(), b.config);
     }
     if out.is_empty() { "no breakpoints yet; `break nothing 3` sets one".to_owned() } else { out }
 }

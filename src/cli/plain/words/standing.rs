@@ -1,18 +1,18 @@
 //! How things stand, in one line.
 
 use crate::domain::{Autonomy, ModelRole, Question, Stage};
-use crate::engine::{Pace, State};
+use crate::engine::{RunStatus, State};
 
 /// What failed and what can be done about it, in one line.
 fn failed(state: &State) -> String {
-    let told = state.troubles().map(|(effect, failure)| {
+    let told = state.failed_calls().map(|(effect, failure)| {
         let question = effect.question().map(|q| format!(" ({})", q.name()));
-        format!("{}{}: {}", failure.place, question.unwrap_or_default(), failure.what)
+        format!("{}{}: {}", failure.source, question.unwrap_or_default(), failure.message)
     });
     let told: Vec<String> = told.collect();
-    let choices = if state.troubled(ModelRole::Actor) {
+    let choices = if state.has_failed_call(ModelRole::Actor) {
         "retry, prompt-edit N TEXT, model NAME, recorded SESSION, act ACTION, or end"
-    } else if state.troubled(ModelRole::Mentor) {
+    } else if state.has_failed_call(ModelRole::Mentor) {
         "retry, prompt-edit N TEXT, model NAME, recorded SESSION, give-up (goes on without), or end"
     } else {
         "retry, or end"
@@ -22,7 +22,7 @@ fn failed(state: &State) -> String {
 
 /// What was broken off and what can be done about it, in one line.
 fn broken_off(state: &State) -> Option<String> {
-    let (again, choices) = if state.words_wait() {
+    let (again, choices) = if state.has_unsent_edit() {
         (
             " (a prompt with your words waits)",
             "retry (sends your words), undo, prompt-edit N TEXT, recorded SESSION",
@@ -30,11 +30,11 @@ fn broken_off(state: &State) -> Option<String> {
     } else {
         ("", "retry, prompt-edit N TEXT, model NAME, recorded SESSION")
     };
-    if state.turn_broken_off() && state.autonomy != Autonomy::Human {
+    if state.is_step_cancelled() && state.autonomy != Autonomy::Human {
         return Some(format!("BROKEN OFF · the agent's answer{again}; {choices}, act ACTION, or give-up"));
     }
     let names: Vec<_> =
-        state.broken_off.iter().filter_map(|(e, _)| e.question()).map(Question::name).collect();
+        state.cancelled_calls.iter().filter_map(|(e, _)| e.question()).map(Question::name).collect();
     let names = (!names.is_empty()).then(|| names.join(", "))?;
     Some(format!("BROKEN OFF · the mentor ({names}){again}; {choices}, or give-up (goes on without)"))
 }
@@ -47,31 +47,35 @@ pub(in crate::cli::plain) fn mode(state: &State) -> String {
     if let Some((episode, step, ..)) = &state.divergence {
         return format!("DIFFERENT · the rebuilt world differs at {episode}.{step}; `retry` accepts it");
     }
-    if let Some(change) = state.changes.first().filter(|_| state.waits()) {
+    if let Some(change) = state.waiting_summaries.first().filter(|_| state.is_waiting()) {
         return format!("CONFIRM · the {} waits: summary, accept, refuse", change.question.name());
     }
-    if state.over && state.open_episode().is_none() {
+    if state.run_over && state.open_episode().is_none() {
         return "RUN OVER · again plays the task once more, quit leaves".to_owned();
     }
-    if let Some(hit) = state.stops.standing.as_ref().filter(|_| state.pace == Pace::Paused) {
-        let at = state.awaiting().and_then(|s| s.proposed.as_deref());
+    if let Some(hit) =
+        state.breakpoints.current_hit.as_ref().filter(|_| state.run_status == RunStatus::Paused)
+    {
+        let at = state.step_awaiting_decision().and_then(|s| s.proposed.as_deref());
         let proposed = at.map_or_else(String::new, |action| format!(" · proposed: {action}"));
-        return format!("STOPPED · {}{proposed}; step or run goes on", hit.stop.condition);
+        return format!("STOPPED · {}{proposed}; step or run goes on", hit.config.condition);
     }
-    if let Some(words) = broken_off(state).filter(|_| state.waits() && state.awaiting().is_none()) {
+    if let Some(words) =
+        broken_off(state).filter(|_| state.is_waiting() && state.step_awaiting_decision().is_none())
+    {
         return words;
     }
-    let Some(step) = state.awaiting() else {
-        return match state.pace {
-            Pace::Paused => {
+    let Some(step) = state.step_awaiting_decision() else {
+        return match state.run_status {
+            RunStatus::Paused => {
                 let words = |edited| if edited { " with your words" } else { "" };
                 let draft = state.draft.as_ref().map(|d| words(d.edited));
                 let draft = draft
                     .map_or_else(String::new, |words| format!(" · a prompt{words} is drafted and waits"));
                 format!("PAUSED{draft} · step or run goes on")
             }
-            Pace::Pausing => "PAUSING".to_owned(),
-            Pace::Running => "RUNNING".to_owned(),
+            RunStatus::Pausing => "PAUSING".to_owned(),
+            RunStatus::Running => "RUNNING".to_owned(),
         };
     };
     debug_assert_eq!(step.stage, Stage::Decision);

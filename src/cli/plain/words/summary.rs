@@ -1,6 +1,6 @@
 //! The summary that waits for a person's word, without a screen.
 
-use crate::domain::{ChangeLine, LessonText, PoolChange};
+use crate::domain::{LessonText, PoolChange, PoolChangeItem};
 use crate::engine::{Command, State};
 use std::fmt::Write as _;
 
@@ -11,13 +11,13 @@ use std::fmt::Write as _;
 pub(super) fn lines(state: &State) -> Result<String, String> {
     let change = waiting(state)?;
     let mut out = format!("{}:\n", change.question.name());
-    for (place, line) in change.lines.iter().enumerate() {
+    for (place, line) in change.items.iter().enumerate() {
         let (sign, words) = match line {
-            ChangeLine::Retire { id } => {
+            PoolChangeItem::Retire { id } => {
                 let text = state.pool.get(id).map(|l| said(l.text()));
                 ("-", text.unwrap_or_else(|| "a lesson that is gone already".to_owned()))
             }
-            ChangeLine::Add { text, .. } => ("+", said(text)),
+            PoolChangeItem::Add { text, .. } => ("+", said(text)),
         };
         let _ = writeln!(out, "{:>3} {sign} {words}", place + 1);
     }
@@ -30,7 +30,7 @@ pub(super) fn lines(state: &State) -> Result<String, String> {
 /// # Errors
 /// Where none waits, or what was typed is no line of it.
 pub(super) fn settled(word: &str, rest: &str, state: &State) -> Result<Command, String> {
-    let all = waiting(state)?.lines.len();
+    let all = waiting(state)?.items.len();
     let mut named = Vec::new();
     for number in rest.split([' ', ',']).filter(|n| !n.is_empty()) {
         let place: usize = number.parse().ok().filter(|n| (1..=all).contains(n)).ok_or_else(|| {
@@ -48,7 +48,7 @@ pub(super) fn settled(word: &str, rest: &str, state: &State) -> Result<Command, 
 }
 
 fn waiting(state: &State) -> Result<&PoolChange, String> {
-    state.changes.first().ok_or_else(|| "no summary waits for your word".to_owned())
+    state.waiting_summaries.first().ok_or_else(|| "no summary waits for your word".to_owned())
 }
 
 fn said(text: &LessonText) -> String {

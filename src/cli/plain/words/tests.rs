@@ -25,7 +25,7 @@ fn the_palettes_words_are_commands_as_well() {
     ] {
         assert_eq!(understand(palette, &state), understand(own, &state), "{palette}");
     }
-    let running = State { pace: Pace::Running, ..State::default() };
+    let running = State { run_status: RunStatus::Running, ..State::default() };
     assert_eq!(understand("pause-run", &running), understand("pause", &running));
     for word in ["lesson-add", "ask-again", "remark", "pause-run", ":37"] {
         assert!(HELP.contains(word), "{word}");
@@ -94,19 +94,19 @@ fn r_is_what_the_key_is_on_the_screen() {
 fn a_summary_is_accepted_and_refused_by_its_numbers() {
     let mut state = State::default();
     assert_eq!(understand("accept", &state), Err("no summary waits for your word".to_owned()));
-    let add = |text: &str| crate::domain::ChangeLine::Add {
-        kind: Kind::Abstract,
+    let add = |text: &str| crate::domain::PoolChangeItem::Add {
+        kind: ReflectionKind::Abstract,
         scope: Scope::Environment,
         text: LessonText::plain(text),
         evidence: String::new(),
         parents: Vec::new(),
     };
-    state.changes.push(crate::domain::PoolChange {
+    state.waiting_summaries.push(crate::domain::PoolChange {
         question: crate::domain::Question {
-            kind: Kind::Abstract,
+            kind: ReflectionKind::Abstract,
             purpose: crate::domain::Purpose::Summarise,
         },
-        lines: vec![add("One."), add("Two."), add("Three.")],
+        items: vec![add("One."), add("Two."), add("Three.")],
         seq: crate::domain::Seq(1),
     });
     let Ok(Said::Tell(told)) = understand("summary", &state) else { panic!() };
@@ -122,13 +122,13 @@ fn a_summary_is_accepted_and_refused_by_its_numbers() {
 /// Found by review: the same prompt had another number of tokens here than on the screen.
 #[test]
 fn the_tokens_of_a_prompt_are_those_that_the_screen_says() {
-    use crate::engine::Measure;
+    use crate::engine::TokenRatio;
     let mut state = State::default();
     let asked = crate::domain::ModelRole::Actor;
-    let sent = crate::domain::PromptRecord { asked, tokens: 1000, ..Default::default() };
-    state.prompts.0 = Some(sent.into());
+    let sent = crate::domain::PromptRecord { role: asked, tokens: 1000, ..Default::default() };
+    state.actor_prompts.0 = Some(sent.into());
     for (counted, words) in [(1000, "about 1000 tokens"), (1300, "about 1300 tokens")] {
-        state.measures = vec![Measure { asked, estimated: 1000, counted }];
+        state.token_ratios = vec![TokenRatio { role: asked, estimated: 1000, counted }];
         let Ok(Said::Tell(told)) = understand("prompt", &state) else { panic!() };
         assert!(told.contains(words), "{told}");
     }
@@ -140,13 +140,13 @@ fn undo_older_names_the_change_that_it_takes_back() {
     use crate::engine::{UndoAction, UndoEntry};
     let mut state = State::default();
     assert!(understand("undo older", &state).is_err());
-    let change = crate::domain::ManualEdit::Autonomy { was: Autonomy::Auto, autonomy: state.autonomy };
+    let change = crate::domain::ManualEdit::Autonomy { previous: Autonomy::Auto, autonomy: state.autonomy };
     let seq = crate::domain::Seq;
-    state.undo = vec![
-        UndoEntry { of: seq(3), what: UndoAction::ManualEdit(change) },
-        UndoEntry { of: seq(4), what: UndoAction::Irreversible("the agent was asked again".to_owned()) },
+    state.undo_stack = vec![
+        UndoEntry { seq: seq(3), action: UndoAction::ManualEdit(change) },
+        UndoEntry { seq: seq(4), action: UndoAction::Irreversible("the agent was asked again".to_owned()) },
     ];
-    assert_eq!(understand("u older", &state), Ok(Said::Do(vec![Command::TakeBack(seq(3))])));
+    assert_eq!(understand("u older", &state), Ok(Said::Do(vec![Command::UndoChange(seq(3))])));
     assert_eq!(understand("undo", &state), Ok(Said::Do(vec![Command::Undo])));
 }
 
@@ -155,7 +155,7 @@ fn undo_older_names_the_change_that_it_takes_back() {
 fn a_prompt_with_own_words_that_waits_is_named() {
     use crate::domain::{CallId, ModelRole, PartialReply, PromptRecord, Question};
     use crate::engine::Effect;
-    let question = Some(Question::reflect(Kind::Error));
+    let question = Some(Question::reflect(ReflectionKind::Error));
     let cases = [
         (
             ModelRole::Actor,
@@ -165,9 +165,10 @@ fn a_prompt_with_own_words_that_waits_is_named() {
         (ModelRole::Mentor, question, "the mentor (Error) (a prompt with your words waits); retry (sends"),
     ];
     for (asked, question, told) in cases {
-        let prompt = PromptRecord { asked, question, edited: true, ..PromptRecord::default() };
+        let prompt = PromptRecord { role: asked, question, edited: true, ..PromptRecord::default() };
         let effect = Effect::Ask { call: CallId(0), prompt: prompt.clone().into() };
-        let mut state = State { broken_off: vec![(effect, PartialReply::default())], ..State::default() };
+        let mut state =
+            State { cancelled_calls: vec![(effect, PartialReply::default())], ..State::default() };
         assert!(mode(&state).contains(told), "{}", mode(&state));
         assert!(mode(&state).contains("give-up"));
         let Ok(Said::Tell(shown)) =
@@ -177,7 +178,7 @@ fn a_prompt_with_own_words_that_waits_is_named() {
         };
         assert!(shown.contains("with your words, its call was broken off: retry sends it"), "{shown}");
         // Sent with them, nothing waits that was not asked.
-        state.prompts.0 = Some(prompt.clone().into());
+        state.actor_prompts.0 = Some(prompt.clone().into());
         assert!(!mode(&state).contains("your words"), "{}", mode(&state));
         let state = State { draft: Some(prompt.into()), ..State::default() };
         assert!(mode(&state).starts_with("PAUSED · a prompt with your words is drafted and waits"));

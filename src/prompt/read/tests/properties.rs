@@ -1,7 +1,7 @@
 //! What holds for every reply: it is read, at once; nothing is invented; nothing is lost.
 
 use super::*;
-use crate::engine::Reading;
+use crate::engine::ParsedActorReply;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -99,7 +99,7 @@ proptest! {
 
     #[test]
     fn an_actors_reply_invents_nothing_and_what_is_not_used_is_told(reply in SOUP) {
-        let Reading { thought, action, complaints, .. } = super::read(&reply);
+        let ParsedActorReply { thought, action, complaints, .. } = super::read(&reply);
         for part in [&thought, &action].into_iter().flatten() {
             prop_assert!(stands_in(part, &reply), "{:?} invented from {:?}", part, reply);
         }

@@ -1,6 +1,6 @@
 //! The sentences of a prompt that teach.
 
-use crate::domain::{Label, Prompt};
+use crate::domain::{Prompt, SegmentLabel};
 
 /// A sentence longer than this is no lesson of ours.
 pub(super) const LONGEST: usize = 24;
@@ -10,12 +10,12 @@ pub(super) fn taught(prompt: &Prompt) -> impl Iterator<Item = String> {
     let teaching = prompt.segments.iter().filter(|segment| {
         matches!(
             segment.label,
-            Label::Guidance
-                | Label::Abstract
-                | Label::Error
-                | Label::Progress
-                | Label::Memory
-                | Label::Rejection
+            SegmentLabel::Guidance
+                | SegmentLabel::Abstract
+                | SegmentLabel::Error
+                | SegmentLabel::Progress
+                | SegmentLabel::Memory
+                | SegmentLabel::Rejection
         )
     });
     teaching.map(|segment| segment.text.to_lowercase())

@@ -2,7 +2,7 @@
 
 use super::super::dice::Dice;
 use super::replay::Replay;
-use crate::grid::{Clause, Spot, Wanted};
+use crate::grid::{Clause, ObjectDesc, VisibleObject};
 
 /// One decision.
 pub(super) struct Decision<'r, 'a> {
@@ -26,8 +26,8 @@ impl Decision<'_, '_> {
         goal.or_else(|| self.look_around()).unwrap_or_else(|| self.explore())
     }
 
-    fn go_to(&self, wanted: &Wanted<'_>) -> Option<String> {
-        let (way, spot) = self.find(|spot| wanted.is(spot), wanted)?;
+    fn go_to(&self, wanted: &ObjectDesc<'_>) -> Option<String> {
+        let (way, spot) = self.find(|spot| wanted.matches(spot), wanted)?;
         if way == self.replay.facing && (spot.ahead, spot.right) == (1, 0) {
             // Standing before it counts only once something was done.
             return Some("turn left".to_owned());
@@ -35,18 +35,20 @@ impl Decision<'_, '_> {
         self.at(way, format!("go to {}", spot.name))
     }
 
-    fn fetch(&self, wanted: &Wanted<'_>) -> Option<String> {
-        let (way, spot) = self.find(|spot| wanted.is(spot) && spot.kind != "door", wanted)?;
+    fn fetch(&self, wanted: &ObjectDesc<'_>) -> Option<String> {
+        let (way, spot) = self.find(|spot| wanted.matches(spot) && spot.kind != "door", wanted)?;
         if self.replay.now().carrying.is_some() && !self.grabs {
             return Some(self.lay_down());
         }
         self.at(way, format!("pickup {}", spot.name))
     }
 
-    fn open(&self, wanted: &Wanted<'_>) -> Option<String> {
-        let shut = |spot: &Spot<'_>| wanted.is(spot) && spot.kind == "door" && spot.leaf != "open";
+    fn open(&self, wanted: &ObjectDesc<'_>) -> Option<String> {
+        let shut = |spot: &VisibleObject<'_>| {
+            wanted.matches(spot) && spot.kind == "door" && spot.door_state != "open"
+        };
         let (way, spot) = self.find(shut, wanted)?;
-        if spot.leaf == "locked" && !self.holds_key(spot.colour) {
+        if spot.door_state == "locked" && !self.holds_key(spot.colour) {
             return self.fetch_key(spot.colour);
         }
         if way == self.replay.facing && (spot.ahead, spot.right) == (1, 0) {
@@ -55,16 +57,17 @@ impl Decision<'_, '_> {
         self.at(way, format!("go to {}", spot.name))
     }
 
-    fn put_next(&self, moved: &Wanted<'_>, fixed: &Wanted<'_>) -> Option<String> {
+    fn put_next(&self, moved: &ObjectDesc<'_>, fixed: &ObjectDesc<'_>) -> Option<String> {
         let now = self.replay.now();
-        if !now.carrying.is_some_and(|(colour, kind)| moved.means(colour, kind)) {
+        if !now.carrying.is_some_and(|(colour, kind)| moved.matches_kind(colour, kind)) {
             return self.fetch(moved);
         }
-        let beside = |spot: &Spot<'_>| fixed.is(spot) && (spot.ahead - 1).abs() + spot.right.abs() == 1;
-        if now.is_free_ahead() && now.spots.iter().any(beside) {
+        let beside =
+            |spot: &VisibleObject<'_>| fixed.matches(spot) && (spot.ahead - 1).abs() + spot.right.abs() == 1;
+        if now.is_free_ahead() && now.objects.iter().any(beside) {
             return self.unless_refused("drop".to_owned());
         }
-        let (way, spot) = self.find(|spot| fixed.is(spot), fixed)?;
+        let (way, spot) = self.find(|spot| fixed.matches(spot), fixed)?;
         let way = match (spot.ahead, spot.right) {
             (1, 0) => way,
             (0, 1) => (way + 1) % 4,
@@ -83,12 +86,16 @@ impl Decision<'_, '_> {
     }
 
     fn fetch_key(&self, colour: &str) -> Option<String> {
-        self.fetch(&Wanted { colour: Some(colour), kind: Some("key"), side: None })
+        self.fetch(&ObjectDesc { colour: Some(colour), kind: Some("key"), side: None })
     }
 
     /// The nearest fitting thing among what was seen from this cell, and which way one looks at it.
-    fn find(&self, fits: impl Fn(&Spot<'_>) -> bool, wanted: &Wanted<'_>) -> Option<(usize, &Spot<'_>)> {
-        let on_side = |way: usize, spot: &Spot<'_>| {
+    fn find(
+        &self,
+        fits: impl Fn(&VisibleObject<'_>) -> bool,
+        wanted: &ObjectDesc<'_>,
+    ) -> Option<(usize, &VisibleObject<'_>)> {
+        let on_side = |way: usize, spot: &VisibleObject<'_>| {
             let Some(side) = wanted.side.filter(|_| self.replay.at_start) else { return true };
             // As seen by one who looks that way.
             let there = match (way + 4 - usize::from(side)) % 4 {
@@ -101,13 +108,13 @@ impl Decision<'_, '_> {
         };
         let views = self.replay.views.iter().enumerate();
         let all = views
-            .flat_map(|(way, view)| view.iter().flat_map(move |v| v.spots.iter().map(move |s| (way, s))));
+            .flat_map(|(way, view)| view.iter().flat_map(move |v| v.objects.iter().map(move |s| (way, s))));
         all.filter(|(way, spot)| fits(spot) && on_side(*way, spot) && !self.is_refused(spot))
             .min_by_key(|(way, spot)| (spot.ahead + spot.right.abs(), turns(self.replay.facing, *way)))
     }
 
     /// An action about this thing was refused here.
-    fn is_refused(&self, spot: &Spot<'_>) -> bool {
+    fn is_refused(&self, spot: &VisibleObject<'_>) -> bool {
         let said = |line: &&&str| {
             line.ends_with(spot.name) && !line.starts_with("pick up") && !line.starts_with("go through")
         };
@@ -142,7 +149,7 @@ impl Decision<'_, '_> {
 
     /// Goes where one has not been: through the door passed least often, else ahead.
     fn explore(&self) -> String {
-        let lies = self.replay.views.iter().flatten().flat_map(|view| &view.spots);
+        let lies = self.replay.views.iter().flatten().flat_map(|view| &view.objects);
         let key = lies.into_iter().find(|s| s.kind == "key" && self.replay.locked.contains(&s.colour));
         if let Some(key) = key.filter(|key| {
             self.replay.now().carrying.is_none_or(|(colour, kind)| {
@@ -154,24 +161,26 @@ impl Decision<'_, '_> {
         }
         let views = self.replay.views.iter().enumerate();
         let doors = views.flat_map(|(way, view)| {
-            let spots = view.iter().flat_map(|view| view.spots.iter());
+            let spots = view.iter().flat_map(|view| view.objects.iter());
             spots.filter(|spot| spot.kind == "door").map(move |spot| (way, spot))
         });
-        let passed =
-            |spot: &Spot<'_>| self.replay.passed.iter().filter(|colour| **colour == spot.colour).count();
-        let open = doors
-            .filter(|(_, spot)| !self.is_refused(spot) && (spot.leaf != "locked" || self.may_unlock(spot)));
-        let chance = |spot: &Spot<'_>| (self.dice.now(spot.name) * 1000.0) as u32;
-        let best = open.min_by_key(|(_, spot)| (passed(spot), spot.leaf == "open", chance(spot)));
+        let passed = |spot: &VisibleObject<'_>| {
+            self.replay.passed.iter().filter(|colour| **colour == spot.colour).count()
+        };
+        let open = doors.filter(|(_, spot)| {
+            !self.is_refused(spot) && (spot.door_state != "locked" || self.may_unlock(spot))
+        });
+        let chance = |spot: &VisibleObject<'_>| (self.dice.now(spot.name) * 1000.0) as u32;
+        let best = open.min_by_key(|(_, spot)| (passed(spot), spot.door_state == "open", chance(spot)));
         if let Some((way, spot)) = best
             && (passed(spot) < 2 || self.dice.now("back through a door") < 0.5)
         {
-            if spot.leaf == "locked" && !self.holds_key(spot.colour) {
+            if spot.door_state == "locked" && !self.holds_key(spot.colour) {
                 if let Some(line) = self.fetch_key(spot.colour) {
                     return line;
                 }
             } else {
-                let verb = if spot.leaf == "open" { "go through" } else { "toggle and go through" };
+                let verb = if spot.door_state == "open" { "go through" } else { "toggle and go through" };
                 if let Some(line) = self.at(way, format!("{verb} {}", spot.name)) {
                     return line;
                 }
@@ -187,8 +196,8 @@ impl Decision<'_, '_> {
     }
 
     /// The key of a locked door is in the hand, or lies in sight.
-    fn may_unlock(&self, door: &Spot<'_>) -> bool {
-        let lies = self.replay.views.iter().flatten().flat_map(|view| &view.spots);
+    fn may_unlock(&self, door: &VisibleObject<'_>) -> bool {
+        let lies = self.replay.views.iter().flatten().flat_map(|view| &view.objects);
         self.holds_key(door.colour) || lies.into_iter().any(|s| s.kind == "key" && s.colour == door.colour)
     }
 }

@@ -1,7 +1,7 @@
 //! What can be known from the steps so far: which way one looks since one last walked, what was seen there, what is done.
 
 use super::super::read::{Item, Reading};
-use crate::grid::{Clause, Spot, View, clauses};
+use crate::grid::{Clause, View, VisibleObject, parse_clauses};
 
 /// The past, replayed.
 #[derive(Debug)]
@@ -41,11 +41,11 @@ pub(super) struct Replay<'a> {
 impl<'a> Replay<'a> {
     /// Reads the prompt; none where the task is no grid.
     pub(super) fn of(reading: &Reading<'a>) -> Option<Self> {
-        let first = View::read(reading.task_text)?;
+        let first = View::parse(reading.task_text)?;
         let known = first.clone();
         let (_, goal) = reading.task_text.split_once("Your task is to: ")?;
         let goal_text = goal.lines().next().unwrap_or_default().trim().trim_end_matches('.');
-        let clauses = clauses(goal_text);
+        let clauses = parse_clauses(goal_text);
         if clauses.is_empty() {
             return None;
         }
@@ -78,7 +78,7 @@ impl<'a> Replay<'a> {
 
     /// What is in sight now.
     pub(super) fn now(&self) -> &View<'a> {
-        static NOTHING: View<'static> = View { spots: Vec::new(), barrier: None, carrying: None };
+        static NOTHING: View<'static> = View { objects: Vec::new(), barrier: None, carrying: None };
         self.views[self.facing].as_ref().unwrap_or(&NOTHING)
     }
 
@@ -91,7 +91,7 @@ impl<'a> Replay<'a> {
         self.repeats += usize::from(self.failed == Some(line));
         self.failed = None;
         self.actions.push(line);
-        let Some(view) = View::read(answer) else {
+        let Some(view) = View::parse(answer) else {
             if !line.contains("check") {
                 self.failed = Some(line);
                 if line.starts_with("pickup ") && self.now().carrying.is_some() {
@@ -121,9 +121,9 @@ impl<'a> Replay<'a> {
         if let Some((_, door)) = line.split_once("go through ") {
             let colour = door.split(' ').next();
             // A walk that ended on the way has passed nothing, and the door is still as it was.
-            let there = |spot: &Spot<'_>| spot.name == door && spot.leaf != "open";
-            self.passed.extend(colour.filter(|_| !view.spots.iter().any(there)));
-            if line.contains(" locked ") && !view.spots.iter().any(there) {
+            let there = |spot: &VisibleObject<'_>| spot.name == door && spot.door_state != "open";
+            self.passed.extend(colour.filter(|_| !view.objects.iter().any(there)));
+            if line.contains(" locked ") && !view.objects.iter().any(there) {
                 self.locked.retain(|locked| Some(*locked) != colour);
             }
         }
@@ -134,8 +134,8 @@ impl<'a> Replay<'a> {
 
     /// Remembers doors that need a key, and forgets those that no longer do.
     fn know_doors(&mut self, view: &View<'a>) {
-        for spot in view.spots.iter().filter(|spot| spot.kind == "door") {
-            match (spot.leaf, self.locked.iter().position(|colour| *colour == spot.colour)) {
+        for spot in view.objects.iter().filter(|spot| spot.kind == "door") {
+            match (spot.door_state, self.locked.iter().position(|colour| *colour == spot.colour)) {
                 ("locked", None) => self.locked.push(spot.colour),
                 // Opened with the key that is in the hand.
                 ("open", Some(at)) if view.carrying == Some((spot.colour, "key")) => {
@@ -150,18 +150,19 @@ impl<'a> Replay<'a> {
     fn settle(&mut self, line: &str, before: &View<'_>, now: &View<'_>) {
         for (clause, done) in self.clauses.iter().zip(&mut self.done) {
             *done |= match clause {
-                Clause::GoTo(wanted) => now.ahead().is_some_and(|spot| wanted.is(spot)),
+                Clause::GoTo(wanted) => now.object_ahead().is_some_and(|spot| wanted.matches(spot)),
                 Clause::PickUp(wanted) => {
-                    line.starts_with("pick") && now.carrying.is_some_and(|(c, k)| wanted.means(c, k))
+                    line.starts_with("pick") && now.carrying.is_some_and(|(c, k)| wanted.matches_kind(c, k))
                 }
                 Clause::Open(wanted) => {
-                    line == "toggle" && now.ahead().is_some_and(|s| s.leaf == "open" && wanted.is(s))
+                    line == "toggle"
+                        && now.object_ahead().is_some_and(|s| s.door_state == "open" && wanted.matches(s))
                 }
                 Clause::PutNext(moved, fixed) => {
-                    let beside = |s: &&Spot<'_>| (s.ahead - 1).abs() + s.right.abs() == 1;
+                    let beside = |s: &&VisibleObject<'_>| (s.ahead - 1).abs() + s.right.abs() == 1;
                     line == "drop"
-                        && before.carrying.is_some_and(|(c, k)| moved.means(c, k))
-                        && now.spots.iter().filter(beside).any(|s| fixed.is(s))
+                        && before.carrying.is_some_and(|(c, k)| moved.matches_kind(c, k))
+                        && now.objects.iter().filter(beside).any(|s| fixed.matches(s))
                 }
             };
         }

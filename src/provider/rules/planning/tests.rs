@@ -1,12 +1,12 @@
 //! The beginner wins what it understands, in the words of the prompt alone, and lessons end its habits.
 
-use crate::domain::{Label, Origin, Prompt, Segment, Speaker};
+use crate::domain::{MessageRole, Prompt, Segment, SegmentLabel, SegmentOrigin};
 use crate::env::Environment;
 use crate::env::pddl::{Domain, Joining, generate};
 use std::sync::Arc;
 
-fn segment(label: Label, text: String) -> Segment {
-    Segment { label, origin: Origin::Task, speaker: Speaker::User, text: Arc::from(text) }
+fn segment(label: SegmentLabel, text: String) -> Segment {
+    Segment { label, origin: SegmentOrigin::Task, message_role: MessageRole::User, text: Arc::from(text) }
 }
 
 /// Plays a problem with the actor; whether it was won, and in how many steps.
@@ -15,17 +15,19 @@ fn play(task: &str, lessons: &[&str], most: usize) -> (bool, usize) {
     let first = world.reset().unwrap();
     let goal = first.shown["goal"].as_str().unwrap().to_owned();
     let mut segments: Vec<Segment> =
-        lessons.iter().map(|lesson| segment(Label::Error, format!("- {lesson}\n"))).collect();
-    segments
-        .push(segment(Label::Task, format!("{}\nYour task is to: {goal}\n", first.observation.trim_end())));
+        lessons.iter().map(|lesson| segment(SegmentLabel::Error, format!("- {lesson}\n"))).collect();
+    segments.push(segment(
+        SegmentLabel::Task,
+        format!("{}\nYour task is to: {goal}\n", first.observation.trim_end()),
+    ));
     for step in 1..=most {
         let line = super::super::answer(&Prompt { segments: segments.clone() }, step as u64);
         let turn = world.step(&line).unwrap();
         if turn.won {
             return (true, step);
         }
-        segments.push(segment(Label::Action, format!("> {line}\n")));
-        segments.push(segment(Label::Observation, format!("{}\n", turn.observation.trim_end())));
+        segments.push(segment(SegmentLabel::Action, format!("> {line}\n")));
+        segments.push(segment(SegmentLabel::Observation, format!("{}\n", turn.observation.trim_end())));
     }
     (false, most)
 }

@@ -7,7 +7,7 @@ use crate::provider::rules::knowledge::knowledge;
 use std::collections::BTreeMap;
 
 fn learnt(sentence: &str) -> Lessons {
-    let prompt = Prompt { segments: vec![segment(Label::Error, sentence)] };
+    let prompt = Prompt { segments: vec![segment(SegmentLabel::Error, sentence)] };
     forms().lessons(&prompt, knowledge())
 }
 
@@ -46,7 +46,7 @@ fn looking_forms_up_by_their_first_word_finds_what_trying_them_all_finds() {
             words.remove(pick(words.len()));
         }
         let sentence = words.join(" ");
-        let prompt = Prompt { segments: vec![segment(Label::Error, &sentence)] };
+        let prompt = Prompt { segments: vec![segment(SegmentLabel::Error, &sentence)] };
         let found = learnt(&sentence);
         assert_eq!(found, all.lessons(&prompt, knowledge()), "{sentence}");
         understood += u32::from(found != Lessons::default());
@@ -165,9 +165,11 @@ fn what_is_outside_the_forms_changes_nothing() {
         assert_eq!(learnt(&format!("- {sentence}\n")), Lessons::default(), "{sentence}");
         for (n, prompt) in games.iter().flat_map(|g| g.prompts.iter().step_by(3)).enumerate() {
             let mut told = prompt.clone();
-            told.segments.insert(1, segment(Label::Abstract, &format!("- {sentence}\n")));
-            told.segments
-                .insert(1, segment(Label::Error, &format!("- Mistake: {sentence} Solution: {sentence}\n")));
+            told.segments.insert(1, segment(SegmentLabel::Abstract, &format!("- {sentence}\n")));
+            told.segments.insert(
+                1,
+                segment(SegmentLabel::Error, &format!("- Mistake: {sentence} Solution: {sentence}\n")),
+            );
             assert_eq!(answer(&told, n as u64), answer(prompt, n as u64), "{sentence}");
         }
     }
@@ -218,8 +220,10 @@ fn what_a_person_rejected_is_not_proposed_again() {
                 let line = answer(&told, n as u64 + again);
                 assert!(!refused.contains(&line), "{line} was proposed again");
                 let at = told.segments.len() - 1;
-                told.segments
-                    .insert(at, segment(Label::Rejection, &format!("(A person rejected \"{line}\": no)\n")));
+                told.segments.insert(
+                    at,
+                    segment(SegmentLabel::Rejection, &format!("(A person rejected \"{line}\": no)\n")),
+                );
                 refused.push(line);
             }
         }
@@ -241,9 +245,9 @@ fn a_reason_in_a_documented_form_is_obeyed() {
     let mut told = prompt(&["Go to a place before you act on it."], &room, &steps);
     let at = told.segments.len() - 1;
     let reason = "(A person rejected \"heat mug 1 with stoveburner 1\": Heat food in a microwave only.)\n";
-    told.segments.insert(at, segment(Label::Rejection, reason));
+    told.segments.insert(at, segment(SegmentLabel::Rejection, reason));
     // Only the order of the task may still be forgotten, which depends on the task's text; this one is remembered.
-    told.segments.insert(1, segment(Label::Abstract, "- Heat the object before you place it.\n"));
+    told.segments.insert(1, segment(SegmentLabel::Abstract, "- Heat the object before you place it.\n"));
     assert_eq!(answer(&told, 3), "go to microwave 1");
 }
 

@@ -101,8 +101,10 @@ fn history_tells_place_hand_doors_and_contents() {
 #[test]
 fn an_edit_of_a_person_counts_as_its_own_action() {
     let mut by_person = prompt(&[], ROOM, &[]);
-    by_person.segments.insert(2, segment(Label::HumanEdit, "[human edit]: go to countertop 1\n"));
-    by_person.segments.insert(3, segment(Label::Observation, "On the countertop 1, you see a apple 1.\n"));
+    by_person.segments.insert(2, segment(SegmentLabel::HumanEdit, "[human edit]: go to countertop 1\n"));
+    by_person
+        .segments
+        .insert(3, segment(SegmentLabel::Observation, "On the countertop 1, you see a apple 1.\n"));
     let own = prompt(&[], ROOM, &[("go to countertop 1", "On the countertop 1, you see a apple 1.")]);
     assert!(matches!(read(&by_person).items[..], [Item::Did { act: Act::Go(_), .. }]));
     assert_eq!(answer(&by_person, 7), answer(&own, 7));
@@ -140,8 +142,8 @@ fn origins_and_speakers_say_nothing_to_it() {
     for (n, prompt) in played.prompts.iter().enumerate() {
         let mut other = prompt.clone();
         for (k, segment) in other.segments.iter_mut().enumerate() {
-            segment.origin = Origin::Step(k as u32);
-            segment.speaker = Speaker::Assistant;
+            segment.origin = SegmentOrigin::Step(k as u32);
+            segment.message_role = MessageRole::Assistant;
         }
         assert_eq!(answer(prompt, n as u64), answer(&other, n as u64));
     }
@@ -156,11 +158,11 @@ fn an_empty_action_in_the_history_is_not_repeated() {
 proptest::proptest! {
     #[test]
     fn any_text_gets_one_line(texts in proptest::collection::vec((0_usize..14, "(?s).{0,60}|[a-z >:\\[\\].,0-9]{0,60}"), 0..12), seed: u64) {
-        const LABELS: [Label; 14] = [
-            Label::Instruction, Label::Guidance, Label::Abstract, Label::Error, Label::Progress, Label::Memory, Label::Example,
-            Label::Task, Label::Thought, Label::Action, Label::Observation, Label::HumanEdit, Label::Rejection, Label::Cue,
+        const LABELS: [SegmentLabel; 14] = [
+            SegmentLabel::Instruction, SegmentLabel::Guidance, SegmentLabel::Abstract, SegmentLabel::Error, SegmentLabel::Progress, SegmentLabel::Memory, SegmentLabel::Example,
+            SegmentLabel::Task, SegmentLabel::Thought, SegmentLabel::Action, SegmentLabel::Observation, SegmentLabel::HumanEdit, SegmentLabel::Rejection, SegmentLabel::Cue,
         ];
-        let mut segments = vec![segment(Label::Task, ROOM)];
+        let mut segments = vec![segment(SegmentLabel::Task, ROOM)];
         segments.extend(texts.iter().map(|(label, text)| segment(LABELS[*label], text)));
         let line = answer(&Prompt { segments }, seed);
         proptest::prop_assert!(!line.trim().is_empty() && line.lines().count() == 1, "{line:?}");

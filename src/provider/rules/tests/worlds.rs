@@ -3,7 +3,7 @@
 
 use super::super::habits::{GRID, WORLDS, planning};
 use super::{answer, prompt, segment};
-use crate::domain::{Label, ModelRole, Prompt};
+use crate::domain::{ModelRole, Prompt, SegmentLabel};
 use crate::engine::request_seed;
 use crate::env::Environment;
 use crate::env::babyai::{Level, World};
@@ -51,14 +51,14 @@ fn play(mut world: Box<dyn Environment>, lessons: &[&str], cap: u32) -> Played {
         prompts.push(next.clone());
         let cue = next.segments.pop().unwrap();
         let (label, seen) = if line.starts_with("think:") {
-            (Label::Thought, "OK.".to_owned())
+            (SegmentLabel::Thought, "OK.".to_owned())
         } else {
             let turn = world.step(&line).unwrap();
             won = turn.won;
-            (Label::Action, turn.observation)
+            (SegmentLabel::Action, turn.observation)
         };
         next.segments.push(segment(label, &format!("> {line}\n")));
-        next.segments.push(segment(Label::Observation, &format!("{}\n", seen.trim_end())));
+        next.segments.push(segment(SegmentLabel::Observation, &format!("{}\n", seen.trim_end())));
         next.segments.push(cue);
         lines.push(line);
         if won {
@@ -144,8 +144,8 @@ fn what_is_outside_the_forms_changes_nothing() {
         for sentence in PARAPHRASES {
             let mut told = prompt.clone();
             let error = format!("- Mistake: {sentence} Solution: {sentence}\n");
-            told.segments.insert(1, segment(Label::Abstract, &format!("- {sentence}\n")));
-            told.segments.insert(1, segment(Label::Error, &error));
+            told.segments.insert(1, segment(SegmentLabel::Abstract, &format!("- {sentence}\n")));
+            told.segments.insert(1, segment(SegmentLabel::Error, &error));
             assert_eq!(answer(&told, n as u64), untold, "{sentence}");
         }
     }
@@ -181,7 +181,8 @@ fn every_form_ends_its_habit() {
 /// Whether a sentence of the form is found in a prompt.
 fn said(phrase: &super::super::forms::Phrase) -> bool {
     let found = forms().into_iter().filter(|form| {
-        let told = Prompt { segments: vec![segment(Label::Error, &format!("- {}.\n", sentence(form)))] };
+        let told =
+            Prompt { segments: vec![segment(SegmentLabel::Error, &format!("- {}.\n", sentence(form)))] };
         super::super::forms::Phrase::said(std::slice::from_ref(phrase), &told)
     });
     found.count() > 0
@@ -210,7 +211,7 @@ fn what_symbolic_reflection_writes_is_understood() {
     .into();
     let habits = || GRID.values().chain(planning().map(|h| &h.habit));
     for text in forms {
-        let told = Prompt { segments: vec![segment(Label::Error, &format!("{text}\n"))] };
+        let told = Prompt { segments: vec![segment(SegmentLabel::Error, &format!("{text}\n"))] };
         assert!(habits().any(|h| super::super::forms::Phrase::said(&h.lessons, &told)), "{text}");
     }
 }

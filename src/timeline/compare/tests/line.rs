@@ -2,9 +2,10 @@
 
 use super::super::{Side, said};
 use crate::domain::{
-    Author, Autonomy, By, CallId, EndReason, EpisodeRole, EpisodeSummary, Executed, Kind, Label, LessonId,
-    LessonOp, LessonOrigin, LessonText, Limits, Note, NoteKind, Origin, Prompt, PromptRecord, RunSpec, Scope,
-    Segment, SegmentRecord, Seq, Settings, ShownAs, Speaker, StepResult, Task, ThoughtDisposition,
+    Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeRole, EpisodeSummary, ExecutedAction, LessonId,
+    LessonOp, LessonOrigin, LessonText, Limits, MessageRole, Note, NoteKind, Prompt, PromptRecord,
+    ReflectionKind, RunSpec, Scope, Segment, SegmentLabel, SegmentOrigin, SegmentRecord, Seq, Settings,
+    ShownAs, StepResult, Task, ThoughtDisposition,
 };
 use crate::engine::{Cause, Envelope, Event, State};
 use std::sync::Arc;
@@ -56,7 +57,7 @@ impl Line {
     fn write(&mut self, event: Event) {
         let seq = Seq(self.state.head.0 + 1);
         let at = jiff::Timestamp::UNIX_EPOCH;
-        let envelope = Envelope { seq, at, cause: Cause::Policy, more: false, event };
+        let envelope = Envelope { seq, timestamp: at, cause: Cause::Policy, batch_continues: false, event };
         self.state.apply(&envelope);
         self.events.push(envelope);
     }
@@ -64,11 +65,16 @@ impl Line {
     pub(super) fn begin(&mut self, id: &str, trial: u32) {
         self.step = 0;
         self.calls += 1;
-        let (call, episode) = (CallId(self.calls), self.state.past.len() as u32 + 1);
+        let (call, episode) = (CallId(self.calls), self.state.ended_episodes.len() as u32 + 1);
         let (task, role) = (Box::new(task(id)), EpisodeRole::Test);
         self.write(Event::EpisodeStarted { episode, task, trial, role, call });
         let turn = StepResult { observation: "A room.".to_owned(), valid: true, ..StepResult::default() };
-        self.write(Event::WorldReset { call, turn: Box::new(turn), seen: None, goal: "g".to_owned() });
+        self.write(Event::WorldReset {
+            call,
+            result: Box::new(turn),
+            agent_view: None,
+            goal: "g".to_owned(),
+        });
     }
 
     /// A step that waits for a decision.
@@ -83,13 +89,13 @@ impl Line {
 
     /// A person has the agent asked again for the step that waits, and it proposes this.
     pub(super) fn again(&mut self, action: &str) {
-        self.write(Event::AskedAgain { step: self.step, unusable: None });
+        self.write(Event::AskedAgain { step: self.step, unusable_reason: None });
         self.step -= 1;
         self.propose(action);
     }
 
     /// A step: `think: ...` or an action; the answer; the progress after it; by whom.
-    pub(super) fn full(&mut self, action: &str, seen: &str, progress: f64, by: By) {
+    pub(super) fn full(&mut self, action: &str, seen: &str, progress: f64, by: DecidedBy) {
         self.step += 1;
         self.calls += 1;
         let (step, call) = (self.step, CallId(self.calls));
@@ -98,15 +104,15 @@ impl Line {
         let only = thought.is_some();
         let acts = (!only).then(|| action.to_owned());
         self.write(Event::Proposed { step, thought, action: acts, complaints: Vec::new() });
-        let executed = Executed {
+        let executed = ExecutedAction {
             action: action.to_owned(),
             sent: None,
             rule: None,
-            by,
+            decided_by: by,
             shown_as: ShownAs::Own,
-            fate: ThoughtDisposition::Kept,
+            thought_disposition: ThoughtDisposition::Kept,
         };
-        self.write(Event::ActionTaken { step, call: None, executed, list: false });
+        self.write(Event::ActionTaken { step, call: None, executed, list_only: false });
         let turn = StepResult {
             observation: seen.to_owned(),
             progress,
@@ -114,7 +120,7 @@ impl Line {
             shown: serde_json::json!({ "place": seen }),
             ..StepResult::default()
         };
-        self.write(Event::Observed { step, call: None, turn: Box::new(turn), seen: None });
+        self.write(Event::Observed { step, call: None, result: Box::new(turn), agent_view: None });
         let mistake = (seen == "Nothing happens.").then(|| Note {
             detector: "nothing_happened".to_owned(),
             kind: NoteKind::Mistake,
@@ -126,43 +132,43 @@ impl Line {
 
     /// The actor's prompt for a step: the lessons in force, and what was done.
     fn send(&mut self, step: u32, call: CallId) {
-        let lessons = self.state.pool.all().filter(|l| l.in_force()).map(|l| SegmentRecord {
-            label: Label::Error,
-            origin: Origin::Lesson { id: l.id.clone(), version: l.version() },
-            speaker: Speaker::User,
+        let lessons = self.state.pool.all().filter(|l| l.is_active()).map(|l| SegmentRecord {
+            label: SegmentLabel::Error,
+            origin: SegmentOrigin::Lesson { id: l.id.clone(), version: l.version() },
+            message_role: MessageRole::User,
             tokens: 1,
         });
         let history = (step > 1).then(|| SegmentRecord {
-            label: Label::Action,
-            origin: Origin::Steps { from: 1, to: step - 1 },
-            speaker: Speaker::User,
+            label: SegmentLabel::Action,
+            origin: SegmentOrigin::Steps { from: 1, to: step - 1 },
+            message_role: MessageRole::User,
             tokens: 1,
         });
         let segments = lessons.chain(history).collect();
-        let episode = self.state.past.len() as u32 + 1;
+        let episode = self.state.ended_episodes.len() as u32 + 1;
         let prompt = PromptRecord { call, episode, step, segments, ..PromptRecord::default() };
         self.write(Event::PromptSent { prompt: Arc::new(prompt) });
     }
 
     pub(super) fn act(&mut self, action: &str) -> &mut Self {
-        self.full(action, &format!("After {action}."), 0.0, By::Actor);
+        self.full(action, &format!("After {action}."), 0.0, DecidedBy::Actor);
         self
     }
 
     pub(super) fn lesson(&mut self, id: &str, text: &str) -> &mut Self {
         let op = LessonOp::Add {
             id: LessonId(id.into()),
-            kind: Kind::Error,
+            kind: ReflectionKind::Error,
             scope: Scope::Environment,
             origin: LessonOrigin::Person,
             text: LessonText::plain(text),
             evidence: String::new(),
             rule: None,
             parents: Vec::new(),
-            moment: None,
-            about: None,
+            transition: None,
+            task_key: None,
         };
-        self.write(Event::LessonChanged { op: Box::new(op), by: Author::Person });
+        self.write(Event::LessonChanged { op: Box::new(op), author: Author::Person });
         self
     }
 
@@ -173,14 +179,14 @@ impl Line {
 
     /// A person edits what a step saw.
     pub(super) fn edit_seen(&mut self, step: u32, text: &str) {
-        let was = self.state.episode.as_ref().and_then(|e| e.step(step)?.answer.as_ref()?.seen.clone());
-        self.write(Event::ObservationEdited { step, was, text: text.to_owned() });
+        let was = self.state.episode.as_ref().and_then(|e| e.step(step)?.answer.as_ref()?.agent_view.clone());
+        self.write(Event::ObservationEdited { step, previous: was, text: text.to_owned() });
     }
 
     /// A person edits what was thought in a step.
     pub(super) fn edit_thought(&mut self, step: u32, text: &str) {
         let was = self.state.episode.as_ref().and_then(|e| e.step(step)?.thought.clone());
-        self.write(Event::ThoughtEdited { step, was, text: Some(text.to_owned()) });
+        self.write(Event::ThoughtEdited { step, previous: was, text: Some(text.to_owned()) });
     }
 
     pub(super) fn end(&mut self) {
@@ -198,8 +204,8 @@ impl Line {
             calls: 0,
             tokens: 0,
             assisted: false,
-            span: (e.first_seq.0, self.state.head.0 + 1),
-            hindsight: crate::domain::Hindsight::default(),
+            seq_range: (e.first_seq.0, self.state.head.0 + 1),
+            stats: crate::domain::EpisodeStats::default(),
         };
         self.write(Event::EpisodeEnded { summary: Box::new(summary) });
     }
@@ -228,12 +234,12 @@ pub(super) fn render(state: &State, record: &PromptRecord) -> Prompt {
     let mut segments = Vec::new();
     for part in &record.segments {
         let mut push = |text: String| {
-            let (label, origin, speaker) = (part.label, part.origin.clone(), part.speaker);
-            segments.push(Segment { label, origin, speaker, text: text.into() });
+            let (label, origin, speaker) = (part.label, part.origin.clone(), part.message_role);
+            segments.push(Segment { label, origin, message_role: speaker, text: text.into() });
         };
         match &part.origin {
-            Origin::Lesson { id, .. } => push(state.pool.get(id).unwrap().text().text.clone()),
-            Origin::Steps { from, to } => {
+            SegmentOrigin::Lesson { id, .. } => push(state.pool.get(id).unwrap().text().text.clone()),
+            SegmentOrigin::Steps { from, to } => {
                 let episode = state.episode.as_ref().unwrap();
                 (*from..=*to).for_each(|n| push(said(episode.step(n).unwrap()).into_owned()));
             }

@@ -7,7 +7,7 @@ use crate::ui::theme::Role;
 
 /// Its condition, how often it came true, and what it does; `wide` columns hold the condition.
 pub(super) fn row(b: &Breakpoint, here: bool, wide: usize, look: &Context<'_>) -> Line {
-    let glyph = match (b.on, b.stop.warn) {
+    let glyph = match (b.enabled, b.config.warn) {
         (false, _) => look.glyphs.off,
         (true, true) => look.glyphs.watch,
         (true, false) => look.glyphs.stop,
@@ -17,11 +17,11 @@ pub(super) fn row(b: &Breakpoint, here: bool, wide: usize, look: &Context<'_>) -
         1 => "1 hit".to_owned(),
         n => format!("{n} hits"),
     }];
-    facts.extend(b.stop.warn.then(|| "watch".to_owned()));
-    facts.extend(b.stop.once.then(|| "once".to_owned()));
-    facts.extend((!b.on).then(|| "off".to_owned()));
-    let mark = if b.on { Role::MarkStop } else { Role::Dim };
-    let role = match (here, b.on) {
+    facts.extend(b.config.warn.then(|| "watch".to_owned()));
+    facts.extend(b.config.once.then(|| "once".to_owned()));
+    facts.extend((!b.enabled).then(|| "off".to_owned()));
+    let mark = if b.enabled { Role::MarkStop } else { Role::Dim };
+    let role = match (here, b.enabled) {
         (true, _) => Role::Chosen,
         (_, false) => Role::Dim,
         _ => Role::Text,
@@ -29,7 +29,7 @@ pub(super) fn row(b: &Breakpoint, here: bool, wide: usize, look: &Context<'_>) -
     vec![
         (mark, format!("{glyph} ")),
         (Role::Dim, format!("{:>2}  ", b.number)),
-        (role, format!("{:<wide$}", b.stop.condition)),
+        (role, format!("{:<wide$}", b.config.condition)),
         (Role::Dim, format!("  {}", facts.join(&format!(" {} ", look.glyphs.dot)))),
     ]
 }

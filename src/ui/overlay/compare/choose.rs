@@ -29,7 +29,7 @@ enum Near {
 impl Near {
     fn of(place: &Place, task: Option<&Task>) -> Self {
         match task {
-            Some(task) if place.tasks.contains(&task.mark()) => Self::Task,
+            Some(task) if place.tasks.contains(&task.key_hash()) => Self::Task,
             Some(task) if !task.goal.is_empty() && place.goal == task.goal => Self::Goal,
             _ => Self::Not,
         }
@@ -65,13 +65,13 @@ impl Chooser {
         let task = look.episode().map(|e| &e.task);
         let same = |t: &Task| task.is_some_and(|of| of.key() == t.key());
         let mut own: Vec<Place> = head
-            .past
+            .ended_episodes
             .iter()
             .filter(|p| Some(p.number) != left)
             .map(|p| episode(p.number, same(&p.task), &p.task, p.trial, &ended(p)))
             .collect();
         if let Some(e) = head.open_episode().filter(|e| Some(e.number) != left) {
-            let words = format!("open after turn {}, progress {:.2}", e.answered(), e.progress);
+            let words = format!("open after turn {}, progress {:.2}", e.answered_steps(), e.progress);
             own.push(episode(e.number, same(&e.task), &e.task, e.trial, &words));
         }
         // The newest first, among them the trials of this task.
@@ -233,7 +233,7 @@ fn episode(number: u32, same: bool, task: &Task, trial: u32, words: &str) -> Pla
         title: format!("episode {number}: {of}, trial {trial}"),
         went: words.to_owned(),
         goal: task.goal.clone(),
-        tasks: [task.mark()].into(),
+        tasks: [task.key_hash()].into(),
         ..Place::default()
     }
 }

@@ -1,7 +1,7 @@
 //! A lost trial beside a won one: pictures at four sizes, keys, and what is asked of the outside.
 
 use super::*;
-use crate::domain::{By, EndReason, Kind, LessonOrigin, LessonText};
+use crate::domain::{DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind};
 use crate::engine::{Cause, Event};
 use crate::ui::compare::{before, compare};
 use crate::ui::fixture::{Fixture, sample_session};
@@ -12,14 +12,24 @@ use serde_json::{Value, json};
 /// The kitchen, lost; then a second trial that begins alike, is taught, and wins.
 fn two() -> Fixture {
     let mut f = sample_session();
-    f.take("go to stoveburner 1", By::Actor, "On the stoveburner 1, you see a kettle 1.", 0.5, Value::Null);
+    f.take(
+        "go to stoveburner 1",
+        DecidedBy::Actor,
+        "On the stoveburner 1, you see a kettle 1.",
+        0.5,
+        Value::Null,
+    );
     f.end(false, EndReason::StepLimit);
     f.begin();
     f.think("To solve the task, I need to find an apple, take it, heat it with the microwave and put it in the fridge.");
     f.think(
         "An apple is more likely in a fridge, on a diningtable or on a countertop. I begin with the fridge.",
     );
-    f.lesson(Kind::Error, LessonText::plain("Look on the countertops first."), LessonOrigin::Person);
+    f.lesson(
+        ReflectionKind::Error,
+        LessonText::plain("Look on the countertops first."),
+        LessonOrigin::Person,
+    );
     f.act(
         "go to countertop 2",
         "On the countertop 2, you see a apple 1, a knife 1, and a mug 2.",

@@ -1,7 +1,7 @@
 //! What is told of an ended episode.
 
 use super::super::window::{Line, paragraph};
-use crate::domain::{Counted, EndReason, EpisodeSummary, Step};
+use crate::domain::{EndReason, EpisodeSummary, Step, TokenCounts};
 use crate::engine::Episode;
 use crate::report::counted;
 use crate::symbolic::{Goal, Rung, Treatment};
@@ -15,7 +15,7 @@ const NAMED: usize = 8;
 
 /// Why an episode ended, as a sentence.
 fn why(outcome: &EpisodeSummary, limit: u32) -> String {
-    let (why, turns) = (outcome.reason.words(), counted(u64::from(outcome.steps), "turn"));
+    let (why, turns) = (outcome.reason.describe(), counted(u64::from(outcome.steps), "turn"));
     let how = if outcome.won { "Won" } else { "Not won" };
     match outcome.reason {
         EndReason::Won => format!("Won: the goal was reached in {turns}."),
@@ -39,7 +39,7 @@ fn numbers(all: &[u32]) -> String {
 /// The first rung of the ladder to the goal that was not reached.
 fn missing(episode: &Episode) -> Option<String> {
     let goal = Goal::read(&episode.task.goal)?;
-    let last = episode.noted.get("subgoal").and_then(|t| t.last.parts.get("reached"));
+    let last = episode.note_tallies.get("subgoal").and_then(|t| t.last.parts.get("reached"));
     let reached: usize = last.and_then(|n| n.parse().ok()).unwrap_or(0);
     // Progress that no detector explains says that this ladder is not the world's.
     if reached == 0 && episode.progress > 0.0 {
@@ -70,7 +70,7 @@ fn missing(episode: &Episode) -> Option<String> {
 fn came_to_something(episode: &Episode, step: &Step, before: f64) -> bool {
     let after = (step.number + 1..=episode.steps.len() as u32).filter_map(|n| episode.step(n));
     after
-        .filter(|s| !s.only_thinks())
+        .filter(|s| !s.is_thought_only())
         .take_while(|s| !s.action().is_some_and(goes))
         .any(|s| s.answer.as_ref().is_some_and(|a| a.progress > before))
 }
@@ -86,7 +86,7 @@ fn goes(action: &str) -> bool {
 fn repeats(episode: &Episode) -> Vec<(&str, Vec<u32>)> {
     let mut last: HashMap<&str, (&str, f64)> = HashMap::new();
     let mut vain: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-    for step in episode.steps.iter().filter(|s| !s.only_thinks()) {
+    for step in episode.steps.iter().filter(|s| !s.is_thought_only()) {
         let (Some(done), Some(answer)) = (&step.executed, &step.answer) else { continue };
         let before = last.insert(&done.action, (&answer.raw, answer.progress));
         let same = |(raw, progress): (&str, f64)| raw == answer.raw && answer.progress <= progress;
@@ -129,7 +129,7 @@ pub(super) fn facts(
     let invalid: Vec<u32> = episode
         .steps
         .iter()
-        .filter(|s| !s.only_thinks() && s.answer.as_ref().is_some_and(|a| !a.valid))
+        .filter(|s| !s.is_thought_only() && s.answer.as_ref().is_some_and(|a| !a.valid))
         .map(|s| s.number)
         .collect();
     if !invalid.is_empty() {
@@ -159,29 +159,29 @@ pub(super) fn facts(
             "{}, {} tokens{}, {}{hand}",
             counted(u64::from(outcome.calls), "call"),
             outcome.tokens,
-            apart(&outcome.hindsight.counted),
+            apart(&outcome.stats.token_counts),
             counted(u64::from(outcome.moves), "move")
         ),
     );
-    let spent = &look.moment.head.spent;
-    if spent.mentor_calls > 0 || look.moment.head.past.len() > 1 {
-        say("of the run", Role::Dim, &spent.words());
+    let spent = &look.moment.head.usage;
+    if spent.mentor_calls > 0 || look.moment.head.ended_episodes.len() > 1 {
+        say("of the run", Role::Dim, &spent.describe());
     }
-    if let Some(words) = look.moment.head.asked_ahead().words() {
+    if let Some(words) = look.moment.head.prefetch_stats().describe() {
         say("asked ahead", Role::Dim, &words);
     }
     lines
 }
 
 /// Who counted the tokens where it was not all one server, and what they cost.
-fn apart(counted: &Counted) -> String {
+fn apart(counted: &TokenCounts) -> String {
     let all = counted.tokens();
     let mut words = String::new();
     if all > 0 && counted.reported < all {
-        let own = if counted.estimated == all { "estimated".to_owned() } else { counted.words() };
+        let own = if counted.estimated == all { "estimated".to_owned() } else { counted.describe() };
         words = format!(" ({own})");
     }
-    if let Some(cost) = counted.cost() {
+    if let Some(cost) = counted.format_cost() {
         let _ = write!(words, ", cost {cost}");
     }
     words

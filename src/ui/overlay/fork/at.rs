@@ -15,7 +15,7 @@ pub(crate) fn here(look: &Context<'_>) -> Seq {
     let mut at = look.moment.shown.head;
     let timeline = look.store.timeline();
     while let Some(event) = timeline.event(at)
-        && (decides(&event.event) || event.more || matches!(event.event, Event::Closed))
+        && (decides(&event.event) || event.batch_continues || matches!(event.event, Event::Closed))
         && at.0 > 1
     {
         at = Seq(at.0 - 1);
@@ -27,7 +27,7 @@ pub(crate) fn here(look: &Context<'_>) -> Seq {
 pub(crate) fn before(look: &Context<'_>, seq: Seq) -> Seq {
     let timeline = look.store.timeline();
     let mut at = seq.0.saturating_sub(1);
-    while at > 0 && timeline.event(Seq(at)).is_some_and(|e| e.more) {
+    while at > 0 && timeline.event(Seq(at)).is_some_and(|e| e.batch_continues) {
         at -= 1;
     }
     Seq(at)
@@ -37,8 +37,8 @@ pub(crate) fn before(look: &Context<'_>, seq: Seq) -> Seq {
 /// last one before that: the agent is to read other words there.
 pub(super) fn unread(look: &Context<'_>, here: Seq) -> Seq {
     let shown = look.shown();
-    let answered = shown.episode.as_deref().and_then(|e| e.step(e.answered()));
-    let Some(step) = answered.filter(|s| shown.pool_used > s.answered_seq) else { return here };
+    let answered = shown.episode.as_deref().and_then(|e| e.step(e.answered_steps()));
+    let Some(step) = answered.filter(|s| shown.last_pool_use > s.answered_seq) else { return here };
     let events = look.store.timeline().between(step.answered_seq, here);
     let uses = |event: &Event| matches!(event, Event::PromptSent { .. } | Event::ActionTaken { .. });
     events.iter().find(|e| uses(&e.event)).map_or(here, |e| before(look, e.seq))
@@ -46,14 +46,14 @@ pub(super) fn unread(look: &Context<'_>, here: Seq) -> Seq {
 
 /// The turn that is neither answered nor waits for a decision.
 pub(super) fn under_way(shown: &State) -> Option<(u32, Stage)> {
-    let step = shown.open_episode()?.last()?;
+    let step = shown.open_episode()?.last_step()?;
     matches!(step.stage, Stage::Prompt | Stage::Reply | Stage::Observation)
         .then_some((step.number, step.stage))
 }
 
 /// Where a moment stands, as the root of a branch names it: a turn counts once it is answered.
 pub(super) fn place(shown: &State) -> String {
-    if let Some(step) = shown.awaiting() {
+    if let Some(step) = shown.step_awaiting_decision() {
         return match step.call {
             Some(_) => format!("at turn {}'s proposal", step.number),
             None => format!("before turn {}'s action", step.number),

@@ -59,7 +59,7 @@ pub(super) fn entries(
 ) -> Vec<Entry> {
     let turn = look.moment.chosen();
     let mut all = Vec::new();
-    let open = look.shown().awaiting().is_some();
+    let open = look.shown().step_awaiting_decision().is_some();
     let (after, under_way) = (at::after(look.shown()), at::under_way(look.shown()));
     let here = match (after, under_way) {
         _ if open => format!("From here: turn {turn} waits for a decision"),
@@ -69,7 +69,7 @@ pub(super) fn entries(
         (after, Some((on, _))) => format!("After turn {after}: turn {on} is under way"),
     };
     // Behind the end of an episode nothing goes on: only what led to it can be another.
-    let over = !open && (look.shown().open_episode().is_none() || look.shown().ending());
+    let over = !open && (look.shown().open_episode().is_none() || look.shown().is_episode_ending());
     if over && let Some(anew) = anew {
         all.extend(of_the_turn(look, anew, change));
         return all;
@@ -85,7 +85,7 @@ pub(super) fn entries(
         None => format!("the agent is asked turn {}", after + 1),
     };
     all.push(row(Change::GoOn, "just go on", next));
-    let answered = look.shown().episode.as_deref().and_then(|e| e.step(e.answered()));
+    let answered = look.shown().episode.as_deref().and_then(|e| e.step(e.answered_steps()));
     if let Some(seen) = answered.and_then(|s| s.observation()) {
         let now = read_by.unwrap_or_default() + seen;
         all.push(row(Change::Observation, "another observation", now));
@@ -100,7 +100,7 @@ pub(super) fn entries(
     all.push(row(Change::Actor, "another model acts", now(|r| &r.actor)));
     all.push(row(Change::Mentor, "another model reflects", now(|r| &r.mentor)));
     for asked in [ModelRole::Actor, ModelRole::Mentor] {
-        let told = run.map_or_else(String::new, |r| r.sampling_told(asked));
+        let told = run.map_or_else(String::new, |r| r.describe_sampling(asked));
         match asked {
             ModelRole::Actor => all.push(row(Change::Sampling(asked), "other actor sampling", told)),
             ModelRole::Mentor if run.is_some_and(|r| !matches!(r.mentor.as_str(), "symbolic" | "none")) => {

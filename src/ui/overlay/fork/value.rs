@@ -248,8 +248,11 @@ impl Value {
         if let Some(named) = &mut self.named {
             let Some((name, text)) = named.taken()? else { return Ok(None) };
             let value = named::read(&spec(shown)?, &name, &text)?;
-            let words = if sampling_param(&name).is_some() { SamplingParam::words(&value) } else { text };
-            return Ok(Some(self.told(&format!("{name} = {words}"), vec![Command::Set { name, value }])));
+            let words =
+                if sampling_param(&name).is_some() { SamplingParam::format_value(&value) } else { text };
+            return Ok(Some(
+                self.told(&format!("{name} = {words}"), vec![Command::ChangeSetting { name, value }]),
+            ));
         }
         let text = self.line.as_ref().map_or_else(|| self.field.text(), ActionLine::text);
         if text.is_empty() {
@@ -354,9 +357,9 @@ fn with_method(spec: RunSpec, method: &str) -> RunSpec {
 
 /// An override as the person's settings want it shown.
 fn over(state: &State, action: String) -> Command {
-    let word = |name: &str| state.run.as_ref().map_or("", |run| run.settings.word(name, ""));
+    let word = |name: &str| state.run.as_ref().map_or("", |run| run.settings.text(name, ""));
     let shown_as = if word(SHOWN_AS) == "human_edit" { ShownAs::HumanEdit } else { ShownAs::Own };
     let fate =
         if word(THOUGHT) == "dropped" { ThoughtDisposition::Dropped } else { ThoughtDisposition::Kept };
-    Command::Override { action, shown_as, fate }
+    Command::Override { action, shown_as, thought_disposition: fate }
 }

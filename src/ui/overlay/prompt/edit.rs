@@ -1,7 +1,7 @@
 //! The words of one segment of a drafted prompt, changed before it is sent.
 
 use super::lines::source;
-use crate::domain::{CallId, Origin, PromptRecord};
+use crate::domain::{CallId, PromptRecord, SegmentOrigin};
 use crate::engine::{Command, State};
 use crate::prompt::render;
 use crate::ui::canvas::Canvas;
@@ -37,7 +37,7 @@ impl SegmentBox {
             segment,
             of: (draft.call, draft.sha256.clone()),
             name: name.trim().to_owned(),
-            lesson: matches!(found.origin, Origin::Lesson { .. }),
+            lesson: matches!(found.origin, SegmentOrigin::Lesson { .. }),
             field: Field::lines(&before),
             before,
             note: None,
@@ -56,7 +56,7 @@ impl SegmentBox {
             Action::NewLine => self.field.new_line(),
             Action::Editor => return Response::want(Request::Editor(self.field.text())),
             Action::Accept | Action::Open => {
-                let waits = look.moment.head.waits_for(self.of.0);
+                let waits = look.moment.head.waiting_prompt(self.of.0);
                 if waits.is_none_or(|d| d.sha256 != self.of.1) {
                     self.note = Some("the prompt was put together anew meanwhile; close this and look again");
                     return Response::default();

@@ -1,6 +1,6 @@
 //! A prompt as rows: whole, segment by segment, or what changed since the one before.
 
-use crate::domain::{Label, Origin, Prompt, PromptRecord, Purpose, Speaker};
+use crate::domain::{MessageRole, Prompt, PromptRecord, Purpose, SegmentLabel, SegmentOrigin};
 use crate::engine::{Effect, State};
 use crate::method::plan_line;
 use crate::prompt::render;
@@ -14,35 +14,35 @@ use similar::{ChangeTag, DiffTag, TextDiff};
 const MARGIN: u16 = 14;
 
 /// The colour of a segment.
-pub(super) fn role(label: Label) -> Role {
+pub(super) fn role(label: SegmentLabel) -> Role {
     match label {
-        Label::Instruction | Label::Cue => Role::OriginInstruction,
-        Label::Guidance => Role::OriginGuidance,
-        Label::Abstract => Role::OriginAbstract,
-        Label::Error => Role::OriginError,
-        Label::Progress => Role::OriginProgress,
-        Label::Memory | Label::Attempt => Role::OriginMemory,
-        Label::Example => Role::OriginExample,
-        Label::Task => Role::OriginTask,
-        Label::Thought => Role::OriginThought,
-        Label::Action => Role::OriginAction,
-        Label::Observation => Role::OriginObservation,
-        Label::HumanEdit | Label::Rejection => Role::OriginPerson,
+        SegmentLabel::Instruction | SegmentLabel::Cue => Role::OriginInstruction,
+        SegmentLabel::Guidance => Role::OriginGuidance,
+        SegmentLabel::Abstract => Role::OriginAbstract,
+        SegmentLabel::Error => Role::OriginError,
+        SegmentLabel::Progress => Role::OriginProgress,
+        SegmentLabel::Memory | SegmentLabel::Attempt => Role::OriginMemory,
+        SegmentLabel::Example => Role::OriginExample,
+        SegmentLabel::Task => Role::OriginTask,
+        SegmentLabel::Thought => Role::OriginThought,
+        SegmentLabel::Action => Role::OriginAction,
+        SegmentLabel::Observation => Role::OriginObservation,
+        SegmentLabel::HumanEdit | SegmentLabel::Rejection => Role::OriginPerson,
     }
 }
 
 /// Where a segment comes from, in a few letters.
-pub(super) fn source(state: &State, origin: &Origin) -> String {
+pub(super) fn source(state: &State, origin: &SegmentOrigin) -> String {
     match origin {
-        Origin::Lesson { id, version } => {
+        SegmentOrigin::Lesson { id, version } => {
             let number = state.pool.get(id).map_or(0, |l| l.number);
             format!("{number} v{version}")
         }
-        Origin::Step(n) => n.to_string(),
-        Origin::Steps { from, to } if from == to => from.to_string(),
-        Origin::Steps { from, to } => format!("{from}-{to}"),
-        Origin::Attempt { episode, from, to } => format!("{episode}.{from}-{to}"),
-        Origin::Text(_) | Origin::Task => String::new(),
+        SegmentOrigin::Step(n) => n.to_string(),
+        SegmentOrigin::Steps { from, to } if from == to => from.to_string(),
+        SegmentOrigin::Steps { from, to } => format!("{from}-{to}"),
+        SegmentOrigin::Attempt { episode, from, to } => format!("{episode}.{from}-{to}"),
+        SegmentOrigin::Text(_) | SegmentOrigin::Task => String::new(),
     }
 }
 
@@ -53,12 +53,12 @@ pub(super) fn whole(state: &State, record: &PromptRecord, columns: u16) -> (Vec<
     lines.extend(summary(state, record, columns));
     let (mut speaker, mut starts) = (None, Vec::new());
     for (place, segment) in prompt.segments.iter().enumerate() {
-        if speaker != Some(segment.speaker) {
-            speaker = Some(segment.speaker);
-            let who = match segment.speaker {
-                Speaker::System => "system",
-                Speaker::User => "user",
-                Speaker::Assistant => "assistant",
+        if speaker != Some(segment.message_role) {
+            speaker = Some(segment.message_role);
+            let who = match segment.message_role {
+                MessageRole::System => "system",
+                MessageRole::User => "user",
+                MessageRole::Assistant => "assistant",
             };
             lines.push(vec![(
                 Role::Frame,
@@ -70,7 +70,7 @@ pub(super) fn whole(state: &State, record: &PromptRecord, columns: u16) -> (Vec<
         }
         starts.push((place, lines.len()));
         let role = role(segment.label);
-        let word = if segment.label == Label::Observation { "seen" } else { segment.label.name() };
+        let word = if segment.label == SegmentLabel::Observation { "seen" } else { segment.label.name() };
         let name = format!("{word} {}", source(state, &segment.origin));
         let lead =
             format!("{:<1$}", truncate(name.trim(), usize::from(MARGIN) - 1, "…"), usize::from(MARGIN));
@@ -85,12 +85,12 @@ const CAME: usize = 400;
 /// Why its call has failed, where it has, and what had come of an answer.
 fn failed(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
     let of = |effect: &Effect| matches!(effect, Effect::Ask { call, .. } if *call == record.call);
-    let Some((_, failure)) = state.troubles().find(|(effect, _)| of(effect)) else { return Vec::new() };
-    let words = format!("its call failed: {}: {}", failure.place, failure.what);
+    let Some((_, failure)) = state.failed_calls().find(|(effect, _)| of(effect)) else { return Vec::new() };
+    let words = format!("its call failed: {}: {}", failure.source, failure.message);
     let mut lines = paragraph((Role::Bad, ""), Role::Bad, &words, columns);
-    if !failure.came.is_empty() {
+    if !failure.partial_text.is_empty() {
         // The prompt itself is what this view is for; the turn's own shows more.
-        let head = truncate(&failure.came, CAME, "…");
+        let head = truncate(&failure.partial_text, CAME, "…");
         lines.extend(paragraph((Role::Dim, "what had come  "), Role::Text, &head, columns));
     }
     lines
@@ -98,44 +98,44 @@ fn failed(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
 
 /// Tokens by label, and what was left out.
 fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
-    let mut sums: Vec<(Label, u32)> = Vec::new();
+    let mut sums: Vec<(SegmentLabel, u32)> = Vec::new();
     for segment in &record.segments {
         match sums.iter_mut().find(|s| s.0 == segment.label) {
             Some(sum) => sum.1 += segment.tokens,
             None => sums.push((segment.label, segment.tokens)),
         }
     }
-    let counted = |tokens: u32| state.as_counted(record.asked, u64::from(tokens));
+    let counted = |tokens: u32| state.to_counted_tokens(record.role, u64::from(tokens));
     let parts: Vec<String> =
         sums.iter().map(|(label, tokens)| format!("{} {}", label.name(), counted(*tokens))).collect();
     let words = format!("about {} tokens: {}", counted(record.tokens), parts.join(", "));
     let mut lines = paragraph((Role::Dim, ""), Role::Dim, &words, columns);
-    if record.question.is_some_and(|q| q.purpose == Purpose::Actions) {
+    if record.question.is_some_and(|q| q.purpose == Purpose::PlanActions) {
         let turn =
             plan_line(state).map_or_else(String::new, |(_, line)| format!(" This turn takes action {line}."));
         let words = format!("{FROM_PLAN}{turn} This is the prompt that asks for it:");
         lines.splice(0..0, paragraph((Role::Warn, ""), Role::Warn, &words, columns));
     }
-    if state.spent.actor_calls + state.spent.mentor_calls > 0 {
-        let words = format!("asked so far: {}", state.spent.words());
+    if state.usage.actor_calls + state.usage.mentor_calls > 0 {
+        let words = format!("asked so far: {}", state.usage.describe());
         lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
     }
-    if let Some(words) = state.run.as_ref().and_then(|run| run.sampling_words(record)) {
+    if let Some(words) = state.run.as_ref().and_then(|run| run.describe_request_sampling(record)) {
         lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
     }
-    let unsent = state.unsent(record.asked);
+    let unsent = state.unsent_settings(record.role);
     if !unsent.is_empty() {
         let words = format!("changed in the request: {}", unsent.join("; "));
         lines.extend(paragraph((Role::Warn, ""), Role::Warn, &words, columns));
     }
     for dropped in &record.dropped {
         let what = match &dropped.origin {
-            Origin::Steps { .. } | Origin::Step(_) | Origin::Attempt { .. } => {
+            SegmentOrigin::Steps { .. } | SegmentOrigin::Step(_) | SegmentOrigin::Attempt { .. } => {
                 format!("turns {}", source(state, &dropped.origin))
             }
-            Origin::Lesson { .. } => format!("lesson {}", source(state, &dropped.origin)),
-            Origin::Text(_) => "a text of the template".to_owned(),
-            Origin::Task => "the task".to_owned(),
+            SegmentOrigin::Lesson { .. } => format!("lesson {}", source(state, &dropped.origin)),
+            SegmentOrigin::Text(_) => "a text of the template".to_owned(),
+            SegmentOrigin::Task => "the task".to_owned(),
         };
         let words = format!("left out: {what}, about {} tokens: {}", counted(dropped.tokens), dropped.reason);
         lines.extend(paragraph((Role::Warn, ""), Role::Warn, &words, columns));
@@ -213,7 +213,9 @@ pub(in crate::ui::overlay) fn words(
 
 /// Lessons and texts that came and went.
 fn segments(state: &State, now: &PromptRecord, before: &PromptRecord, columns: u16) -> Vec<Line> {
-    let steps = |o: &Origin| matches!(o, Origin::Step(_) | Origin::Steps { .. } | Origin::Task);
+    let steps = |o: &SegmentOrigin| {
+        matches!(o, SegmentOrigin::Step(_) | SegmentOrigin::Steps { .. } | SegmentOrigin::Task)
+    };
     let mut lines = Vec::new();
     for (lead, role, these, those) in [("+ ", Role::Added, now, before), ("- ", Role::Removed, before, now)] {
         for segment in these.segments.iter().filter(|s| !steps(&s.origin)) {
@@ -224,7 +226,7 @@ fn segments(state: &State, now: &PromptRecord, before: &PromptRecord, columns: u
                 "{} {} (about {} tokens)",
                 segment.label.name(),
                 source(state, &segment.origin),
-                state.as_counted(now.asked, u64::from(segment.tokens))
+                state.to_counted_tokens(now.role, u64::from(segment.tokens))
             );
             lines.extend(paragraph((role, lead), role, &words, columns));
         }
@@ -241,10 +243,12 @@ fn places(state: &State, prompt: &Prompt) -> Vec<(usize, String)> {
     let mut places = Vec::new();
     for segment in &prompt.segments {
         let from = match segment.origin {
-            Origin::Step(_) | Origin::Steps { .. } => format!(" of turn {}", source(state, &segment.origin)),
-            Origin::Lesson { .. } => format!(" lesson {}", source(state, &segment.origin)),
-            Origin::Attempt { episode, .. } => format!(" of episode {episode}"),
-            Origin::Text(_) | Origin::Task => String::new(),
+            SegmentOrigin::Step(_) | SegmentOrigin::Steps { .. } => {
+                format!(" of turn {}", source(state, &segment.origin))
+            }
+            SegmentOrigin::Lesson { .. } => format!(" lesson {}", source(state, &segment.origin)),
+            SegmentOrigin::Attempt { episode, .. } => format!(" of episode {episode}"),
+            SegmentOrigin::Text(_) | SegmentOrigin::Task => String::new(),
         };
         if !segment.text.trim().is_empty() {
             // Line breaks before the words belong to what stands before.

@@ -30,7 +30,7 @@ pub(super) type Shown<'a> = (&'a PromptRecord, Option<&'a PromptRecord>, Sent);
 pub(super) fn all(state: &State) -> Vec<Of> {
     let mut all: Vec<Of> = Vec::new();
     let draft = state.draft.as_ref().map(|d| d.question);
-    if state.prompts.0.is_some() || draft == Some(None) {
+    if state.actor_prompts.0.is_some() || draft == Some(None) {
         all.push(None);
     }
     all.extend(state.mentor_prompts.iter().map(|(question, ..)| Some(*question)));
@@ -40,7 +40,7 @@ pub(super) fn all(state: &State) -> Vec<Of> {
 
 /// The one that is shown where none was chosen.
 pub(super) fn usual(state: &State) -> Of {
-    if let Some(waits) = state.waiting().next() {
+    if let Some(waits) = state.waiting_prompts().next() {
         return waits.question;
     }
     let asked = state.calls.values().find_map(|call| match call {
@@ -53,18 +53,18 @@ pub(super) fn usual(state: &State) -> Of {
 /// The prompt of the actor or of a question.
 pub(super) fn prompt(state: &State, of: Of) -> Option<Shown<'_>> {
     let (last, before) = match of {
-        None => (state.prompts.0.as_deref(), state.prompts.1.as_deref()),
+        None => (state.actor_prompts.0.as_deref(), state.actor_prompts.1.as_deref()),
         Some(question) => {
             let found = state.mentor_prompts.iter().find(|(asked, ..)| *asked == question);
             (found.map(|f| &*f.1), found.and_then(|f| f.2.as_deref()))
         }
     };
     let drafted = state.draft.as_deref().filter(|draft| draft.question == of);
-    let failed = || state.waiting().map(|prompt| &**prompt).find(|prompt| prompt.question == of);
+    let failed = || state.waiting_prompts().map(|prompt| &**prompt).find(|prompt| prompt.question == of);
     match (drafted, failed()) {
         (Some(draft), _) => Some((draft, last, Sent::Drafted)),
-        (None, Some(failed)) if state.changed_since(failed) => Some((failed, last, Sent::Failed)),
-        (None, Some(failed)) if state.may_be_made_again().any(|e| e.call() == failed.call) => {
+        (None, Some(failed)) if state.is_edited_since_sent(failed) => Some((failed, last, Sent::Failed)),
+        (None, Some(failed)) if state.retryable_calls().any(|e| e.call() == failed.call) => {
             Some((failed, before, Sent::BrokenOff))
         }
         (None, Some(failed)) => Some((failed, before, Sent::Failed)),
@@ -79,8 +79,8 @@ pub(super) fn state_of(store: &Store, state: &Arc<State>, record: &PromptRecord)
         return Some(state.clone());
     }
     let next = record.episode + 1;
-    let began = match state.ended(next) {
-        Some(past) if past.number == next => past.span.0,
+    let began = match state.ended_episode(next) {
+        Some(past) if past.number == next => past.seq_range.0,
         _ if current.number == next => current.first_seq.0,
         _ => return None,
     };

@@ -1,7 +1,7 @@
 //! Which episodes are listed, in which order, and what they come to.
 
 use super::super::window::Line;
-use crate::domain::{Counted, EpisodeRole, EpisodeSummary};
+use crate::domain::{EpisodeRole, EpisodeSummary, TokenCounts};
 use crate::engine::State;
 use crate::report::ByTask;
 use crate::report::metrics::wilson;
@@ -73,7 +73,7 @@ impl Wanted {
             (true, _) => format!("{} failed, by cause", list.episodes()),
             (_, true) => format!("{} failed", list.episodes()),
             _ => {
-                let all = state.past.len() + usize::from(state.open_episode().is_some());
+                let all = state.ended_episodes.len() + usize::from(state.open_episode().is_some());
                 format!("{all} episode{}", if all == 1 { "" } else { "s" })
             }
         };
@@ -94,7 +94,7 @@ impl Listed {
     /// The episode's number.
     pub(super) fn number(&self, state: &State) -> Option<u32> {
         match self {
-            Self::Episode(place) => state.past.get(*place).map(|p| p.number),
+            Self::Episode(place) => state.ended_episodes.get(*place).map(|p| p.number),
             Self::Group(..) => None,
         }
     }
@@ -107,7 +107,7 @@ pub(super) struct List {
     /// Success by task.
     by_task: ByTask,
     millis: u64,
-    spent: Counted,
+    spent: TokenCounts,
     /// Episodes that may still come.
     to_come: usize,
 }
@@ -115,12 +115,12 @@ pub(super) struct List {
 impl List {
     /// Goes through all ended episodes once.
     pub(super) fn of(state: &State, wanted: Wanted) -> Self {
-        let by_task = ByTask::of(state.past.iter().map(AsRef::as_ref));
+        let by_task = ByTask::of(state.ended_episodes.iter().map(AsRef::as_ref));
         let mut list = Self { to_come: to_come(state), by_task, ..Self::default() };
         let mut places: Vec<(usize, &EpisodeSummary)> = Vec::new();
-        for (place, past) in state.past.iter().enumerate() {
-            list.millis = list.millis.saturating_add(past.hindsight.millis);
-            list.spent = list.spent.with(past.hindsight.counted);
+        for (place, past) in state.ended_episodes.iter().enumerate() {
+            list.millis = list.millis.saturating_add(past.stats.active_millis);
+            list.spent = list.spent.plus(past.stats.token_counts);
             if !past.won || !(wanted.failed || wanted.grouped) {
                 places.push((place, past));
             }
@@ -156,10 +156,10 @@ impl List {
         if assisted > 0 {
             parts.push((Role::Person, format!("{assisted} with your hand")));
         }
-        if let Some(cost) = self.spent.cost() {
+        if let Some(cost) = self.spent.format_cost() {
             parts.push((Role::Dim, format!("{} tokens, cost {cost}", self.spent.tokens())));
         }
-        if state.over {
+        if state.run_over {
             parts.push((Role::Dim, "over".to_owned()));
         } else if self.to_come > 0 {
             parts.push((Role::Dim, self.left(state)));
@@ -181,7 +181,7 @@ impl List {
     /// trials nobody knows how many it will need.
     fn left(&self, state: &State) -> String {
         let several = state.run.as_ref().is_some_and(|r| r.trials > 1);
-        let played = state.past.len() as u64;
+        let played = state.ended_episodes.len() as u64;
         let time = match self.millis.checked_div(played).filter(|each| *each > 0) {
             Some(each) => format!(", about {}", lasting(each.saturating_mul(self.to_come as u64) / 1000)),
             None => String::new(),
@@ -202,9 +202,9 @@ fn lasting(seconds: u64) -> String {
 
 /// Episodes that may still be played, the open one with them: every trial of every task that is not solved.
 fn to_come(state: &State) -> usize {
-    let Some(run) = state.run.as_deref().filter(|_| !state.over) else { return 0 };
+    let Some(run) = state.run.as_deref().filter(|_| !state.run_over) else { return 0 };
     let mut played: HashMap<String, (usize, bool)> = HashMap::new();
-    for past in state.past.iter().filter(|p| p.role == EpisodeRole::Test) {
+    for past in state.ended_episodes.iter().filter(|p| p.role == EpisodeRole::Test) {
         let of = played.entry(past.task.key()).or_default();
         *of = (of.0 + 1, of.1 || past.won);
     }
@@ -243,8 +243,8 @@ fn sort(places: &mut [(usize, &EpisodeSummary)], by: Sort) {
 fn grouped(places: &[(usize, &EpisodeSummary)]) -> Vec<Listed> {
     let mut causes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (place, past) in places {
-        let words = main_cause(&past.hindsight.mistakes)
-            .map_or_else(|| "no mistake was noted".to_owned(), cause_words);
+        let words =
+            main_cause(&past.stats.mistakes).map_or_else(|| "no mistake was noted".to_owned(), cause_words);
         causes.entry(words).or_default().push(*place);
     }
     let mut causes: Vec<_> = causes.into_iter().collect();

@@ -88,7 +88,7 @@ impl Columns {
             end: (role, format!("{}{hand}{aside}", why(past))),
             steps: past.steps,
             progress: past.progress,
-            last: past.hindsight.progress_step,
+            last: past.stats.progress_step,
             calls: past.calls,
             tokens: past.tokens,
         };
@@ -101,7 +101,7 @@ impl Columns {
             task: &episode.task,
             trial: episode.trial,
             end: (Role::Warn, "goes on".to_owned()),
-            steps: episode.answered(),
+            steps: episode.answered_steps(),
             progress: episode.progress,
             last: episode.progress_step,
             calls: episode.calls,

@@ -2,7 +2,7 @@
 
 use super::list::{List, Listed, Wanted};
 use super::*;
-use crate::domain::{By, EndReason, EpisodeSummary, Hindsight, Seq, Task};
+use crate::domain::{DecidedBy, EndReason, EpisodeStats, EpisodeSummary, Seq, Task};
 use crate::engine::State;
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::glyphs::UNICODE;
@@ -14,7 +14,13 @@ use std::sync::Arc;
 /// The kitchen, lost; two more tries, one lost after two mistakes, one won; and one that goes on.
 fn four() -> Fixture {
     let mut f = sample_session();
-    f.take("go to stoveburner 1", By::Actor, "On the stoveburner 1, you see a kettle 1.", 0.5, Value::Null);
+    f.take(
+        "go to stoveburner 1",
+        DecidedBy::Actor,
+        "On the stoveburner 1, you see a kettle 1.",
+        0.5,
+        Value::Null,
+    );
     f.end(false, EndReason::StepLimit);
     f.begin();
     f.act("heat apple 1 with fridge 1", "Nothing happens.", 0.0, Value::Null);
@@ -65,7 +71,7 @@ fn enter_goes_to_the_episode_and_back_to_the_present() {
     stage.press("Home");
     stage.press("Down");
     assert_eq!(stage.press("Enter"), []);
-    let end = stage.fixture.store.head().past.get(1).unwrap().span.1;
+    let end = stage.fixture.store.head().ended_episodes.get(1).unwrap().seq_range.1;
     assert_eq!(place(&stage), (2, Cursor::At(Seq(end))));
     assert!(stage.model.overlays.is_empty());
     stage.press("T");
@@ -93,7 +99,7 @@ fn sorting_keeps_the_chosen_episode() {
 
 fn many(count: u32) -> State {
     let head = four().store.head();
-    let sample = EpisodeSummary::clone(head.past.get(0).unwrap());
+    let sample = EpisodeSummary::clone(head.ended_episodes.get(0).unwrap());
     let past: VectorSync<Arc<EpisodeSummary>> = (1..=count)
         .map(|number| {
             let won = number % 3 == 0;
@@ -106,19 +112,19 @@ fn many(count: u32) -> State {
                 task: Task { id: format!("task/{number}"), ..sample.task.clone() },
                 steps: number % 50,
                 assisted: false,
-                hindsight: Hindsight { millis: 2000, mistakes, ..Hindsight::default() },
+                stats: EpisodeStats { active_millis: 2000, mistakes, ..EpisodeStats::default() },
                 ..sample.clone()
             })
         })
         .collect();
-    State { past, ..State::clone(&head) }
+    State { ended_episodes: past, ..State::clone(&head) }
 }
 
 #[test]
 fn ten_thousand_episodes_are_grouped_and_counted() {
     let mut state = many(10_000);
     let mut run = crate::domain::RunSpec::clone(state.run.as_ref().unwrap());
-    run.tasks = state.past.iter().map(|p| p.task.clone()).collect();
+    run.tasks = state.ended_episodes.iter().map(|p| p.task.clone()).collect();
     let one = run.tasks[0].clone();
     run.tasks.extend((0..90).map(|n| Task { id: format!("more/{n}"), ..one.clone() }));
     state.run = Some(Arc::new(run));
@@ -159,7 +165,7 @@ fn no_size_and_no_key_breaks_it() {
 #[test]
 fn with_several_trials_success_is_told_by_task() {
     let mut state = many(6);
-    let past: Vec<_> = state.past.iter().cloned().collect();
+    let past: Vec<_> = state.ended_episodes.iter().cloned().collect();
     let trial = |place: usize, task: u32, trial: u32, won: bool| {
         Arc::new(EpisodeSummary {
             task: Task { id: format!("task/{task}"), ..past[place].task.clone() },
@@ -169,7 +175,7 @@ fn with_several_trials_success_is_told_by_task() {
             ..(*past[place]).clone()
         })
     };
-    state.past = [
+    state.ended_episodes = [
         trial(0, 1, 1, false),
         trial(1, 2, 1, true),
         trial(2, 3, 1, false),

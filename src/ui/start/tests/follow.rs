@@ -11,7 +11,7 @@ fn knob(name: &str, value: &str, answers: Answers) -> Knob {
         name: name.into(),
         label: name.into(),
         value: value.into(),
-        origin: SettingOrigin::Ours,
+        origin: SettingOrigin::BuiltIn,
         answers,
         about: String::new(),
     }
@@ -150,7 +150,7 @@ fn a_model_that_is_chosen_as_mentor_makes_generation_neural() {
     assert_eq!(generation(&chooser), Some(("neural".to_owned(), SettingOrigin::Mentor)));
     to(&mut chooser, "run.mentor");
     press(&mut chooser, KeyCode::Right);
-    assert_eq!(generation(&chooser), Some(("symbolic".to_owned(), SettingOrigin::Ours)));
+    assert_eq!(generation(&chooser), Some(("symbolic".to_owned(), SettingOrigin::BuiltIn)));
     // What the person says stays.
     to(&mut chooser, "generation");
     press(&mut chooser, KeyCode::Right);

@@ -23,7 +23,7 @@ fn origin(origin: SettingOrigin) -> &'static str {
     match origin {
         SettingOrigin::Paper => "paper",
         SettingOrigin::Code => "code",
-        SettingOrigin::Ours => "ours",
+        SettingOrigin::BuiltIn => "ours",
         SettingOrigin::Config => "config",
         SettingOrigin::Flag => "flag",
         SettingOrigin::Person => "you",

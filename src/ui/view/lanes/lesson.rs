@@ -1,7 +1,7 @@
 //! The rows of one lesson.
 
 use super::Row;
-use crate::domain::{Kind, Lesson, LessonOrigin, LessonStatus, LessonText, Moment, Scope};
+use crate::domain::{Lesson, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Transition};
 use crate::engine::State;
 use crate::text::{fits, one_line, prefix, truncate, width, wrap_at_most};
 use crate::ui::context::Context;
@@ -73,7 +73,7 @@ pub(super) fn lesson_rows(
     let rest = lines.into_iter().map(|line| row(blank, " ".repeat(indent + arrow), role, line, None));
     rows.extend(rest);
     if form == Form::Tuples
-        && let Some(moment) = &lesson.moment
+        && let Some(moment) = &lesson.transition
     {
         // The mark, the lead of five letters, and the right edge.
         let tuple = memory(moment, usize::from(columns).saturating_sub(indent + 8).max(4), g.more);
@@ -91,7 +91,9 @@ fn still_said<'a>(lesson: &'a Lesson, state: &State) -> Cow<'a, LessonText> {
     let text = lesson.text();
     match text.text.split_once("Next: ") {
         Some((so_far, _))
-            if ended && lesson.kind == Kind::Progress && lesson.origin == LessonOrigin::Symbolic =>
+            if ended
+                && lesson.kind == ReflectionKind::Progress
+                && lesson.origin == LessonOrigin::Symbolic =>
         {
             let so_far = so_far.trim_end();
             Cow::Owned(LessonText::plain(if so_far.is_empty() { "The episode is over." } else { so_far }))
@@ -101,7 +103,7 @@ fn still_said<'a>(lesson: &'a Lesson, state: &State) -> Cow<'a, LessonText> {
 }
 
 /// What the agent saw and did, and its reward.
-fn memory(moment: &Moment, room: usize, more: &str) -> [(&'static str, Role, String); 2] {
+fn memory(moment: &Transition, room: usize, more: &str) -> [(&'static str, Role, String); 2] {
     let saw = truncate(&one_line(head(&moment.observation)), room, more);
     let reward = format!(", reward {}", moment.reward);
     let did = truncate(&one_line(head(&moment.action)), room.saturating_sub(width(&reward)).max(4), more);

@@ -1,6 +1,6 @@
 //! Where the trials of a task stand, in FCRF how deep the reflection after this one goes, and what is said of an empty lane.
 
-use crate::domain::{Kind, LessonId, LessonOp, RunSpec};
+use crate::domain::{LessonId, LessonOp, ReflectionKind, RunSpec};
 use crate::engine::{State, UndoAction, UndoEntry};
 use crate::method::{Depth, Difficulty};
 use crate::ui::lane::{Form, Lane};
@@ -31,15 +31,15 @@ pub(super) fn words(state: &State, dot: &str) -> Vec<String> {
 
 /// The whole last attempt stands in the prompt of the next one.
 fn shows_attempt(run: &RunSpec) -> bool {
-    matches!(run.settings.word("strategy", "reflexion"), "last-attempt" | "both")
+    matches!(run.settings.text("strategy", "reflexion"), "last-attempt" | "both")
 }
 
 /// Why nothing is in a lane.
 pub(super) fn nothing(state: &State, lane: &Lane) -> String {
     if state.pool.all().any(|l| lane.kinds.contains(&l.kind)) {
         let undone = |id: &LessonId| {
-            let of = |e: &UndoEntry| matches!(&e.what, UndoAction::Lesson(LessonOp::Add { id: added, .. }) if added == id);
-            state.redo.iter().any(of)
+            let of = |e: &UndoEntry| matches!(&e.action, UndoAction::Lesson(LessonOp::Add { id: added, .. }) if added == id);
+            state.redo_stack.iter().any(of)
         };
         let mut here = state.pool.all().filter(|l| lane.kinds.contains(&l.kind));
         let words = if here.all(|l| undone(&l.id)) {
@@ -51,32 +51,32 @@ pub(super) fn nothing(state: &State, lane: &Lane) -> String {
     }
     let Some(run) = &state.run else { return "nothing yet".to_owned() };
     let off = |setting: &str| {
-        (!run.settings.switch(setting, true)).then(|| format!("none is written: {setting} is off"))
+        (!run.settings.flag(setting, true)).then(|| format!("none is written: {setting} is off"))
     };
     let off = match (run.method.as_str(), lane.kinds) {
-        ("omnireflect", [Kind::Abstract]) => off("kind_abstract"),
-        ("omnireflect", [Kind::Error]) => off("kind_error"),
-        ("omnireflect", [Kind::Progress]) => off("kind_progress"),
-        ("fcrf", [Kind::Experience]) => off("experience"),
-        ("sweet_sour", [Kind::Positive]) => off("positive"),
-        ("sweet_sour", [Kind::Negative]) => off("negative"),
+        ("omnireflect", [ReflectionKind::Abstract]) => off("kind_abstract"),
+        ("omnireflect", [ReflectionKind::Error]) => off("kind_error"),
+        ("omnireflect", [ReflectionKind::Progress]) => off("kind_progress"),
+        ("fcrf", [ReflectionKind::Experience]) => off("experience"),
+        ("sweet_sour", [ReflectionKind::Positive]) => off("positive"),
+        ("sweet_sour", [ReflectionKind::Negative]) => off("negative"),
         _ => None,
     };
     off.unwrap_or_else(|| {
         let words = match (run.method.as_str(), lane.kinds, lane.form) {
-            (_, [Kind::Abstract], _) => "nothing learnt yet",
-            (_, [Kind::Error], _) => "no mistake noted yet",
-            (_, [Kind::Progress], _) => "no progress noted yet",
+            (_, [ReflectionKind::Abstract], _) => "nothing learnt yet",
+            (_, [ReflectionKind::Error], _) => "no mistake noted yet",
+            (_, [ReflectionKind::Progress], _) => "no progress noted yet",
             ("planning", ..) => "no plan yet: the mentor writes one before the first turn",
-            ("reflexion", [Kind::Plan], _) => match run.settings.word("strategy", "reflexion") {
+            ("reflexion", [ReflectionKind::Plan], _) => match run.settings.text("strategy", "reflexion") {
                 "none" => "no plan is written: with the strategy none a trial knows nothing of those before it",
                 "last-attempt" => "no plan is written: with the strategy last-attempt a trial is shown the attempt before it",
                 _ => "a plan is written after a trial that failed",
             },
-            ("fcrf", [Kind::Experience | Kind::Plan], _) => "one is written after a trial that failed",
-            ("fcrf", [Kind::Lesson], _) => "one is written when a task that failed is solved",
-            ("sweet_sour", [Kind::Positive], _) => "one is written when a sub-goal is reached",
-            ("sweet_sour", [Kind::Negative], _) => "one is written after an attempt that failed",
+            ("fcrf", [ReflectionKind::Experience | ReflectionKind::Plan], _) => "one is written after a trial that failed",
+            ("fcrf", [ReflectionKind::Lesson], _) => "one is written when a task that failed is solved",
+            ("sweet_sour", [ReflectionKind::Positive], _) => "one is written when a sub-goal is reached",
+            ("sweet_sour", [ReflectionKind::Negative], _) => "one is written after an attempt that failed",
             ("sweet_sour", _, Form::Tuples) => "short-term and long-term memories stand here as tuples",
             _ => "nothing yet",
         };

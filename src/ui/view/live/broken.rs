@@ -11,10 +11,10 @@ use crate::ui::view::rows::{MOST_BROKEN, Writer};
 
 /// Writes it; whether nothing else has to be said of what can be done now.
 pub(super) fn rows(w: &mut Writer<'_>, look: &Context<'_>, state: &State, unasked: bool) -> bool {
-    if state.broken_off.is_empty() || !state.waits() {
+    if state.cancelled_calls.is_empty() || !state.is_waiting() {
         return false;
     }
-    let asked = |who| state.broken_off.iter().filter(move |(effect, _)| effect.asks(who));
+    let asked = |who| state.cancelled_calls.iter().filter(move |(effect, _)| effect.is_prompt_for(who));
     if asked(ModelRole::Mentor).next().is_some() {
         let names = asked(ModelRole::Mentor).filter_map(|(e, _)| e.question()).map(Question::name);
         let names = names.collect::<Vec<_>>().join(", ");
@@ -27,18 +27,18 @@ pub(super) fn rows(w: &mut Writer<'_>, look: &Context<'_>, state: &State, unaske
             let Some(said) = said else { continue };
             let lead = format!("    {} {name}: ", look.glyphs.quote);
             w.within(MOST_BROKEN, (Role::Dim, &lead), 4, Role::Dim, &one_line(said.trim()));
-            if let Some(cost) = came.cost() {
+            if let Some(cost) = came.describe_cost() {
                 w.tail(Role::Dim, &cost);
             }
         }
     }
-    if state.turn_broken_off() && state.autonomy == Autonomy::Human {
+    if state.is_step_cancelled() && state.autonomy == Autonomy::Human {
         return false;
     }
-    if state.turn_broken_off() {
+    if state.is_step_cancelled() {
         w.text((Role::ModePaused, ""), 2, Role::ModePaused, "the agent was broken off: its turn is open");
         words_wait(w, state);
-        let again = if state.words_wait() { "ask again with your words" } else { "ask again" };
+        let again = if state.has_unsent_edit() { "ask again with your words" } else { "ask again" };
         let pairs =
             [(Action::Step, again), (Action::Override, "act by hand"), (Action::GiveUp, "go on without")];
         w.line(2, keys(look, &pairs));
@@ -46,8 +46,8 @@ pub(super) fn rows(w: &mut Writer<'_>, look: &Context<'_>, state: &State, unaske
         return true;
     }
     let without = (Action::GiveUp, "go on without");
-    let other = unasked || !state.changes.is_empty();
-    if !other && state.awaiting().is_none_or(|step| step.approved) {
+    let other = unasked || !state.waiting_summaries.is_empty();
+    if !other && state.step_awaiting_decision().is_none_or(|step| step.approved) {
         words_wait(w, state);
         w.line(2, keys(look, &[(Action::Step, "go on: what is due is asked again"), without]));
         others(w, look);
@@ -64,7 +64,7 @@ pub(super) fn rows(w: &mut Writer<'_>, look: &Context<'_>, state: &State, unaske
 
 /// Names the words that would go out.
 fn words_wait(w: &mut Writer<'_>, state: &State) {
-    if state.words_wait() {
+    if state.has_unsent_edit() {
         w.text((Role::Dim, ""), 2, Role::Dim, "a prompt with your words waits");
     }
 }

@@ -8,9 +8,9 @@ use crate::ui::theme::Role;
 
 pub(super) fn rows(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
     let mark = format!("{} ", glyphs.person);
-    for came in &step.broken_off {
+    for came in &step.partial_replies {
         w.within(MOST_BROKEN, (Role::MarkPerson, &mark), 2, Role::Dim, &words(came));
-        if let Some(cost) = came.cost() {
+        if let Some(cost) = came.describe_cost() {
             w.tail(Role::Dim, &cost);
         }
         for part in [&came.reasoning, &came.text].into_iter().filter(|part| !part.trim().is_empty()) {

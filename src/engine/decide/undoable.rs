@@ -6,14 +6,14 @@ use crate::engine::{Event, State, UndoAction, UndoEntry};
 impl State {
     /// The newest change of a person that can still be taken back, whatever was done since.
     pub fn undoable(&self) -> Option<Seq> {
-        self.undo.iter().rev().find(|entry| self.untouched(entry)).map(|entry| entry.of)
+        self.undo_stack.iter().rev().find(|entry| self.can_undo(entry)).map(|entry| entry.seq)
     }
 
     /// A changed prompt that was drafted anew since leaves nothing to take back.
-    pub(super) fn moot(&self, entry: &UndoEntry) -> bool {
-        match &entry.what {
+    pub(super) fn is_obsolete(&self, entry: &UndoEntry) -> bool {
+        match &entry.action {
             UndoAction::ManualEdit(ManualEdit::Prompt { prompt, .. }) => {
-                self.pool_used <= entry.of && self.waits_for(prompt.call) != Some(prompt)
+                self.last_pool_use <= entry.seq && self.waiting_prompt(prompt.call) != Some(prompt)
             }
             _ => false,
         }
@@ -21,30 +21,32 @@ impl State {
 
     /// No prompt and no action has used the change, and nobody has changed the same thing since: taking it back then takes
     /// back it alone.
-    fn untouched(&self, entry: &UndoEntry) -> bool {
-        let unused = self.pool_used <= entry.of;
-        match &entry.what {
+    fn can_undo(&self, entry: &UndoEntry) -> bool {
+        let unused = self.last_pool_use <= entry.seq;
+        match &entry.action {
             // What was chosen since stands on the run as it is.
             UndoAction::Executed | UndoAction::Irreversible(_) | UndoAction::Run(_) => false,
-            UndoAction::Lesson(op) => unused && self.lesson_stands(op),
+            UndoAction::Lesson(op) => unused && self.is_lesson_unchanged(op),
             UndoAction::ManualEdit(change) => {
-                (unused || !change.touches_episode()) && !self.moot(entry) && self.change_stands(change)
+                (unused || !change.is_intervention())
+                    && !self.is_obsolete(entry)
+                    && self.is_edit_unchanged(change)
             }
         }
     }
 
-    fn lesson_stands(&self, op: &LessonOp) -> bool {
+    fn is_lesson_unchanged(&self, op: &LessonOp) -> bool {
         self.pool.get(op.id()).is_some_and(|lesson| match op {
             LessonOp::Add { text, .. } => lesson.status != LessonStatus::Retired && lesson.text() == text,
             LessonOp::Edit { text, .. } => lesson.text() == text,
             LessonOp::Status { status, .. } => lesson.status == *status,
             LessonOp::Rescope { scope, .. } => lesson.scope == *scope,
-            LessonOp::Move { id, to, .. } => self.pool.place(id) == Some(*to),
+            LessonOp::Move { id, to, .. } => self.pool.position(id) == Some(*to),
             LessonOp::Recur { .. } => false,
         })
     }
 
-    fn change_stands(&self, change: &ManualEdit) -> bool {
+    fn is_edit_unchanged(&self, change: &ManualEdit) -> bool {
         let step = |number: &u32| self.open_episode().and_then(|e| e.step(*number));
         match change {
             ManualEdit::Thought { step: number, text, edited, .. } => {
@@ -52,16 +54,16 @@ impl State {
             }
             ManualEdit::Observation { step: number, text, edited, .. } => step(number)
                 .and_then(|s| s.answer.as_ref())
-                .is_some_and(|a| a.seen == *text && a.edited == *edited),
+                .is_some_and(|a| a.agent_view == *text && a.edited == *edited),
             ManualEdit::Setting { name, setting, .. } => {
                 // A bound of the run does not say who set it.
                 let value = |s: Option<Setting>| s.map(|s| s.value).filter(|v| !v.is_null());
                 value(self.setting(name)) == value(setting.clone())
             }
             ManualEdit::Autonomy { autonomy, .. } => self.autonomy == *autonomy,
-            ManualEdit::Breakpoint { number, stop, on, .. } => {
-                let now = self.stops.get(*number);
-                now.map(|b| &b.stop) == stop.as_ref() && now.is_none_or(|b| b.on == *on)
+            ManualEdit::Breakpoint { number, config: stop, enabled: on, .. } => {
+                let now = self.breakpoints.get(*number);
+                now.map(|b| &b.config) == stop.as_ref() && now.is_none_or(|b| b.enabled == *on)
             }
             // A remark is added to others, and a prompt that waits is the one that was changed.
             ManualEdit::Remark { .. } | ManualEdit::Prompt { .. } => true,
@@ -69,34 +71,34 @@ impl State {
     }
 
     /// What the last undo took back, or what a redo made again, after the event that did so; none after another event.
-    pub fn undo_words(&self, event: &Event) -> Option<String> {
-        let words = |entry: &UndoEntry| self.deed_words(&entry.what);
+    pub fn describe_undo(&self, event: &Event) -> Option<String> {
+        let words = |entry: &UndoEntry| self.describe_undo_action(&entry.action);
         match event {
-            Event::Undone { of, .. } | Event::TakenBack { of, .. } => {
-                let entry = self.redo.iter().rfind(|entry| entry.of == *of)?;
+            Event::LessonUndone { target_seq: of, .. } | Event::EditUndone { target_seq: of, .. } => {
+                let entry = self.redo_stack.iter().rfind(|entry| entry.seq == *of)?;
                 Some(format!("taken back: {}", words(entry)))
             }
-            Event::Redone { .. } | Event::MadeAgain { .. } => {
-                Some(format!("made again: {}", words(self.undo.last()?)))
+            Event::LessonRedone { .. } | Event::EditRedone { .. } => {
+                Some(format!("made again: {}", words(self.undo_stack.last()?)))
             }
             _ => None,
         }
     }
 
     /// A deed in a few words.
-    pub(super) fn deed_words(&self, deed: &UndoAction) -> String {
+    pub(super) fn describe_undo_action(&self, deed: &UndoAction) -> String {
         let number = |op: &LessonOp| self.pool.get(op.id()).map_or(0, |l| l.number);
         match deed {
             UndoAction::Executed => "an action of yours".to_owned(),
             UndoAction::Irreversible(what) => what.clone(),
             UndoAction::Run(_) => "another run".to_owned(),
             UndoAction::ManualEdit(ManualEdit::Prompt { .. }) => "your words in a prompt".to_owned(),
-            UndoAction::ManualEdit(change) => change.words(),
+            UndoAction::ManualEdit(change) => change.describe(),
             UndoAction::Lesson(op) => match op {
                 LessonOp::Add { .. } => format!("lesson {} added", number(op)),
                 LessonOp::Recur { .. } => format!("lesson {} drawn again", number(op)),
                 LessonOp::Edit { .. } => format!("other words for lesson {}", number(op)),
-                LessonOp::Status { was: LessonStatus::Retired, .. } => {
+                LessonOp::Status { previous: LessonStatus::Retired, .. } => {
                     format!("lesson {} put back", number(op))
                 }
                 LessonOp::Status { status, .. } => match status {

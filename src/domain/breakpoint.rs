@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A condition and what it does when it comes true. Its text is what a person types, and what the journal keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stop {
+pub struct BreakpointConfig {
     /// The condition in its own words (`docs/BREAKPOINTS.md`), such as `nothing 3`.
     pub condition: String,
     /// It is a watch: it tells and marks, and nothing stops.
@@ -18,17 +18,18 @@ pub struct Stop {
 
 /// What a step is marked with where a condition came true.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StopMark {
+pub struct BreakpointMark {
     /// The number of the breakpoint or watch.
     pub breakpoint: u32,
     /// It only told.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warn: bool,
     /// Why, as a sentence without its dot.
-    pub why: String,
+    #[serde(rename = "why")]
+    pub reason: String,
 }
 
-impl fmt::Display for Stop {
+impl fmt::Display for BreakpointConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let warn = if self.warn { "warn " } else { "" };
         let once = if self.once { "once " } else { "" };
@@ -36,9 +37,9 @@ impl fmt::Display for Stop {
     }
 }
 
-impl Stop {
+impl BreakpointConfig {
     /// The word for what it is.
-    pub fn word(&self) -> &'static str {
+    pub fn kind_name(&self) -> &'static str {
         if self.warn { "watch" } else { "breakpoint" }
     }
 }

@@ -3,7 +3,7 @@
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin};
 
 /// What a run writes down of a role's server, by the last part of the settings' names.
-const NOTED: [&str; 5] = ["base_url", "profile", "api", "sampling", "unsent"];
+const SERVER_SETTINGS: [&str; 5] = ["base_url", "profile", "api", "sampling", "unsent"];
 
 /// The same run with another model for a role: `openai:MODEL`, `openai:MODEL profile NAME`, `rules`, `symbolic`, `none` or
 /// `recorded:SESSION`. A model of the server in use keeps its address; where the role had no server yet, the other role's is
@@ -21,7 +21,7 @@ pub fn with_model(run: &RunSpec, asked: ModelRole, words: &str) -> RunSpec {
         ModelRole::Mentor => ("mentor", "actor"),
     };
     let had = run.settings.0.contains_key(&format!("{own}.base_url"));
-    for part in NOTED {
+    for part in SERVER_SETTINGS {
         let name = format!("{own}.{part}");
         let stays =
             profile.is_none() && model.starts_with("openai:") && part != "sampling" && part != "unsent";
@@ -35,7 +35,7 @@ pub fn with_model(run: &RunSpec, asked: ModelRole, words: &str) -> RunSpec {
     }
     if profile.is_some() || !model.starts_with("openai:") {
         for knob in &SAMPLING_PARAMS {
-            run.settings.0.remove(&knob.setting(asked));
+            run.settings.0.remove(&knob.setting_name(asked));
         }
     }
     if let Some(profile) = profile {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    fn noted(run: &RunSpec) -> Vec<String> {
+    fn setting_lines(run: &RunSpec) -> Vec<String> {
         let told = run.settings.0.iter().map(|(name, s)| match &s.value {
             Value::String(text) => format!("{name}={text}"),
             other => format!("{name}={other}"),
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_switch_keeps_of_the_server_what_stays_true() {
-        let mut run = crate::engine::tests::spec_of(1);
+        let mut run = crate::engine::tests::run_spec(1);
         "openai:small".clone_into(&mut run.actor);
         "symbolic".clone_into(&mut run.mentor);
         for (name, value) in [
@@ -114,7 +114,7 @@ mod tests {
         ];
         for (asked, words, want) in cases {
             let other = with_model(&run, asked, words);
-            assert_eq!(noted(&other), want, "{words}");
+            assert_eq!(setting_lines(&other), want, "{words}");
             let model = words.trim().split(" profile ").next().unwrap_or_default();
             assert_eq!(if asked == ModelRole::Actor { &other.actor } else { &other.mentor }, model);
         }

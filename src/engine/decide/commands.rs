@@ -4,19 +4,20 @@ use crate::domain::{
     Author, Autonomy, CallId, EndReason, EpisodeRole, LessonOp, LessonStatus, ModelRole, ShownAs, Stage,
     Step, Task, ThoughtDisposition,
 };
-use crate::engine::advance::end;
-use crate::engine::state::{Grant, Pace};
-use crate::engine::{Command, CommandError, Effect, Engine, Event, LessonCommand, PauseReason, only_trial};
+use crate::engine::advance::episode_end;
+use crate::engine::state::{Grant, RunStatus};
+use crate::engine::{Command, CommandError, Effect, Engine, Event, LessonCommand, PauseReason, fixed_trial};
 use std::borrow::Cow;
 
 impl Engine {
-    pub(super) fn person(&self, command: &Command) -> Result<Vec<Event>, CommandError> {
+    pub(super) fn command_events(&self, command: &Command) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         match command {
-            Command::Start { session, spec, pool, carried, breaks } => {
-                let mut events = self.start(session, spec, pool)?;
-                events.extend(carried.clone().map(|carried| Event::Carried { carried }));
-                events.extend(self.first_breakpoints(breaks)?);
+            Command::Start { session, spec, pool, replay_seed: carried, breakpoints: breaks } => {
+                let mut events = self.start_run(session, spec, pool)?;
+                events
+                    .extend(carried.clone().map(|carried| Event::ReplaySeedLoaded { replay_seed: carried }));
+                events.extend(self.initial_breakpoints(breaks)?);
                 Ok(events)
             }
             _ if state.run.is_none() => Err(CommandError::new("no run has begun", "start one first")),
@@ -26,36 +27,38 @@ impl Engine {
             }
             Command::Close => Ok(vec![Event::Closed]),
             Command::Step => self.step(),
-            Command::StepStage => self.stage(),
-            Command::Run => self.run(),
-            Command::Pause => Ok(match state.pace {
-                Pace::Paused if state.grant.is_none() => Vec::new(),
+            Command::StepStage => self.step_stage(),
+            Command::Run => self.start_running(),
+            Command::Pause => Ok(match state.run_status {
+                RunStatus::Paused if state.grant.is_none() => Vec::new(),
                 _ if state.calls.is_empty() => vec![Event::Paused { reason: PauseReason::Person }],
                 _ => vec![Event::PauseRequested],
             }),
             Command::Approve => {
-                self.proposal("approve")?;
+                self.require_proposal("approve")?;
                 Ok(self.with_approval(Vec::new()))
             }
-            Command::Override { action, shown_as, fate } => self.override_with(action, *shown_as, fate),
-            Command::Act(action) => self.act(action),
+            Command::Override { action, shown_as, thought_disposition: fate } => {
+                self.override_action(action, *shown_as, fate)
+            }
+            Command::Act(action) => self.take_person_action(action),
             Command::Reject(reason) => self.reject(reason),
             Command::AskAgain => self.ask_again(),
             Command::Cancel => Ok(self.cancel()),
             Command::Retry => self.retry(),
-            Command::RetryFrom(source) => self.retry_from(source),
+            Command::RetryFromRecording(source) => self.retry_from_recording(source),
             Command::GiveUp => self.give_up(),
             Command::EditPrompt { call, segment, text } => self.edit_prompt(*call, *segment, text),
             Command::EditThought { step, text } => self.edit_thought(*step, text),
             Command::EditObservation { step, text } => self.edit_observation(*step, text),
-            Command::SetAutonomy(autonomy) => Ok(self.autonomy(*autonomy)),
+            Command::SetAutonomy(autonomy) => Ok(self.set_autonomy(*autonomy)),
             Command::Lesson(wish) => {
                 let op = Box::new(self.lesson_op(wish, Author::Person, 0)?);
-                Ok(vec![Event::LessonChanged { op, by: Author::Person }])
+                Ok(vec![Event::LessonChanged { op, author: Author::Person }])
             }
-            Command::SettlePool { refused } => self.settle(refused),
+            Command::SettlePool { refused } => self.settle_summary(refused),
             Command::Undo => self.undo(),
-            Command::TakeBack(of) => self.take_back(*of),
+            Command::UndoChange(of) => self.undo_change(*of),
             Command::Redo => self.redo(),
             Command::Reflect(kind) => self.reflect(*kind),
             Command::Remark { step, text } => {
@@ -64,32 +67,32 @@ impl Engine {
                 }
                 Ok(vec![Event::Remarked { step: *step, text: text.clone() }])
             }
-            Command::Set { name, value } => {
-                self.heeded(name, value)?;
+            Command::ChangeSetting { name, value } => {
+                self.check_sampling_setting(name, value)?;
                 Ok(vec![Event::SettingChanged { name: name.clone(), value: value.clone() }])
             }
             Command::ChangeRun(spec) => self.change_run(spec),
-            Command::Break { text, of } => self.set_breakpoint(text, *of),
-            Command::SwitchBreak { breakpoint, on } => self.switch_breakpoint(*breakpoint, *on),
-            Command::RemoveBreak(breakpoint) => self.remove_breakpoint(*breakpoint),
-            Command::Begin(task) => self.begin(task),
+            Command::SetBreakpoint { text, replaces: of } => self.set_breakpoint(text, *of),
+            Command::SwitchBreakpoint { breakpoint, enabled: on } => self.switch_breakpoint(*breakpoint, *on),
+            Command::RemoveBreakpoint(breakpoint) => self.remove_breakpoint(*breakpoint),
+            Command::BeginEpisode(task) => self.begin_episode(task),
             Command::EndEpisode(reason) => {
                 if state.open_episode().is_none() {
                     return Err(CommandError::new("no episode is open", "begin one first"));
                 }
-                Ok(vec![end(state, *reason)])
+                Ok(vec![episode_end(state, *reason)])
             }
-            Command::EndRun => Ok(if state.over {
+            Command::EndRun => Ok(if state.run_over {
                 Vec::new()
             } else if state.open_episode().is_some() {
-                vec![end(state, EndReason::Person), Event::RunEnded]
+                vec![episode_end(state, EndReason::Person), Event::RunEnded]
             } else {
                 vec![Event::RunEnded]
             }),
         }
     }
 
-    fn start(
+    fn start_run(
         &self,
         session: &str,
         spec: &crate::domain::RunSpec,
@@ -107,17 +110,17 @@ impl Engine {
             if told != Some(source) {
                 told = Some(source);
                 let lessons = pool.iter().filter(|(of, _)| of == source).count() as u32;
-                events.push(Event::PoolLoaded { source: source.clone(), lessons });
+                events.push(Event::PoolLoaded { source: source.clone(), lesson_count: lessons });
             }
             // Loaded lessons are part of the run's start: they are not a person's hand in an episode, nor undoable.
             let op = Box::new(named.lesson_op(wish, Author::File, events.len())?);
-            events.push(Event::LessonChanged { op, by: Author::File });
+            events.push(Event::LessonChanged { op, author: Author::File });
             if let LessonCommand::Load(lesson) = wish
                 && lesson.status != LessonStatus::On
             {
                 let (id, was, status) = (lesson.id.clone(), LessonStatus::On, lesson.status);
-                let op = Box::new(LessonOp::Status { id, was, status });
-                events.push(Event::LessonChanged { op, by: Author::File });
+                let op = Box::new(LessonOp::Status { id, previous: was, status });
+                events.push(Event::LessonChanged { op, author: Author::File });
             }
         }
         Ok(events)
@@ -125,20 +128,20 @@ impl Engine {
 
     pub(super) fn step(&self) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
-        self.untroubled()?;
-        self.unsettled()?;
-        let empty = state.awaiting().is_some_and(|s| s.proposed.is_none());
-        if state.autonomy == Autonomy::Human && (empty || state.turn_broken_off()) {
+        self.check_no_failed_call()?;
+        self.check_no_waiting_summary()?;
+        let empty = state.step_awaiting_decision().is_some_and(|s| s.proposed.is_none());
+        if state.autonomy == Autonomy::Human && (empty || state.is_step_cancelled()) {
             return Err(CommandError::new(
                 "you play: this turn waits for your action",
                 "press o and type one",
             ));
         }
-        if state.over && state.open_episode().is_none() {
+        if state.run_over && state.open_episode().is_none() {
             return Err(CommandError::new("the run is over", "begin an episode again, or quit with q"));
         }
-        Ok(match state.pace {
-            Pace::Paused => self.with_approval(vec![Event::StepGranted]),
+        Ok(match state.run_status {
+            RunStatus::Paused => self.with_approval(vec![Event::StepGranted]),
             // Stepping out of a running session stops it at the next proposal.
             _ => {
                 self.with_approval(vec![Event::Paused { reason: PauseReason::StepDone }, Event::StepGranted])
@@ -147,21 +150,21 @@ impl Engine {
     }
 
     /// A running session takes its proposals itself, unless somebody has to agree.
-    fn run(&self) -> Result<Vec<Event>, CommandError> {
-        self.untroubled()?;
-        self.unsettled()?;
+    fn start_running(&self) -> Result<Vec<Event>, CommandError> {
+        self.check_no_failed_call()?;
+        self.check_no_waiting_summary()?;
         let resumed = vec![Event::Resumed];
         Ok(if self.state.autonomy == Autonomy::Auto { resumed } else { self.with_approval(resumed) })
     }
 
-    fn stage(&self) -> Result<Vec<Event>, CommandError> {
-        self.untroubled()?;
-        self.unsettled()?;
-        if self.state.over && self.state.open_episode().is_none() {
+    fn step_stage(&self) -> Result<Vec<Event>, CommandError> {
+        self.check_no_failed_call()?;
+        self.check_no_waiting_summary()?;
+        if self.state.run_over && self.state.open_episode().is_none() {
             return Err(CommandError::new("the run is over", "begin an episode again, or quit with q"));
         }
         let mut events = Vec::new();
-        if self.state.pace != Pace::Paused {
+        if self.state.run_status != RunStatus::Paused {
             events.push(Event::Paused { reason: PauseReason::StepDone });
         }
         events.push(Event::StageGranted);
@@ -170,7 +173,7 @@ impl Engine {
 
     /// Adds the approval of a waiting proposal.
     fn with_approval(&self, mut events: Vec<Event>) -> Vec<Event> {
-        if let Some(step) = self.state.awaiting()
+        if let Some(step) = self.state.step_awaiting_decision()
             && !step.approved
             && (step.call.is_some() || step.proposed.is_some())
         {
@@ -179,9 +182,12 @@ impl Engine {
         events
     }
 
-    pub(super) fn untroubled(&self) -> Result<(), CommandError> {
+    pub(super) fn check_no_failed_call(&self) -> Result<(), CommandError> {
         if let Some((_, failure)) = &self.state.failed_call {
-            return Err(CommandError::new(format!("a call failed: {}", failure.what), failure.next.clone()));
+            return Err(CommandError::new(
+                format!("a call failed: {}", failure.message),
+                failure.hint.clone(),
+            ));
         }
         if self.state.divergence.is_some() {
             return Err(CommandError::new(
@@ -192,23 +198,24 @@ impl Engine {
         Ok(())
     }
 
-    fn proposal(&self, verb: &str) -> Result<&Step, CommandError> {
-        self.state.awaiting().ok_or_else(|| {
+    fn require_proposal(&self, verb: &str) -> Result<&Step, CommandError> {
+        self.state.step_awaiting_decision().ok_or_else(|| {
             CommandError::new(format!("there is no proposal to {verb} now"), "wait for the next proposal (n)")
         })
     }
 
-    fn override_with(
+    fn override_action(
         &self,
         action: &str,
         shown_as: ShownAs,
         fate: &ThoughtDisposition,
     ) -> Result<Vec<Event>, CommandError> {
-        let step = self.proposal("override")?;
+        let step = self.require_proposal("override")?;
         let refused_thought = step.proposed.is_none() && step.thought.is_some();
         let episode = self.state.open_episode();
-        let thinks =
-            |n: &u32| episode.and_then(|e| e.step(*n)).is_some_and(|s| s.only_thinks() && !s.by_person());
+        let thinks = |n: &u32| {
+            episode.and_then(|e| e.step(*n)).is_some_and(|s| s.is_thought_only() && !s.is_person_action())
+        };
         // Words that a person put in the place of the step's own thought say nothing of the thoughts before it.
         let own = step.proposed.is_some() && step.thought.is_some();
         let drops = match fate {
@@ -219,56 +226,56 @@ impl Engine {
         let thoughts_from = (1..step.number).rev().take_while(thinks).last().filter(|_| drops);
         let mut events = vec![Event::ActionOverridden {
             step: step.number,
-            was: step.wanted().map(Cow::into_owned),
+            proposed: step.proposal_text().map(Cow::into_owned),
             action: one_line(action),
             shown_as,
             // A thought that was itself refused was never said, whatever becomes of the thoughts before it.
-            fate: if refused_thought && *fate == ThoughtDisposition::Kept {
+            thought_disposition: if refused_thought && *fate == ThoughtDisposition::Kept {
                 ThoughtDisposition::Dropped
             } else {
                 fate.clone()
             },
             thoughts_from,
         }];
-        self.grant_from_pause(&mut events);
+        self.grant_if_paused(&mut events);
         Ok(events)
     }
 
     /// In human mode the person's line opens the step where none is open.
-    fn act(&self, action: &str) -> Result<Vec<Event>, CommandError> {
+    fn take_person_action(&self, action: &str) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
-        let Some(episode) = state.open_episode().filter(|e| e.reset.is_some()) else {
+        let Some(episode) = state.open_episode().filter(|e| e.first_observation.is_some()) else {
             return Err(CommandError::new("no episode is open", "begin one first"));
         };
-        let open = episode.last().filter(|s| s.stage < Stage::Observation);
+        let open = episode.last_step().filter(|s| s.stage < Stage::Observation);
         // Broken off or given up, or drafted and not sent.
         let unasked = |s: &Step| s.stage == Stage::Prompt && state.calls.is_empty();
         if open.is_none_or(|s| s.stage == Stage::Decision || unasked(s)) {
             let mut events = Vec::new();
             let number = open.map_or(episode.steps.len() as u32 + 1, |s| s.number);
             if open.is_none() {
-                if episode.last().is_some_and(|s| s.answer.is_none()) {
+                if episode.last_step().is_some_and(|s| s.answer.is_none()) {
                     return Err(CommandError::new("the world has not answered yet", "wait a moment"));
                 }
                 events.push(Event::StepOpened { step: number });
             }
             events.push(Event::ActionOverridden {
                 step: number,
-                was: open.and_then(|s| s.proposed.clone()),
+                proposed: open.and_then(|s| s.proposed.clone()),
                 action: one_line(action),
                 shown_as: ShownAs::Own,
-                fate: ThoughtDisposition::Kept,
+                thought_disposition: ThoughtDisposition::Kept,
                 thoughts_from: None,
             });
-            self.grant_from_pause(&mut events);
+            self.grant_if_paused(&mut events);
             return Ok(events);
         }
         Err(CommandError::new("the agent is being asked", "cancel with Ctrl-C first, then act"))
     }
 
     fn reject(&self, reason: &str) -> Result<Vec<Event>, CommandError> {
-        let step = self.proposal("reject")?;
-        asked_for(step)?;
+        let step = self.require_proposal("reject")?;
+        check_was_asked(step)?;
         if step.call.is_none() {
             return Err(CommandError::new("you play: there is nothing to reject", "type an action"));
         }
@@ -276,37 +283,37 @@ impl Engine {
             step.action().map(str::to_owned).or_else(|| step.thought.as_ref().map(|t| format!("think: {t}")));
         let mut events = vec![Event::ProposalRejected {
             step: step.number,
-            was: was.unwrap_or_default(),
+            proposed: was.unwrap_or_default(),
             reason: reason.trim().to_owned(),
         }];
-        self.grant_from_pause(&mut events);
+        self.grant_if_paused(&mut events);
         Ok(events)
     }
 
     fn ask_again(&self) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         let mut events = self.cancel_calls();
-        if events.is_empty() && state.may_be_made_again().next().is_some() {
+        if events.is_empty() && state.retryable_calls().next().is_some() {
             return self.step();
         }
         if events.is_empty() {
-            let step = self.proposal("ask again for")?;
-            asked_for(step)?;
+            let step = self.require_proposal("ask again for")?;
+            check_was_asked(step)?;
             if step.call.is_none() && state.autonomy == Autonomy::Human {
                 return Err(CommandError::new(
                     "you play: there is nobody to ask",
                     "give the game back to the agent first (H, or `auto`)",
                 ));
             }
-            events.push(Event::AskedAgain { step: step.number, unusable: None });
+            events.push(Event::AskedAgain { step: step.number, unusable_reason: None });
         }
-        self.grant_from_pause(&mut events);
+        self.grant_if_paused(&mut events);
         Ok(events)
     }
 
     fn cancel(&self) -> Vec<Event> {
         let mut events = self.cancel_calls();
-        if self.state.pace != Pace::Paused || self.state.grant.is_some() {
+        if self.state.run_status != RunStatus::Paused || self.state.grant.is_some() {
             events.push(Event::Paused { reason: PauseReason::Person });
         }
         events
@@ -315,15 +322,15 @@ impl Engine {
     /// Only calls to models can be broken off; a world's step under way is awaited.
     fn cancel_calls(&self) -> Vec<Event> {
         let asks = self.state.calls.values().filter_map(|c| match c {
-            Effect::Ask { call, prompt } => Some((*call, prompt.asked)),
+            Effect::Ask { call, prompt } => Some((*call, prompt.role)),
             _ => None,
         });
         asks.filter(|(_, who)| matches!(who, ModelRole::Actor | ModelRole::Mentor))
-            .map(|(call, _)| Event::CallCancelled { call, came: Box::default() })
+            .map(|(call, _)| Event::CallCancelled { call, partial_reply: Box::default() })
             .collect()
     }
 
-    fn autonomy(&self, autonomy: Autonomy) -> Vec<Event> {
+    fn set_autonomy(&self, autonomy: Autonomy) -> Vec<Event> {
         let mut events = vec![Event::AutonomySet { autonomy }];
         if autonomy == Autonomy::Human && self.state.autonomy != Autonomy::Human {
             events.extend(self.cancel_calls());
@@ -331,41 +338,42 @@ impl Engine {
         events
     }
 
-    fn begin(&self, task: &Task) -> Result<Vec<Event>, CommandError> {
+    fn begin_episode(&self, task: &Task) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.open_episode().is_some() {
             return Err(CommandError::new("an episode is open", "end it first (palette: end episode)"));
         }
         // Asked in another episode, it would be about that.
-        if state.question_open() {
+        if state.has_open_question() {
             return Err(CommandError::new(
                 "the mentor has not answered about the episode that ended",
                 "try again (r) or wait for it, or go on without its answer (L)",
             ));
         }
-        let trial = state.past.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count()
-            as u32
-            + state.run.as_deref().and_then(only_trial).unwrap_or(1);
+        let trial =
+            state.ended_episodes.iter().filter(|p| p.task.id == task.id && p.task.env == task.env).count()
+                as u32
+                + state.run.as_deref().and_then(fixed_trial).unwrap_or(1);
         let mut events = vec![Event::EpisodeStarted {
-            episode: state.next_number(),
+            episode: state.next_episode_number(),
             task: Box::new(task.clone()),
             trial,
             role: EpisodeRole::Test,
             call: CallId(state.next_call),
         }];
-        self.grant_from_pause(&mut events);
+        self.grant_if_paused(&mut events);
         Ok(events)
     }
 
-    fn grant_from_pause(&self, events: &mut Vec<Event>) {
-        if self.state.pace == Pace::Paused && self.state.grant != Some(Grant::Step) {
+    fn grant_if_paused(&self, events: &mut Vec<Event>) {
+        if self.state.run_status == RunStatus::Paused && self.state.grant != Some(Grant::Step) {
             events.push(Event::StepGranted);
         }
     }
 }
 
 /// Somebody was asked for this proposal, and can be asked again.
-fn asked_for(step: &Step) -> Result<(), CommandError> {
+fn check_was_asked(step: &Step) -> Result<(), CommandError> {
     if step.call.is_none() && step.proposed.is_some() {
         return Err(CommandError::new(
             "nobody was asked for this action: it stands in the plan",

@@ -26,7 +26,7 @@ impl Engine {
     }
 
     /// Whether anybody heeds a setting of a role: only a model has sampling settings. Other settings are not looked at.
-    pub(super) fn heeded(&self, name: &str, value: &Value) -> Result<(), CommandError> {
+    pub(super) fn check_sampling_setting(&self, name: &str, value: &Value) -> Result<(), CommandError> {
         if !["actor.", "mentor."].iter().any(|role| name.starts_with(role)) {
             return Ok(());
         }
@@ -40,9 +40,9 @@ impl Engine {
                 ),
             ));
         };
-        knob.check(value).map_err(|why| CommandError::new(format!("{name} = {value}"), why))?;
+        knob.validate(value).map_err(|why| CommandError::new(format!("{name} = {value}"), why))?;
         let Some(run) = self.state.run.as_deref() else { return Ok(()) };
-        run.heeds(asked, knob, value)
+        run.check_param_supported(asked, knob, value)
             .map_err(|why| CommandError::new(why, "choose a model for this role first (openai:MODEL)"))
     }
 }

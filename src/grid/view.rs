@@ -2,13 +2,13 @@
 
 /// Something in sight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot<'a> {
+pub struct VisibleObject<'a> {
     /// Its colour.
     pub colour: &'a str,
     /// `ball`, `box`, `key` or `door`.
     pub kind: &'a str,
     /// `open`, `closed` or `locked`, for doors.
-    pub leaf: &'a str,
+    pub door_state: &'a str,
     /// The whole name with its number, as actions need it.
     pub name: &'a str,
     /// Steps ahead.
@@ -21,7 +21,7 @@ pub struct Spot<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View<'a> {
     /// What is in sight, from near to far.
-    pub spots: Vec<Spot<'a>>,
+    pub objects: Vec<VisibleObject<'a>>,
     /// Steps to the wall or box ahead.
     pub barrier: Option<i32>,
     /// Colour and kind of what is carried.
@@ -30,7 +30,7 @@ pub struct View<'a> {
 
 impl<'a> View<'a> {
     /// Reads an observation; none where the text is another answer.
-    pub fn read(text: &'a str) -> Option<Self> {
+    pub fn parse(text: &'a str) -> Option<Self> {
         let mut view = View::default();
         let (_, hands) = text.split_once("You are carrying a ").unzip();
         if let Some(hands) = hands {
@@ -39,25 +39,25 @@ impl<'a> View<'a> {
         } else if !text.contains("You are not carrying anything.") {
             return None;
         }
-        view.spots = text.split("There is a ").skip(1).filter_map(spot).collect();
+        view.objects = text.split("There is a ").skip(1).filter_map(parse_object).collect();
         let facing = text.split_once("You are facing a ").map(|(_, rest)| rest);
         view.barrier = facing.and_then(|rest| rest.split(' ').nth(1)?.parse().ok());
         Some(view)
     }
 
     /// What stands on the next cell ahead.
-    pub fn ahead(&self) -> Option<&Spot<'a>> {
-        self.spots.iter().find(|spot| (spot.ahead, spot.right) == (1, 0))
+    pub fn object_ahead(&self) -> Option<&VisibleObject<'a>> {
+        self.objects.iter().find(|spot| (spot.ahead, spot.right) == (1, 0))
     }
 
     /// The next cell ahead is free.
     pub fn is_free_ahead(&self) -> bool {
-        self.barrier.is_none_or(|steps| steps > 1) && self.ahead().is_none()
+        self.barrier.is_none_or(|steps| steps > 1) && self.object_ahead().is_none()
     }
 }
 
 /// `red closed door 1 3 steps in front of you and 2 steps to your left. ...`
-fn spot(text: &str) -> Option<Spot<'_>> {
+fn parse_object(text: &str) -> Option<VisibleObject<'_>> {
     let sentence = text.split('.').next()?;
     let digit = sentence.find(|c: char| c.is_ascii_digit())?;
     let end = digit + sentence[digit..].find(' ')?;
@@ -69,5 +69,5 @@ fn spot(text: &str) -> Option<Spot<'_>> {
     let ahead = numbers.next()?;
     let aside = numbers.next().unwrap_or(0);
     let right = if rest.ends_with("left") { -aside } else { aside };
-    Some(Spot { colour, kind, leaf, name, ahead, right })
+    Some(VisibleObject { colour, kind, door_state: leaf, name, ahead, right })
 }

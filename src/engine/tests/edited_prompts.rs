@@ -1,36 +1,36 @@
 //! Prompts with a person's words that wait: nothing else is lost by them, and they are not lost by anything else.
 
-use super::fixture::{Bench, names, turn};
-use crate::domain::{Autonomy, CallId, Kind, ModelRole, PromptRecord, Question, Seq};
+use super::fixture::{TestEngine, event_names, step_result};
+use crate::domain::{Autonomy, CallId, ModelRole, PromptRecord, Question, ReflectionKind, Seq};
 use crate::engine::{Command, Effect, Event, Reply, State};
 
-fn edit(call: Option<CallId>, text: &str) -> Command {
+fn edit_prompt(call: Option<CallId>, text: &str) -> Command {
     Command::EditPrompt { call, segment: 0, text: text.to_owned() }
 }
 
 /// The actor's call was broken off, by a run whose method can ask a mentor.
-fn broken() -> Bench {
-    let mut bench = Bench::counselled(1, 50);
-    bench.wish(Command::Step).unwrap();
-    bench.world(turn("A room. Your task is to: rest."));
-    bench.wish(Command::Cancel).unwrap();
+fn with_cancelled_actor_call() -> TestEngine {
+    let mut bench = TestEngine::with_mentor(1, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room. Your task is to: rest."));
+    bench.command(Command::Cancel).unwrap();
     bench
 }
 
 /// Two questions to the mentor were broken off.
-fn asked_mentor() -> Bench {
-    let mut bench = Bench::asking_the_mentor();
-    bench.wish(Command::Cancel).unwrap();
+fn with_cancelled_questions() -> TestEngine {
+    let mut bench = TestEngine::with_mentor_calls();
+    bench.command(Command::Cancel).unwrap();
     bench
 }
 
 /// All that is not the count of what was done and undone.
-fn but_for_undo(state: &State) -> State {
+fn without_undo(state: &State) -> State {
     let (head, texts, undo, redo) = Default::default();
-    State { head, texts, undo, redo, ..state.clone() }
+    State { head, texts, undo_stack: undo, redo_stack: redo, ..state.clone() }
 }
 
-fn under_way(bench: &Bench) -> Vec<PromptRecord> {
+fn prompts_in_flight(bench: &TestEngine) -> Vec<PromptRecord> {
     let asks = bench.state().calls.values().filter_map(|effect| match effect {
         Effect::Ask { prompt, .. } => Some((**prompt).clone()),
         _ => None,
@@ -48,28 +48,28 @@ fn other_words_for_a_turn_that_was_broken_off_were_a_trap() {
         (Command::AskAgain, &["step_granted", "prompt_sent"]),
         (Command::StepStage, &["stage_granted", "prompt_sent"]),
         (Command::Run, &["resumed", "prompt_sent"]),
-        (Command::RetryFrom("cache".to_owned()), &["prompt_sent", "retried"]),
+        (Command::RetryFromRecording("cache".to_owned()), &["prompt_sent", "retried"]),
     ];
     for (wish, events) in cases {
         for back in [false, true] {
-            let mut bench = broken();
-            let was = bench.state().waiting().next().cloned().unwrap();
-            let before = but_for_undo(bench.state());
+            let mut bench = with_cancelled_actor_call();
+            let was = bench.state().waiting_prompts().next().cloned().unwrap();
+            let before = without_undo(bench.state());
             assert_eq!(
-                names(&bench.wish(edit(None, "Be brief.")).unwrap()),
+                event_names(&bench.command(edit_prompt(None, "Be brief.")).unwrap()),
                 ["text_defined", "prompt_drafted"]
             );
-            assert!(bench.state().words_wait());
+            assert!(bench.state().has_unsent_edit());
             if back {
-                bench.wish(Command::Undo).unwrap();
-                assert_eq!(but_for_undo(bench.state()), before);
+                bench.command(Command::Undo).unwrap();
+                assert_eq!(without_undo(bench.state()), before);
             }
             if back && wish == Command::StepStage {
                 continue; // It is drafted anew.
             }
-            assert_eq!(names(&bench.wish(wish.clone()).unwrap()), events, "{wish:?}");
-            let recorded = matches!(wish, Command::RetryFrom(_));
-            for sent in under_way(&bench) {
+            assert_eq!(event_names(&bench.command(wish.clone()).unwrap()), events, "{wish:?}");
+            let recorded = matches!(wish, Command::RetryFromRecording(_));
+            for sent in prompts_in_flight(&bench) {
                 assert!(sent.call > was.call);
                 assert_eq!(sent.edited, !back && !recorded, "{wish:?}");
                 assert_eq!(sent.sha256 == was.sha256, back || recorded, "a recording knows what was asked");
@@ -77,33 +77,33 @@ fn other_words_for_a_turn_that_was_broken_off_were_a_trap() {
         }
     }
     // Given up, the words are gone with the call, and undo does not bring back half of them.
-    let mut bench = broken();
-    bench.wish(edit(None, "Be brief.")).unwrap();
-    bench.wish(Command::GiveUp).unwrap();
-    let refusal = bench.wish(Command::Undo).unwrap_err();
-    assert!(refusal.older.is_none() && bench.state().draft.is_none(), "{refusal:?}");
+    let mut bench = with_cancelled_actor_call();
+    bench.command(edit_prompt(None, "Be brief.")).unwrap();
+    bench.command(Command::GiveUp).unwrap();
+    let refusal = bench.command(Command::Undo).unwrap_err();
+    assert!(refusal.older_change.is_none() && bench.state().draft.is_none(), "{refusal:?}");
     // A person who plays acts.
-    let mut bench = broken();
-    bench.wish(edit(None, "Be brief.")).unwrap();
-    bench.wish(Command::SetAutonomy(Autonomy::Human)).unwrap();
-    bench.wish(Command::Act("sleep".to_owned())).unwrap();
-    assert!(!bench.state().words_wait());
+    let mut bench = with_cancelled_actor_call();
+    bench.command(edit_prompt(None, "Be brief.")).unwrap();
+    bench.command(Command::SetAutonomy(Autonomy::Human)).unwrap();
+    bench.command(Command::Act("sleep".to_owned())).unwrap();
+    assert!(!bench.state().has_unsent_edit());
 }
 
 /// The question to the mentor went out under the draft's number, and the next step asked without the words.
 #[test]
 fn a_reflection_took_the_words_of_a_draft_that_waited() {
     for staged in [false, true] {
-        let mut bench = broken();
+        let mut bench = with_cancelled_actor_call();
         if staged {
-            bench.wish(Command::StepStage).unwrap();
+            bench.command(Command::StepStage).unwrap();
             assert!(bench.state().draft.is_some());
         }
-        bench.wish(edit(None, "Be brief.")).unwrap();
-        let waits = bench.state().waiting().next().cloned().unwrap();
-        bench.wish(Command::Reflect(Kind::Error)).unwrap();
-        let asked = under_way(&bench);
-        assert!(asked.len() == 1 && asked[0].asked == ModelRole::Mentor && asked[0].call > waits.call);
+        bench.command(edit_prompt(None, "Be brief.")).unwrap();
+        let waits = bench.state().waiting_prompts().next().cloned().unwrap();
+        bench.command(Command::Reflect(ReflectionKind::Error)).unwrap();
+        let asked = prompts_in_flight(&bench);
+        assert!(asked.len() == 1 && asked[0].role == ModelRole::Mentor && asked[0].call > waits.call);
         let (call, text, reasoning) = (asked[0].call, "Beds.".to_owned(), String::new());
         bench.reply(Reply::Model {
             truncated: None,
@@ -112,8 +112,8 @@ fn a_reflection_took_the_words_of_a_draft_that_waited() {
             reasoning,
             usage: crate::domain::Usage::default(),
         });
-        bench.wish(Command::Step).unwrap();
-        let sent = under_way(&bench);
+        bench.command(Command::Step).unwrap();
+        let sent = prompts_in_flight(&bench);
         assert_eq!((sent.len(), &sent[0].sha256, sent[0].edited), (1, &waits.sha256, true), "{staged}");
     }
 }
@@ -121,14 +121,20 @@ fn a_reflection_took_the_words_of_a_draft_that_waited() {
 /// What older programs wrote, where the question took the draft's number and place.
 #[test]
 fn a_question_under_the_number_of_a_draft_takes_its_place() {
-    let mut bench = broken();
-    bench.wish(Command::StepStage).unwrap();
+    let mut bench = with_cancelled_actor_call();
+    bench.command(Command::StepStage).unwrap();
     let call = bench.state().draft.as_ref().unwrap().call;
-    let question = Some(Question::reflect(Kind::Error));
-    let prompt = PromptRecord { call, asked: ModelRole::Mentor, question, ..PromptRecord::default() };
+    let question = Some(Question::reflect(ReflectionKind::Error));
+    let prompt = PromptRecord { call, role: ModelRole::Mentor, question, ..PromptRecord::default() };
     let (seq, event) = (Seq(bench.state().head.0 + 1), Event::PromptSent { prompt: prompt.into() });
     let cause = crate::engine::Cause::Person;
-    bench.engine.state.apply(&crate::engine::Envelope { seq, at: bench.at, cause, more: false, event });
+    bench.engine.state.apply(&crate::engine::Envelope {
+        seq,
+        timestamp: bench.at,
+        cause,
+        batch_continues: false,
+        event,
+    });
     assert!(bench.state().draft.is_none());
 }
 
@@ -136,20 +142,23 @@ fn a_question_under_the_number_of_a_draft_takes_its_place() {
 #[test]
 fn each_question_that_was_broken_off_keeps_its_own_words() {
     for at_once in [true, false] {
-        let mut bench = asked_mentor();
-        bench.wish(Command::Set { name: "mentor_at_once".to_owned(), value: at_once.into() }).unwrap();
-        let calls: Vec<CallId> = bench.state().waiting().map(|p| p.call).collect();
+        let mut bench = with_cancelled_questions();
+        bench
+            .command(Command::ChangeSetting { name: "mentor_at_once".to_owned(), value: at_once.into() })
+            .unwrap();
+        let calls: Vec<CallId> = bench.state().waiting_prompts().map(|p| p.call).collect();
         for (call, words) in calls.iter().zip(["first", "second"]) {
-            bench.wish(edit(Some(*call), words)).unwrap();
+            bench.command(edit_prompt(Some(*call), words)).unwrap();
         }
-        let words =
-            |bench: &Bench| -> Vec<String> { bench.state().waiting().map(|p| p.sha256.clone()).collect() };
+        let words = |bench: &TestEngine| -> Vec<String> {
+            bench.state().waiting_prompts().map(|p| p.sha256.clone()).collect()
+        };
         assert_eq!(words(&bench), ["edited first", "edited second"]);
-        bench.wish(Command::Undo).unwrap();
+        bench.command(Command::Undo).unwrap();
         assert_eq!(words(&bench), ["edited first", ""]);
-        bench.wish(Command::Redo).unwrap();
-        bench.wish(Command::Run).unwrap();
-        let mut sent = under_way(&bench);
+        bench.command(Command::Redo).unwrap();
+        bench.command(Command::Run).unwrap();
+        let mut sent = prompts_in_flight(&bench);
         if !at_once {
             let (call, text, reasoning) = (sent[0].call, "Beds.".to_owned(), String::new());
             bench.reply(Reply::Model {
@@ -159,7 +168,7 @@ fn each_question_that_was_broken_off_keeps_its_own_words() {
                 reasoning,
                 usage: crate::domain::Usage::default(),
             });
-            sent.extend(under_way(&bench));
+            sent.extend(prompts_in_flight(&bench));
         }
         let sent: Vec<&str> = sent.iter().map(|p| p.sha256.as_str()).collect();
         assert_eq!(sent, ["edited first", "edited second"], "{at_once}");

@@ -25,17 +25,21 @@ pub enum PauseReason {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What happened.
-    pub what: String,
+    #[serde(rename = "what")]
+    pub message: String,
     /// Where: the actor, the mentor, the world.
-    pub place: String,
+    #[serde(rename = "place")]
+    pub source: String,
     /// What can be done.
-    pub next: String,
+    #[serde(rename = "next")]
+    pub hint: String,
     /// Which kind of failure, where a model's provider knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
     /// The beginning of what had come of an answer, where some had; it is no answer.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub came: String,
+    #[serde(rename = "came")]
+    pub partial_text: String,
     /// What the call cost before it failed, where an answer had been counted that was of no use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
@@ -43,15 +47,15 @@ pub struct Failure {
 
 impl Failure {
     /// Characters of `came` at most.
-    pub const CAME: usize = 2000;
+    pub const MAX_PARTIAL_TEXT: usize = 2000;
 
     /// The beginning of a text, no longer than `came` may be; a longer one says how long it was.
-    pub fn beginning(text: &str) -> String {
+    pub fn shorten(text: &str) -> String {
         let letters = text.chars().count();
-        if letters <= Self::CAME {
+        if letters <= Self::MAX_PARTIAL_TEXT {
             return text.to_owned();
         }
-        let head: String = text.chars().take(Self::CAME).collect();
+        let head: String = text.chars().take(Self::MAX_PARTIAL_TEXT).collect();
         format!("{head}... ({letters} characters)")
     }
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// HTML and SVG, between marks or in a quoted attribute.
-pub fn html(text: &str) -> String {
+pub fn escape_html(text: &str) -> String {
     let text = clean(text);
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
@@ -24,7 +24,7 @@ pub fn html(text: &str) -> String {
 }
 
 /// Markdown on one line, in a sentence, a heading or a cell of a table: no HTML, no emphasis, no link and no new block.
-pub fn markdown(text: &str) -> String {
+pub fn escape_markdown(text: &str) -> String {
     let line = one_line(text);
     let mut out = String::with_capacity(line.len() + 8);
     for (at, c) in line.char_indices() {
@@ -47,7 +47,7 @@ pub fn markdown_code(text: &str) -> String {
     if line.is_empty() {
         return "(empty)".to_owned();
     }
-    let ticks = "`".repeat(longest_run(line) + 1);
+    let ticks = "`".repeat(longest_backtick_run(line) + 1);
     let pad = if line.starts_with('`') || line.ends_with('`') { " " } else { "" };
     format!("{ticks}{pad}{line}{pad}{ticks}")
 }
@@ -55,17 +55,17 @@ pub fn markdown_code(text: &str) -> String {
 /// Markdown's code block of several lines, with a fence longer than any in the text.
 pub fn markdown_block(text: &str) -> String {
     let text = clean(text);
-    let ticks = "`".repeat((longest_run(&text) + 1).max(3));
+    let ticks = "`".repeat((longest_backtick_run(&text) + 1).max(3));
     format!("{ticks}\n{}\n{ticks}\n", text.trim_end())
 }
 
-fn longest_run(text: &str) -> usize {
+fn longest_backtick_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
 /// JSON with everything escaped that could steer a terminal or hide text: DEL, C1 controls, line separators and bidirectional
 /// controls. They stand inside strings only, where an escape means the same, so the value is the same.
-pub fn json(text: &str) -> Cow<'_, str> {
+pub fn escape_json(text: &str) -> Cow<'_, str> {
     if text.is_ascii() && !text.contains('\u{7f}') {
         return Cow::Borrowed(text);
     }
@@ -85,7 +85,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
 }
 
 /// The address of a server without what may be a secret in it: name and password, the values of its query, its fragment.
-pub fn address(url: &str) -> String {
+pub fn redact_url(url: &str) -> String {
     const HIDDEN: &str = "[hidden]";
     let (scheme, rest) = match url.split_once("://") {
         Some((scheme, rest)) => (format!("{scheme}://"), rest),
@@ -121,9 +121,9 @@ mod tests {
 
     #[test]
     fn hostile_text_is_text_in_every_document() {
-        let page = html(HOSTILE);
+        let page = escape_html(HOSTILE);
         assert!(!page.contains(['<', '>', '"', '\'']), "{page}");
-        let line = markdown(HOSTILE);
+        let line = escape_markdown(HOSTILE);
         assert!(!line.contains(['<', '\n']), "{line}");
         for c in ['|', '`', '[', ']', '*', '_', '#', '~', '$'] {
             assert!(line.match_indices(c).all(|(at, _)| line[..at].ends_with('\\')), "{c}: {line}");
@@ -136,7 +136,7 @@ mod tests {
             assert!(!text.contains(steers), "{text:?}");
         }
         for (text, want) in [("- item", "\\- item"), ("> said", "\\> said"), ("a -> b", "a -> b"), ("", "")] {
-            assert_eq!(markdown(text), want);
+            assert_eq!(escape_markdown(text), want);
         }
     }
 
@@ -144,7 +144,7 @@ mod tests {
     fn escaped_json_is_the_same_value() {
         let value = serde_json::json!({ HOSTILE: [HOSTILE, "é 漢 \u{1f600} \u{e0041} क्ष ❤\u{fe0f}"] });
         let plain = serde_json::to_string_pretty(&value).unwrap();
-        let escaped = json(&plain);
+        let escaped = escape_json(&plain);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
         assert!(
             !escaped.contains(|c: char| (c.is_control() && c != '\n') || is_misleading(c) || c == '\u{2028}')
@@ -168,7 +168,7 @@ mod tests {
             ("me:pass@host/v1", "[hidden]@host/v1"),
             ("", ""),
         ] {
-            assert_eq!(address(url), want);
+            assert_eq!(redact_url(url), want);
         }
     }
 }

@@ -1,0 +1,286 @@
+//! What a person changes by hand beside the lessons.
+
+use super::fixture::{TestEngine, event_names, run_spec, sample_failure, step_result};
+use crate::domain::{EndReason, ReflectionKind};
+use crate::engine::{Command, Event, Reply};
+
+#[test]
+fn a_run_is_changed_between_calls_only() {
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room. Your task is to: rest."));
+    let mut other = run_spec(1, 50);
+    "other".clone_into(&mut other.method);
+    let refused = bench.command(Command::ChangeRun(Box::new(other.clone()))).unwrap_err();
+    assert!(refused.message.contains("being asked"), "{refused:?}");
+    bench.answer_actor("look");
+    let events = bench.command(Command::ChangeRun(Box::new(other.clone()))).unwrap();
+    assert_eq!(event_names(&events), ["run_changed", "memory_set"]);
+    assert_eq!(bench.state().run.as_deref(), Some(&other));
+    assert!(bench.state().episode.as_ref().unwrap().assisted);
+    assert!(bench.state().step_awaiting_decision().is_some(), "the proposal still waits");
+    let mut same_method = other.clone();
+    "m".clone_into(&mut same_method.actor);
+    let events = bench.command(Command::ChangeRun(Box::new(same_method))).unwrap();
+    assert!(matches!(events.as_slice(), [Event::RunChanged { .. }]), "its memory stays");
+}
+
+#[test]
+fn sampling_is_set_for_a_model_only_and_enters_its_next_prompt() {
+    use crate::domain::ModelRole;
+    use serde_json::{Value, json};
+    let set = |name: &str, value: Value| Command::ChangeSetting { name: name.to_owned(), value };
+    let mut bench = with_answered_step();
+    let with = |bench: &mut TestEngine, actor: &str, mentor: &str| {
+        let mut other = run_spec(1, 50);
+        actor.clone_into(&mut other.actor);
+        mentor.clone_into(&mut other.mentor);
+        bench.command(Command::ChangeRun(Box::new(other))).unwrap();
+    };
+    let cases = [
+        ("actor.temperature", json!(0.7), "rules", "no sampling settings"),
+        ("actor.seed", json!(false), "rules", "no sampling settings"),
+        ("actor.top_p", json!(0.7), "recorded:s", "as it was recorded"),
+        ("mentor.top_p", json!(0.7), "rules", "not asked"),
+        ("actor.temprature", json!(0.7), "openai:m", "no sampling setting"),
+        ("actor.base_url", json!("http://h"), "openai:m", "no sampling setting"),
+        ("actor.temperature", json!("hot"), "openai:m", "actor.temperature"),
+    ];
+    for (name, value, actor, why) in cases {
+        with(&mut bench, actor, "symbolic");
+        let refused = bench.command(set(name, value)).unwrap_err();
+        assert!(refused.message.contains(why), "{name} of {actor}: {refused:?}");
+        with(&mut bench, "another", "none");
+    }
+    with(&mut bench, "openai:m", "symbolic");
+    bench.command(Command::StepStage).unwrap();
+    let drafted = bench.state().draft.clone().unwrap();
+    assert!(drafted.sampling.is_empty());
+    bench.command(set("actor.temperature", json!(0.7))).unwrap();
+    bench.command(set("actor.seed", json!(9))).unwrap();
+    // Not yet acted on: taken back, made again.
+    assert_eq!(event_names(&bench.command(Command::Undo).unwrap())[0], "taken_back");
+    assert_eq!(bench.state().run.as_ref().unwrap().settings.seed_override(ModelRole::Actor), None);
+    assert_eq!(event_names(&bench.command(Command::Redo).unwrap())[0], "made_again");
+    bench.command(Command::Step).unwrap();
+    let sent = bench.state().actor_prompts.0.clone().unwrap();
+    assert_eq!(Value::Object(sent.sampling.clone()), json!({"temperature": 0.7, "seed": true}));
+    assert_ne!(sent.seed, drafted.seed, "a prompt that waited is drafted anew");
+    assert_eq!(sent.seed, crate::engine::request_seed(9, 1, sent.step, ModelRole::Actor, 0));
+    let told = bench.state().run.as_ref().unwrap().describe_request_sampling(&sent).unwrap();
+    assert!(told.contains("temperature 0.7 (by a person)") && told.contains("its profile"), "{told}");
+    assert!(bench.command(Command::Undo).unwrap_err().seq.is_some(), "a prompt has used it");
+}
+
+/// A bench whose first step is answered and whose second prompt has not been drafted.
+fn with_answered_step() -> TestEngine {
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room. Your task is to: rest."));
+    bench.answer_actor("think: I could look.");
+    bench.command(Command::StepStage).unwrap();
+    bench.answer_world(step_result("OK."));
+    bench
+}
+
+fn edit_thought(step: u32, text: &str) -> Command {
+    Command::EditThought { step, text: text.to_owned() }
+}
+
+fn edit_observation(step: u32, text: &str) -> Command {
+    Command::EditObservation { step, text: text.to_owned() }
+}
+
+#[test]
+fn the_thought_of_a_proposal_is_what_runs_when_it_is_edited() {
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room. Your task is to: rest."));
+    bench.answer_actor("think: I could look.");
+    assert_eq!(event_names(&bench.command(edit_thought(1, " I look. ")).unwrap()), ["thought_edited"]);
+    assert!(bench.command(edit_thought(1, "I look.")).unwrap().is_empty(), "the same words are no change");
+    assert!(bench.command(edit_thought(1, "  ")).is_err());
+    assert!(bench.command(edit_thought(2, "x")).is_err());
+    assert!(bench.command(edit_observation(1, "x")).unwrap_err().message.contains("not answered yet"));
+    let step = bench.state().last_step().unwrap();
+    assert_eq!((step.thought.as_deref(), step.thought_edited), (Some("I look."), true));
+    assert!(bench.state().episode.as_ref().unwrap().assisted);
+    assert_eq!(event_names(&bench.command(Command::Undo).unwrap()), ["taken_back"]);
+    let step = bench.state().last_step().unwrap();
+    assert_eq!((step.thought.as_deref(), step.thought_edited), (Some("I could look."), false));
+    assert_eq!(event_names(&bench.command(Command::Redo).unwrap()), ["made_again"]);
+    bench.command(Command::StepStage).unwrap();
+    let step = bench.state().last_step().unwrap();
+    assert_eq!(step.action(), Some("think: I look."), "the world is told the edited words");
+}
+
+#[test]
+fn an_answered_step_is_edited_until_a_prompt_shows_it_and_the_world_stays_as_it_is() {
+    let mut bench = with_answered_step();
+    bench.command(edit_observation(1, "There is a lamp.")).unwrap();
+    bench.command(edit_thought(1, "I am careful.")).unwrap();
+    let step = bench.state().last_step().unwrap();
+    assert_eq!((step.observation(), step.is_observation_edited()), (Some("There is a lamp."), true));
+    assert_eq!(step.answer.as_ref().unwrap().raw, "OK.");
+    let done = step.executed.as_ref().unwrap();
+    assert_eq!(
+        (done.action.as_str(), done.sent.as_deref()),
+        ("think: I am careful.", Some("think: I could look.")),
+        "a rebuilt world is told what it was told"
+    );
+    bench.command(Command::Undo).unwrap();
+    bench.command(Command::Undo).unwrap();
+    let step = bench.state().last_step().unwrap();
+    assert_eq!((step.observation(), step.is_observation_edited()), (Some("OK."), false));
+    assert_eq!(step.action(), Some("think: I could look."));
+    bench.command(Command::Redo).unwrap();
+    // The next prompt shows it: from then on only a fork from before that prompt can change it.
+    let answered = bench.state().last_step().unwrap().answered_seq;
+    bench.command(Command::Step).unwrap();
+    for refused in [edit_observation(1, "x"), edit_thought(1, "x")] {
+        let refusal = bench.command(refused).unwrap_err();
+        assert_eq!(refusal.seq.unwrap().0, answered.0 + 1, "{refusal:?}");
+    }
+    assert!(bench.command(Command::Undo).unwrap_err().seq.is_some());
+    assert!(bench.command(Command::Redo).unwrap_err().seq.is_some(), "it would come too late");
+}
+
+#[test]
+fn settings_autonomy_remarks_and_drafts_are_taken_back_one_by_one() {
+    let mut bench = with_answered_step();
+    let set = |name: &str, value: serde_json::Value| Command::ChangeSetting { name: name.to_owned(), value };
+    let before = bench.state().clone();
+    bench.command(set("max_steps", 9.into())).unwrap();
+    bench.command(set("max_moves", 3.into())).unwrap();
+    bench.command(set("own", "x".into())).unwrap();
+    bench.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm)).unwrap();
+    bench.command(Command::Remark { step: 1, text: "odd".to_owned() }).unwrap();
+    bench.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
+    let changed = bench.state().clone();
+    for _ in 0..6 {
+        assert_eq!(event_names(&bench.command(Command::Undo).unwrap()), ["taken_back"]);
+    }
+    assert!(bench.command(Command::Undo).is_err());
+    let state = bench.state();
+    assert_eq!((&state.run, state.autonomy, &state.remarks), (&before.run, before.autonomy, &before.remarks));
+    assert!(state.last_step().unwrap().remarks.is_empty());
+    for _ in 0..6 {
+        bench.command(Command::Redo).unwrap();
+    }
+    let state = bench.state();
+    assert_eq!(
+        (&state.run, state.autonomy, &state.remarks),
+        (&changed.run, changed.autonomy, &changed.remarks)
+    );
+    assert_eq!(state.last_step().unwrap().remarks, ["odd"]);
+    // A draft.
+    bench.command(Command::SetAutonomy(crate::domain::Autonomy::Auto)).unwrap();
+    bench.command(Command::StepStage).unwrap();
+    let draft = bench.state().draft.clone();
+    assert!(draft.is_some());
+    bench.command(Command::EditPrompt { call: None, segment: 0, text: "other".to_owned() }).unwrap();
+    assert!(bench.state().draft != draft);
+    bench.command(Command::Undo).unwrap();
+    assert_eq!(bench.state().draft, draft);
+    bench.command(Command::Redo).unwrap();
+    assert!(bench.state().draft.as_ref().unwrap().edited);
+    // A change of a lesson drafts anew: there is nothing left of the change of the prompt.
+    bench.command(set("max_steps", 8.into())).unwrap();
+    bench.command(Command::Undo).unwrap();
+    assert_eq!(event_names(&bench.command(Command::Undo).unwrap()), ["taken_back"], "the autonomy before it");
+}
+
+#[test]
+fn what_has_run_is_not_undone_but_gone_back_before() {
+    let mut bench = TestEngine::started(1, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room. Your task is to: rest."));
+    bench.answer_actor("look");
+    let events = bench
+        .command(Command::Override {
+            action: "jump".to_owned(),
+            shown_as: crate::domain::ShownAs::Own,
+            thought_disposition: crate::domain::ThoughtDisposition::Kept,
+        })
+        .unwrap();
+    assert_eq!(event_names(&events)[0], "action_overridden");
+    let of = bench.journal.iter().find(|e| matches!(e.event, Event::ActionOverridden { .. })).unwrap().seq;
+    let refusal = bench.command(Command::Undo).unwrap_err();
+    assert_eq!(refusal.seq, Some(of));
+    assert!(refusal.hint.contains("go back"));
+}
+
+#[test]
+fn a_breakpoint_is_taken_back_and_not_the_older_remark() {
+    let mut bench = with_answered_step();
+    bench.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
+    bench.command(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }).unwrap();
+    bench.command(Command::SwitchBreakpoint { breakpoint: 1, enabled: false }).unwrap();
+    bench.command(Command::RemoveBreakpoint(1)).unwrap();
+    let on = |bench: &TestEngine| bench.state().breakpoints.get(1).map(|b| b.enabled);
+    for is in [Some(false), Some(true), None] {
+        assert_eq!(event_names(&bench.command(Command::Undo).unwrap()), ["taken_back"]);
+        assert_eq!(on(&bench), is);
+    }
+    assert_eq!(bench.state().remarks.len(), 1);
+    for is in [Some(true), Some(false), None] {
+        assert_eq!(event_names(&bench.command(Command::Redo).unwrap()), ["made_again"]);
+        assert_eq!(on(&bench), is);
+    }
+}
+
+#[test]
+fn an_undo_after_what_stays_is_refused_and_takes_back_nothing_older() {
+    let mut spec = run_spec(1, 50);
+    spec.method = "another".to_owned();
+    let failed = |bench: &mut TestEngine| {
+        bench.command(Command::Step).unwrap();
+        let (call, _) = bench.first_call().unwrap();
+        bench.reply(Reply::Failed { call, failure: sample_failure() });
+    };
+    let asked = |bench: &mut TestEngine| drop(bench.command(Command::Step).unwrap());
+    let proposed = |bench: &mut TestEngine| {
+        bench.command(Command::Step).unwrap();
+        bench.answer_actor("look");
+    };
+    let differs = |bench: &mut TestEngine| {
+        let (recorded, now) = ("OK.".to_owned(), "No.".to_owned());
+        bench.reply(Reply::Diverged { episode: 1, step: 1, recorded, actual: now });
+    };
+    let ended = |bench: &mut TestEngine| drop(bench.command(Command::EndEpisode(EndReason::Person)).unwrap());
+    let templates = Command::ChangeSetting { name: "templates".to_owned(), value: "other".into() };
+    let task = spec.tasks[0].clone();
+    let before: [&dyn Fn(&mut TestEngine); 9] =
+        [&|_| (), &|_| (), &asked, &proposed, &|_| (), &failed, &differs, &ended, &|_| ()];
+    let deeds = [
+        (Command::ChangeRun(Box::new(spec)), "run_changed", "the run was changed"),
+        (Command::EndEpisode(EndReason::Person), "episode_ended", "the episode was ended"),
+        (Command::AskAgain, "call_cancelled", "a call to a model was broken off"),
+        (Command::AskAgain, "asked_again", "the agent was asked again"),
+        (templates, "setting_changed", "other prompt templates were taken"),
+        (Command::RetryFromRecording("cache".to_owned()), "retried", "a recorded reply was taken"),
+        (Command::Retry, "retried", "the world was taken as it is now"),
+        (Command::BeginEpisode(Box::new(task)), "episode_started", "an episode was begun"),
+        (Command::EndRun, "run_ended", "the run was ended"),
+    ];
+    for (set, (command, name, words)) in before.iter().zip(deeds) {
+        let mut bench = with_answered_step();
+        set(&mut bench);
+        bench.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
+        bench.command(command).unwrap();
+        let named = |e: &&crate::engine::Envelope| event_names(std::slice::from_ref(&e.event)) == [name];
+        let of = bench.journal.iter().rev().find(named).unwrap().seq;
+        let refusal = bench.command(Command::Undo).unwrap_err();
+        assert!(refusal.message.contains(words), "{refusal:?}");
+        assert_eq!(refusal.seq, Some(of), "a fork from before it is offered");
+        assert_eq!(bench.state().remarks.len(), 1);
+    }
+    // The mentor's words are not unsaid either.
+    let mut bench = TestEngine::with_mentor(1, 50);
+    bench.command(Command::Step).unwrap();
+    bench.answer_world(step_result("A room. Your task is to: rest."));
+    bench.answer_actor("look");
+    bench.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
+    bench.command(Command::Reflect(ReflectionKind::Error)).unwrap();
+    assert!(bench.command(Command::Undo).unwrap_err().message.contains("the mentor was asked"));
+}
