@@ -66,7 +66,7 @@ fn load_and_reset(bencher: Bencher) {
         for recorded in GAMES.iter() {
             let game = Game::load(&recorded.id, &recorded.bytes);
             let mut world = game.and_then(|game| World::new(game, None));
-            black_box(world.as_mut().map(|world| world.begin().map(str::len)).ok());
+            black_box(world.as_mut().map(|world| world.restart().map(str::len)).ok());
         }
     });
 }
@@ -77,7 +77,7 @@ fn reset(bencher: Bencher) {
     let mut worlds = worlds();
     bencher.counter(ItemsCount::new(worlds.len())).bench_local(|| {
         for (world, _) in &mut worlds {
-            black_box(world.begin().map(str::len).ok());
+            black_box(world.restart().map(str::len).ok());
         }
     });
 }
@@ -90,7 +90,7 @@ fn step_with_admissible(bencher: Bencher) {
     bencher.counter(ItemsCount::new(steps)).bench_local(|| {
         for (world, traces) in &mut worlds {
             for trace in *traces {
-                black_box(world.begin().is_ok());
+                black_box(world.restart().is_ok());
                 for command in trace {
                     black_box(world.play(command).map(|reply| reply.feedback.len()).ok());
                     black_box(world.commands().iter().map(str::len).sum::<usize>());

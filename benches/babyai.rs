@@ -41,8 +41,8 @@ fn figures() -> Value {
         let step = cpu_of_one(mixed.len(), || play(&mut world, &mixed, EPISODE));
         let turn_or_move = cpu_of_one(moves.len(), || play(&mut world, &moves, usize::MAX));
         let turn = cpu_of_one(mixed.len(), || live(&mut world, &mixed));
-        let starts = (0..20).filter_map(|seed| Level::of_name(name)?.start(seed).ok());
-        let hashes: Vec<String> = starts.map(|start| World::new(Arc::new(start)).hash()).collect();
+        let starts = (0..20).filter_map(|seed| Level::from_name(name)?.generate(seed).ok());
+        let hashes: Vec<String> = starts.map(|start| World::new(Arc::new(start)).state_hash()).collect();
         let figures = json!({"step": step, "turn_or_move": turn_or_move, "turn": turn, "starts": hashes});
         all.insert(name.to_owned(), figures);
     }
@@ -69,10 +69,10 @@ fn cpu_of_one(many: usize, mut call: impl FnMut()) -> Option<f64> {
 fn play(world: &mut World, walk: &[String], episode: usize) {
     for (step, action) in walk.iter().enumerate() {
         if step % episode == 0 {
-            black_box(world.begin());
+            black_box(world.restart());
         }
         black_box(world.play(action).observation.len());
-        black_box(world.available().map(str::len).sum::<usize>());
+        black_box(world.available_actions().map(str::len).sum::<usize>());
     }
 }
 
@@ -88,7 +88,7 @@ fn live(world: &mut World, walk: &[String]) {
 }
 
 fn open(name: &str) -> Option<World> {
-    Some(World::new(Arc::new(Level::of_name(name)?.start(1234).ok()?)))
+    Some(World::new(Arc::new(Level::from_name(name)?.generate(1234).ok()?)))
 }
 
 /// A small generator of our own for choices among actions.
@@ -103,9 +103,9 @@ fn walk(world: &mut World, steps: usize, only: Option<&[&str]>) -> Vec<String> {
     let mut walk = Vec::new();
     for step in 0..steps {
         if step % EPISODE == 0 {
-            world.begin();
+            world.restart();
         }
-        let list: Vec<&str> = only.map_or_else(|| world.available().collect(), <[&str]>::to_vec);
+        let list: Vec<&str> = only.map_or_else(|| world.available_actions().collect(), <[&str]>::to_vec);
         let action = list[choose(&mut state, list.len())].to_owned();
         world.play(&action);
         walk.push(action);
@@ -150,8 +150,8 @@ fn snapshot_and_restore(bencher: Bencher, name: &str) {
 /// One item is a level made from a seed.
 #[divan::bench(args = LEVELS)]
 fn make_level(bencher: Bencher, name: &str) {
-    let Some(level) = Level::of_name(name) else { return };
+    let Some(level) = Level::from_name(name) else { return };
     bencher.counter(ItemsCount::new(30_usize)).bench_local(|| {
-        (0..30).filter_map(|seed| level.start(seed).ok()).map(|start| start.things.len()).sum::<usize>()
+        (0..30).filter_map(|seed| level.generate(seed).ok()).map(|start| start.things.len()).sum::<usize>()
     });
 }

@@ -6,7 +6,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports figures")]
 
 use retrospect::env::alfworld::{Game, World};
-use retrospect::env::household::{self, Difficulty, Kind, TaskId};
+use retrospect::env::household::{self, Difficulty, TaskId, TaskKind};
 use retrospect::env::{EnvError, Environment};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -59,7 +59,7 @@ fn main() -> Outcome<()> {
 /// Writes a normal game of each kind; their folders and walkthroughs.
 fn own_games(dir: &Path) -> Outcome<Vec<(String, Vec<String>)>> {
     let mut games = Vec::new();
-    for kind in Kind::ALL {
+    for kind in TaskKind::ALL {
         let game = household::generate(&TaskId { difficulty: Difficulty::Normal, kind, seed: 1 })?;
         let folder = dir.join(&game.folder);
         std::fs::create_dir_all(&folder)?;
@@ -119,7 +119,7 @@ fn measure(work: &Work) -> Outcome<Figures> {
 }
 
 fn begin(world: &mut World) -> Result<(), EnvError> {
-    std::hint::black_box(world.begin()?);
+    std::hint::black_box(world.restart()?);
     std::hint::black_box(world.commands().iter().collect::<Vec<&str>>());
     Ok(())
 }

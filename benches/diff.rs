@@ -53,14 +53,14 @@ fn measure(name: &str, a: &Path, b: &Path) {
         let side = |name: &str, timeline: &Arc<Timeline>| {
             let states = timeline.clone();
             let states = Arc::new(move |seq| states.state_at(seq));
-            Side::of(name, &timeline.head().clone(), None, states).expect("an episode")
+            Side::load(name, &timeline.head().clone(), None, states).expect("an episode")
         };
-        let found = Comparison::of(side("a", &left), side("b", &right), render).expect("sound branches");
+        let found = Comparison::new(side("a", &left), side("b", &right), render).expect("sound branches");
         wall.push(start.elapsed().as_secs_f64() * 1e3);
         cpu.push((processor_seconds().unwrap_or(f64::NAN) - open_cpu) * 1e3);
         opening.push((open_cpu - began) * 1e3);
-        assert_eq!(found.a.episode.steps.len() as u32, STEPS);
-        told = format!("first difference {:?}, rows {:?}", found.first, found.counts());
+        assert_eq!(found.left.episode.steps.len() as u32, STEPS);
+        told = format!("first difference {:?}, rows {:?}", found.first_difference, found.counts());
     }
     let (cpu, wall, opening) = (median(cpu), median(wall), median(opening));
     println!(

@@ -95,7 +95,7 @@ fn jumps(long: &Path) {
             let near = Seq(at.0.saturating_sub(back).max(1));
             next.push(measured(|| assert_eq!(store.state_at(near).head, near)).1 * 1e3);
         }
-        assert_eq!(store.timeline().fault(), None);
+        assert_eq!(store.timeline().take_fetch_error(), None);
     }
     let wall: Vec<f64> = first.iter().map(|f| f.1 * 1e3).collect();
     let worst = wall.iter().copied().fold(0.0, f64::max);

@@ -12,9 +12,11 @@ mod process;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use retrospect::env::pddl::{Domain, Game, Joining, Playing, Source, TaskId, World, Yardstick, generate};
+use retrospect::env::pddl::{
+    Domain, Game, GoalSeparator, PddlEnvironment, ProblemSource, ReferencePlan, TaskId, World, generate,
+};
 use retrospect::env::{EnvError, Environment};
-use retrospect::pddl::Effort;
+use retrospect::pddl::SearchLimits;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::fs;
@@ -76,9 +78,9 @@ fn figures(folder: &Path) -> Value {
     let mut all = Map::new();
     for (walk, (domain, at)) in WALKS.iter().zip(PLACES) {
         let mut world = World::new(Arc::clone(&walk.game));
-        world.begin();
+        world.restart();
         let start = format!("{:016x}", world.state_hash());
-        let mut playing = Playing::new(Arc::clone(&walk.game), Joining::Comma, None);
+        let mut playing = PddlEnvironment::new(Arc::clone(&walk.game), GoalSeparator::Comma, None);
         let step = cpu_of_one(|| lean(&mut world, walk));
         let turn = cpu_of_one(|| live(&mut playing, walk));
         let put = |name: &str, text: &[u8]| {
@@ -110,15 +112,15 @@ fn cpu_of_one(mut call: impl FnMut()) -> Option<f64> {
 
 /// Plays a walk, with the list of valid actions read after every step.
 fn lean(world: &mut World, walk: &Walk) {
-    black_box(world.begin().len());
+    black_box(world.restart().len());
     for action in &walk.actions {
         black_box(world.play(action).observation.len());
-        black_box(world.valid().map(str::len).sum::<usize>());
+        black_box(world.valid_actions().map(str::len).sum::<usize>());
     }
 }
 
 /// The same through the trait that every world has.
-fn live(world: &mut Playing, walk: &Walk) {
+fn live(world: &mut PddlEnvironment, walk: &Walk) {
     black_box(world.reset().is_ok());
     for action in &walk.actions {
         black_box(world.step(action).map(|turn| turn.observation.len()).ok());
@@ -187,14 +189,14 @@ fn large() {
         ),
     ] {
         let begun = Instant::now();
-        let told = match load(domain.text().as_bytes(), text.as_bytes()) {
+        let told = match load(domain.pddl_text().as_bytes(), text.as_bytes()) {
             Ok(game) => {
-                let yardstick = match game.yardstick(Effort::MODEST) {
-                    Yardstick::Plan(length) => format!("a plan of {length}"),
-                    Yardstick::Impossible => "no plan".to_owned(),
-                    Yardstick::GaveUp { states } => format!("the planner gives up after {states} states"),
+                let yardstick = match game.reference_plan(SearchLimits::INTERACTIVE) {
+                    ReferencePlan::Plan(length) => format!("a plan of {length}"),
+                    ReferencePlan::Impossible => "no plan".to_owned(),
+                    ReferencePlan::GaveUp { states } => format!("the planner gives up after {states} states"),
                 };
-                let mut world = Playing::new(game, Joining::Comma, None);
+                let mut world = PddlEnvironment::new(game, GoalSeparator::Comma, None);
                 let first = world.reset().map(|turn| turn.observation.len());
                 let listed = world.admissible().map(|all| all.len());
                 match (first, listed) {
@@ -233,7 +235,7 @@ fn walk((domain, at): (Domain, usize)) -> Option<Walk> {
     } else {
         let grade = if at == 0 { "easy" } else { "hard" };
         let id: TaskId = format!("{}/{grade}/1", domain.word()).parse().ok()?;
-        (domain.text().as_bytes().to_vec(), generate(&id).ok()?.text.into_bytes(), true)
+        (domain.pddl_text().as_bytes().to_vec(), generate(&id).ok()?.text.into_bytes(), true)
     };
     let game = load(&domain, &problem).ok()?;
     let mut world = World::new(Arc::clone(&game));
@@ -242,7 +244,7 @@ fn walk((domain, at): (Domain, usize)) -> Option<Walk> {
     for _ in 0..STEPS {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let many = world.valid_count().max(1);
-        let action = world.valid().nth((seed >> 33) as usize % many)?.to_owned();
+        let action = world.valid_actions().nth((seed >> 33) as usize % many)?.to_owned();
         world.play(&action);
         actions.push(action);
     }
@@ -250,7 +252,7 @@ fn walk((domain, at): (Domain, usize)) -> Option<Walk> {
 }
 
 fn load(domain: &[u8], problem: &[u8]) -> Result<Arc<Game>, EnvError> {
-    Game::load(&Source { domain_label: "domain", domain, problem_label: "problem", problem })
+    Game::load(&ProblemSource { domain_label: "domain", domain, problem_label: "problem", problem })
 }
 
 /// One item is a text step with its list of valid actions.
@@ -265,7 +267,7 @@ fn step_with_valid(bencher: Bencher, at: usize) {
 #[divan::bench(args = 0..PLACES.len())]
 fn environment_step(bencher: Bencher, at: usize) {
     let Some(walk) = WALKS.get(at) else { return };
-    let mut world = Playing::new(Arc::clone(&walk.game), Joining::Comma, None);
+    let mut world = PddlEnvironment::new(Arc::clone(&walk.game), GoalSeparator::Comma, None);
     bencher.counter(ItemsCount::new(STEPS)).bench_local(|| live(&mut world, walk));
 }
 
@@ -273,12 +275,13 @@ fn environment_step(bencher: Bencher, at: usize) {
 #[divan::bench(args = 0..PLACES.len())]
 fn load_and_reset(bencher: Bencher, at: usize) {
     let Some(walk) = WALKS.get(at) else { return };
-    bencher.bench_local(|| load(&walk.domain, &walk.problem).ok().map(|game| World::new(game).begin().len()));
+    bencher
+        .bench_local(|| load(&walk.domain, &walk.problem).ok().map(|game| World::new(game).restart().len()));
 }
 
 /// One item is a plan from the start.
 #[divan::bench(args = 0..PLACES.len(), sample_count = 5, sample_size = 1)]
 fn yardstick(bencher: Bencher, at: usize) {
     let Some(walk) = WALKS.get(at) else { return };
-    bencher.bench_local(|| walk.game.yardstick(Effort::MODEST));
+    bencher.bench_local(|| walk.game.reference_plan(SearchLimits::INTERACTIVE));
 }

@@ -21,7 +21,7 @@ use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::engine::{Command, Effect, Engine, Envelope, Input, LessonCommand, Reply};
 use retrospect::env::Environment;
 use retrospect::env::babyai::Level;
-use retrospect::env::household::{Difficulty, Kind as HouseholdKind, TaskId};
+use retrospect::env::household::{Difficulty, TaskId, TaskKind as HouseholdKind};
 use retrospect::env::pddl::Domain;
 use retrospect::prompt::{Templates, render};
 use retrospect::provider::rules::{TABLE_SEEDS, TUNING_SEEDS, answer};
@@ -237,7 +237,8 @@ fn run_all(tasks: &[Task], method: &str, lessons: &[String], show: bool) -> Vec<
         limits: Limits { steps: CAP, moves: None, wall_seconds: None },
         ..run::spec(method, tasks.to_vec())
     };
-    let policy = retrospect::method::policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
+    let policy =
+        retrospect::method::build_policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
     let mut engine = Engine::new(policy);
     let pool = lessons
         .iter()

@@ -7,29 +7,29 @@
 mod complete;
 mod condition;
 mod forms;
-mod look;
-mod near;
+mod matcher;
 mod number;
 mod parse;
-mod why;
+mod reason;
+mod similar;
 
-pub use complete::{Known, Offer, offers};
-pub use condition::{Condition, Meant, Part, Pattern, Same, Scope, Spend};
+pub use complete::{CompletionContext, Suggestion, suggestions};
+pub use condition::{BreakpointSpec, Condition, Pattern, RepeatedPart, SpendLimit, SpendScope, TextPart};
 pub use forms::{FORMS, Form, hint};
-pub use parse::{Bad, LONGEST, check, parse};
+pub use parse::{MAX_CONDITION_CHARS, ParseError, parse, parse_checked};
 
 use crate::engine::{BreakpointRules, CommandError};
 use std::sync::Arc;
 
 /// The rules that an engine's policy looks with, and how it reads what a person types; whoever knows the detectors holds
 /// their names to it with [`check`]. Patterns are compiled once for each condition.
-pub fn rules(read: fn(&str) -> Result<Meant, Bad>) -> BreakpointRules {
-    let kept = look::Kept::default();
+pub fn breakpoint_rules(read: fn(&str) -> Result<BreakpointSpec, ParseError>) -> BreakpointRules {
+    let kept = matcher::ConditionCache::default();
     BreakpointRules {
         parse: Arc::new(move |text| {
-            read(text).map(|meant| meant.stop()).map_err(|bad| CommandError::new(bad.what, bad.next))
+            read(text).map(|meant| meant.to_record()).map_err(|bad| CommandError::new(bad.message, bad.hint))
         }),
-        find_hits: Arc::new(move |before, envelope, after| kept.look(before, envelope, after)),
+        find_hits: Arc::new(move |before, envelope, after| kept.find_hits(before, envelope, after)),
     }
 }
 

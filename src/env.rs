@@ -2,10 +2,10 @@
 
 pub mod alfworld;
 pub mod babyai;
-mod dice;
 pub mod household;
-mod name;
+mod labelled_rng;
 pub mod pddl;
+mod task_name;
 
 use crate::domain::{EnvInfo, StepResult};
 use std::any::Any;
@@ -43,7 +43,7 @@ pub trait Environment: Send {
     }
 
     /// The fields of `play --json`'s `world` object (ALFWorld: `inventory`).
-    fn peek(&self) -> serde_json::Value {
+    fn world_summary(&self) -> serde_json::Value {
         serde_json::Value::Object(serde_json::Map::new())
     }
 

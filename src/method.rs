@@ -2,8 +2,7 @@
 //!
 //! A method is found by its name on the command line ([`policy`]); what it obeys besides is listed once, in [`SETTINGS`].
 
-mod agenda;
-mod calibrated;
+mod calibration;
 mod constitution;
 mod fcrf;
 mod mentor;
@@ -11,16 +10,19 @@ mod omnireflect;
 mod planning;
 mod react;
 mod reflexion;
+mod schedule;
 mod settings;
 mod sweet_sour;
 
 pub use fcrf::{Depth, Difficulty, Fcrf};
-pub use mentor::{follow, followed, switched, unasked};
+pub use mentor::{derive_generation, derived_generation, switch_model, unused_mentor_reason};
 pub use omnireflect::OmniReflect;
-pub use planning::{Planning, plan_line, plan_lines};
+pub use planning::{Planning, current_plan_line, numbered_plan_lines};
 pub use react::ReAct;
 pub use reflexion::Reflexion;
-pub use settings::{Fixed, PaperOrCode, SETTINGS, SettingSpec, bind, defaults, trials};
+pub use settings::{
+    DefaultValue, PaperOrCode, SETTINGS, SettingSpec, apply_limits, default_trials, defaults,
+};
 pub use sweet_sour::SweetSour;
 
 use crate::domain::RunSpec;
@@ -29,13 +31,13 @@ use crate::prompt::{self, PromptBuilder, Templates};
 use std::sync::Arc;
 
 /// The names of all methods, in the order in which screens list them.
-pub const NAMES: &[&str] = &["react", "omnireflect", "reflexion", "fcrf", "sweet_sour", "planning"];
+pub const METHOD_NAMES: &[&str] = &["react", "omnireflect", "reflexion", "fcrf", "sweet_sour", "planning"];
 
 /// A method that this program does not know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownMethod {
     /// No method has this name.
-    #[error("there is no method {0:?}; there are {list}", list = NAMES.join(", "))]
+    #[error("there is no method {0:?}; there are {list}", list = METHOD_NAMES.join(", "))]
     Name(String),
     /// The method is there, but not with this generation of reflections.
     #[error("OmniReflect has no {0:?} generation; there are symbolic, neural and neuro-symbolic")]
@@ -49,15 +51,15 @@ pub enum UnknownMethod {
 ///
 /// # Errors
 /// [`UnknownMethod`] when the run names a method or a generation that is not there.
-pub fn policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, UnknownMethod> {
-    policy_at(spec, Arc::new(PromptBuilder::new(templates)))
+pub fn build_policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, UnknownMethod> {
+    build_policy_with(spec, Arc::new(PromptBuilder::new(templates)))
 }
 
 /// As [`policy`], with prompts drafted at this desk, so that their sender can have them from it.
 ///
 /// # Errors
 /// As for [`policy`].
-pub fn policy_at(spec: &RunSpec, desk: Arc<PromptBuilder>) -> Result<Policy, UnknownMethod> {
+pub fn build_policy_with(spec: &RunSpec, desk: Arc<PromptBuilder>) -> Result<Policy, UnknownMethod> {
     let method: Arc<dyn Method> = match spec.method.as_str() {
         "react" => Arc::new(ReAct),
         "omnireflect" => match spec.settings.text("generation", "symbolic") {
@@ -67,22 +69,22 @@ pub fn policy_at(spec: &RunSpec, desk: Arc<PromptBuilder>) -> Result<Policy, Unk
         "reflexion" => Arc::new(Reflexion),
         "fcrf" => Arc::new(Fcrf),
         "sweet_sour" => Arc::new(SweetSour),
-        "planning" => Arc::new(Planning::of(spec)?),
+        "planning" => Arc::new(Planning::for_run(spec)?),
         other => return Err(UnknownMethod::Name(other.to_owned())),
     };
     let learns = !spec.calibration_tasks().is_empty() || !spec.exploration_tasks().is_empty();
-    let method = if learns { Arc::new(calibrated::Calibrated(method)) } else { method };
+    let method = if learns { Arc::new(calibration::WithCalibration(method)) } else { method };
     Ok(Policy {
         method,
         draft_prompt: Arc::new(move |state, ask| desk.draft(state, ask)),
         parse_reply: prompt::read,
         parse_mentor_reply: prompt::read_mentor,
-        edit_prompt: prompt::edited,
-        rewrite_action: prompt::interface::outgoing,
-        rewrite_observation: prompt::interface::incoming,
-        extract_goal: prompt::interface::goal,
+        edit_prompt: prompt::edit_segment,
+        rewrite_action: prompt::interface::outgoing_action,
+        rewrite_observation: prompt::interface::shown_observation,
+        extract_goal: prompt::interface::goal_from_reset,
         detect: Arc::new(crate::symbolic::detect),
-        breakpoints: crate::breakpoint::rules(condition),
+        breakpoints: crate::breakpoint::breakpoint_rules(parse_condition),
         is_attended: true,
     })
 }
@@ -91,8 +93,10 @@ pub fn policy_at(spec: &RunSpec, desk: Arc<PromptBuilder>) -> Result<Policy, Unk
 ///
 /// # Errors
 /// [`Bad`](crate::breakpoint::Bad), in words.
-pub fn condition(text: &str) -> Result<crate::breakpoint::Meant, crate::breakpoint::Bad> {
-    crate::breakpoint::check(text, crate::symbolic::DETECTORS)
+pub fn parse_condition(
+    text: &str,
+) -> Result<crate::breakpoint::BreakpointSpec, crate::breakpoint::ParseError> {
+    crate::breakpoint::parse_checked(text, crate::symbolic::DETECTORS)
 }
 
 #[cfg(test)]

@@ -19,8 +19,8 @@ mod render;
 mod templates;
 
 pub use builder::PromptBuilder;
-pub(crate) use draft::CONTEXT_TOKENS;
-pub use edit::edited;
+pub(crate) use draft::DEFAULT_CONTEXT_TOKENS;
+pub use edit::edit_segment;
 pub use mentor::read_mentor;
 pub use read::{cut_short, may_be_reasoning, read};
 pub use render::{body_hash, render, text_hash};

@@ -4,7 +4,7 @@
 //! beside `timeline`: it knows the nouns, the events and the fold, and nothing of methods, drivers or screens.
 
 mod by_task;
-mod carried;
+mod embedded;
 mod html;
 mod json;
 mod lines;
@@ -21,14 +21,16 @@ mod transcript;
 mod tests;
 
 pub use by_task::ByTask;
-pub use carried::{Carried, NotAReport, carried, carry};
-pub use html::html;
-pub use json::json;
-pub use lines::{Aside, Lines, TurnLine, counted, summary_line, turn_line};
-pub use markdown::markdown;
-pub use record::{At, BadAt, EpisodeRecord, FailedCall, Record, Recording, Shown};
-pub use reflexion::reflexion;
+pub use embedded::{EmbeddedSession, EmbeddedSessionError, embed_session, extract_session};
+pub use html::render_html;
+pub use json::render_json;
+pub use lines::{RunLines, StepExtras, StepFields, pluralize, step_fields, summary_line};
+pub use markdown::render_markdown;
+pub use record::{
+    EpisodeRecord, FailedCall, InvalidStepRef, SessionRecord, SessionRecorder, ShownBranch, StepRef,
+};
+pub use reflexion::reflexion_files;
 #[cfg(feature = "tui")]
-pub use svg::{SvgColors, svg};
-pub use tally::{Graded, Tally};
-pub use transcript::{Transcript, source_words, transcript};
+pub use svg::{SvgColors, render_svg};
+pub use tally::{DifficultyRates, Tally};
+pub use transcript::{Transcript, render_transcript, reply_source};

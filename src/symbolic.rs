@@ -11,17 +11,17 @@ mod failure;
 mod goal;
 mod grid;
 mod names;
+mod parsing;
 mod planning;
 mod rules;
 mod situation;
 pub mod thresholds;
-mod words;
 
-pub use cause::{cause_words, main_cause};
+pub use cause::{cause_text, main_cause};
 pub use detect::detect;
-pub use goal::{Goal, Rung, Treatment};
+pub use goal::{Goal, Subgoal, Treatment};
 pub use names::DETECTORS;
-pub use rules::{PLANNED, Since, answer, reflect};
+pub use rules::{NoteRange, PLANNED_ENVS, answer_question, reflect};
 
 #[cfg(test)]
 mod tests;

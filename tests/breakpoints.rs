@@ -10,12 +10,12 @@ mod tables;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
-use retrospect::breakpoint::rules;
+use retrospect::breakpoint::breakpoint_rules;
 use retrospect::domain::{BreakpointConfig, Seq, ShownAs, Stage, ThoughtDisposition, Usage};
 use retrospect::driver::{Driver, Fork, Handle, OpenWorld, RunConfig};
 use retrospect::engine::{Cause, Command, Envelope, Event, PauseReason, State};
 use retrospect::env::EnvError;
-use retrospect::env::household::{TaskId, open as open_house};
+use retrospect::env::household::{TaskId, open_world as open_house};
 use retrospect::journal::{Session, Use, open_branch};
 use retrospect::prompt::Templates;
 use retrospect::provider::{Delta, Provider, ProviderError, Request, Scripted};
@@ -30,7 +30,7 @@ fn recorded(name: &str) -> Vec<Arc<Envelope>> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples").join(name);
     let session = Session::open(&dir).unwrap();
     let branch = open_branch(&session.trunk(), Use::Look).unwrap();
-    branch.timeline.between(Seq(0), branch.timeline.head().head)
+    branch.timeline.events_between(Seq(0), branch.timeline.head().head)
 }
 
 fn apply(state: &mut State, event: Event) {
@@ -46,7 +46,7 @@ fn apply(state: &mut State, event: Event) {
 
 /// Every hit of a condition, with why.
 fn hits(events: &[Arc<Envelope>], condition: &str) -> Vec<(u32, u32, String)> {
-    let rules = rules(retrospect::method::condition);
+    let rules = breakpoint_rules(retrospect::method::parse_condition);
     let stop: BreakpointConfig = (rules.parse)(condition).unwrap();
     let mut state = State::default();
     apply(&mut state, Event::BreakpointSet { breakpoint: 1, config: stop });
@@ -162,7 +162,7 @@ fn played_by(actor: Arc<dyn Provider>, breaks: &[&str]) -> Played {
         handle.send(Command::Run);
     }
     let state = handle.store.head();
-    let events = handle.store.timeline().between(Seq(0), state.head);
+    let events = handle.store.timeline().events_between(Seq(0), state.head);
     handle.quit();
     thread.join().unwrap();
     (stood, events, state)
@@ -327,7 +327,7 @@ fn conditions_that_a_file_makes_up_come_true_never_and_break_nothing() {
         &mut state,
         Event::BreakpointHit { breakpoint: 9, episode: 3, step: u32::MAX, reason: "?".to_owned() },
     );
-    let rules = rules(retrospect::method::condition);
+    let rules = breakpoint_rules(retrospect::method::parse_condition);
     for envelope in recorded("lamp") {
         let before = state.clone();
         state.apply(&envelope);
@@ -347,7 +347,7 @@ fn a_proposal_at_which_a_breakpoint_fired_is_decided_anew_like_any_other() {
     until(&handle, |s| stands(s, 4));
     let (at, of) = (handle.store.proposal_of(2).unwrap(), handle.store.head());
     let first = of.episode.as_ref().unwrap().step(2).unwrap().first_seq;
-    let events = handle.store.timeline().between(Seq(first.0 - 1), at);
+    let events = handle.store.timeline().events_between(Seq(first.0 - 1), at);
     let proposed = events.iter().find(|e| matches!(e.event, Event::Proposed { .. })).unwrap();
     assert!(proposed.batch_continues, "the hits stand in one batch with it");
     assert!(!events.last().unwrap().batch_continues);

@@ -6,7 +6,7 @@ mod run;
 
 use retrospect::driver::{Driver, OpenWorld, RunConfig};
 use retrospect::engine::{Command, State};
-use retrospect::env::household::{TaskId, open as open_house};
+use retrospect::env::household::{TaskId, open_world as open_house};
 use retrospect::prompt::Templates;
 use run::{household, meta, spec, until};
 use std::sync::Arc;

@@ -118,7 +118,7 @@ fn play_game(root: &Path, folder: &Path) -> Outcome {
 /// The goal's own targets are those of the file beside the game, and a winning walk meets every pattern before it wins.
 fn compare_progress(id: &str, bytes: &[u8], beside: &[u8], traces: &str) -> Result<(), String> {
     let game = Game::load(id, bytes).map_err(|error| error.to_string())?;
-    let targets = Targets::of_traj_data(id, beside).map_err(|error| error.to_string())?;
+    let targets = Targets::from_traj_data(id, beside).map_err(|error| error.to_string())?;
     if *game.targets() != targets {
         return Err(format!("targets {:?}, expected {targets:?}", game.targets()));
     }
@@ -171,7 +171,7 @@ fn compare(id: &str, bytes: &[u8], traces: &str, outcome: &mut Outcome) -> Resul
 
 fn compare_line(world: &mut World, line: &Line) -> Result<(), String> {
     let feedback = match &line.command {
-        None => world.begin().map_err(|error| error.to_string())?,
+        None => world.restart().map_err(|error| error.to_string())?,
         Some(command) => world.play(command).map_err(|error| error.to_string())?.feedback,
     };
     if feedback != line.feedback {
@@ -185,8 +185,8 @@ fn compare_line(world: &mut World, line: &Line) -> Result<(), String> {
             line.admissible_commands.iter().filter(|one| !ours.contains(&one.as_str())).collect();
         return Err(format!("admissible commands: too many {more:?}, missing {less:?}"));
     }
-    if world.won() != line.won {
-        return Err(format!("won {}, expected {}", world.won(), line.won));
+    if world.is_won() != line.won {
+        return Err(format!("won {}, expected {}", world.is_won(), line.won));
     }
     if !world.inventory().eq(line.inventory.iter().map(String::as_str)) {
         return Err(format!(

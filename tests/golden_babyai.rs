@@ -8,7 +8,7 @@
 
 use flate2::read::GzDecoder;
 use retrospect::env::Environment;
-use retrospect::env::babyai::{Dice, Image, Level, SIDE, Start, World};
+use retrospect::env::babyai::{Image, Level, LevelStart, Pcg64, VIEW_SIDE, World};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -159,8 +159,8 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, theirs: &T) -> Res
 
 fn compare_draws(line: &Value) -> Result<(), String> {
     let recorded = Draws::deserialize(line).map_err(|error| error.to_string())?;
-    let mut dice = Dice::new(recorded.seed);
-    let inner = dice.inner();
+    let mut dice = Pcg64::new(recorded.seed);
+    let inner = dice.state_and_increment();
     same("the state", &format!("{:#x}", inner.0), &recorded.state)?;
     same("the increment", &format!("{:#x}", inner.1), &recorded.inc)?;
     for (at, draw) in recorded.draws.iter().enumerate() {
@@ -176,16 +176,16 @@ fn compare_draws(line: &Value) -> Result<(), String> {
 }
 
 /// Reads the recorded start, makes the same from its seed, and compares the two.
-fn compare_start(line: &Value) -> Result<Start, String> {
-    let read = Start::of_value("golden", line).map_err(|error| error.to_string())?;
-    let level = Level::of_name(&read.env_id).ok_or("no such level")?;
+fn compare_start(line: &Value) -> Result<LevelStart, String> {
+    let read = LevelStart::from_json("golden", line).map_err(|error| error.to_string())?;
+    let level = Level::from_name(&read.env_id).ok_or("no such level")?;
     same("the number", &level.number, &read.number)?;
-    let mut made = level.start(read.seed).map_err(|error| error.to_string())?;
+    let mut made = level.generate(read.seed).map_err(|error| error.to_string())?;
     made.subgoals.clone_from(&read.subgoals);
     made.difficulty.clone_from(&read.difficulty);
     if level.starts_carrying() && read.stale_view.is_none() {
         // These starts do not say where the thing in the hand had lain.
-        (made.stale_view, made.marks) = (None, read.marks.clone());
+        (made.stale_view, made.known_positions) = (None, read.known_positions.clone());
     }
     same("the mission", &made.mission, &read.mission)?;
     same("the agent", &made.agent, &read.agent)?;
@@ -196,7 +196,7 @@ fn compare_start(line: &Value) -> Result<Start, String> {
 fn compare_task(line: &Value, level: &Level, seed: u64) -> Result<(), String> {
     let start = compare_start(line)?;
     same("level and seed", &(start.number, start.seed), &(level.number, seed))?;
-    let observation = World::new(Arc::new(start)).begin();
+    let observation = World::new(Arc::new(start)).restart();
     same(
         "the first observation",
         &observation.as_str(),
@@ -215,7 +215,8 @@ fn compare_episode(line: &Value, tasks: &[Value], outcome: &mut Outcome) {
     let start = compare_start(line).and_then(|mut start| {
         same("level and seed", &(start.number, start.seed), &(level, seed))?;
         if let Some(task) = labelled {
-            start.subgoals = Start::of_value("label", task).map_err(|error| error.to_string())?.subgoals;
+            start.subgoals =
+                LevelStart::from_json("label", task).map_err(|error| error.to_string())?.subgoals;
         } else if label.is_some() {
             return Err("its label is not among the tasks".to_owned());
         }
@@ -239,36 +240,36 @@ fn compare_episode(line: &Value, tasks: &[Value], outcome: &mut Outcome) {
 }
 
 fn triples(image: &Image) -> Vec<Vec<[u8; 3]>> {
-    image.chunks(SIDE).map(|row| row.iter().map(|code| code.triple()).collect()).collect()
+    image.chunks(VIEW_SIDE).map(|row| row.iter().map(|code| code.triple()).collect()).collect()
 }
 
 fn compare_initial(world: &mut World, initial: &Initial) -> Result<(), String> {
-    let observation = world.begin();
+    let observation = world.restart();
     same("the first observation", &observation, &initial.observation)?;
     same("the first view", &triples(world.image()), &initial.image)?;
     same("what is available", &available(world), &initial.available)?;
     same("what is refused", &world.refusals().into_iter().collect(), &initial.errors)?;
-    same("the hash", &world.hash(), &initial.hash)
+    same("the hash", &world.state_hash(), &initial.hash)
 }
 
 fn available(world: &World) -> Vec<String> {
-    world.available().map(ToOwned::to_owned).collect()
+    world.available_actions().map(ToOwned::to_owned).collect()
 }
 
 fn compare_step(world: &mut World, step: &Step) -> Result<(), String> {
     let reply = world.play(&step.action);
     same("the observation", &reply.observation, &step.observation)?;
-    let low: Vec<u8> = reply.low.iter().map(|low| *low as u8).collect();
+    let low: Vec<u8> = reply.primitive_actions.iter().map(|low| *low as u8).collect();
     same("what was done", &low, &step.low)?;
-    same("the environment's word", &reply.raw, &step.raw)?;
+    same("the environment's word", &reply.environment_result, &step.raw)?;
     same("the reward", &world.reward(), &step.reward)?;
-    same("done", &world.done(), &step.done)?;
-    same("valid", &world.valid(), &step.valid)?;
+    same("done", &world.is_done(), &step.done)?;
+    same("valid", &world.last_valid(), &step.valid)?;
     let agent = world.agent();
-    same("the agent", &[agent.x, agent.y, i16::from(agent.dir)], &step.agent)?;
-    same("the number of low-level steps", &world.count(), &step.step_count)?;
+    same("the agent", &[agent.x, agent.y, i16::from(agent.direction)], &step.agent)?;
+    same("the number of low-level steps", &world.action_count(), &step.step_count)?;
     same("what is available", &available(world), &step.available)?;
-    let peek = world.peek();
+    let peek = world.world_summary();
     same("what is carried", &peek["carrying"].as_u64(), &step.carrying.map(u64::from))?;
-    same("the hash", &world.hash(), &step.hash)
+    same("the hash", &world.state_hash(), &step.hash)
 }

@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test with a `main` of its own")]
 
 use retrospect::env::Environment;
-use retrospect::env::household::{self, Difficulty, Kind, TaskId, export_folder};
+use retrospect::env::household::{self, Difficulty, TaskId, TaskKind, export_folder};
 use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -85,7 +85,7 @@ fn replay(dir: &Path, game: &Recorded) -> Result<usize, String> {
             return Err(format!("the bytes of {name} are not those that were recorded"));
         }
     }
-    let mut world = household::open(&id).map_err(|error| error.to_string())?;
+    let mut world = household::open_world(&id).map_err(|error| error.to_string())?;
     let lines = read(&dir.join(&game.traces));
     for line in &lines {
         let at = |what: &str, ours: &dyn std::fmt::Debug, theirs: &dyn std::fmt::Debug| {
@@ -113,8 +113,8 @@ fn replay(dir: &Path, game: &Recorded) -> Result<usize, String> {
         if admissible != line.admissible_commands {
             return Err(at("the list of commands", &admissible, &line.admissible_commands));
         }
-        if world.peek()["inventory"] != json!(line.inventory) {
-            return Err(at("what is held", &world.peek(), &line.inventory));
+        if world.world_summary()["inventory"] != json!(line.inventory) {
+            return Err(at("what is held", &world.world_summary(), &line.inventory));
         }
     }
     if lines.len() != game.lines {
@@ -141,7 +141,7 @@ fn hex(text: &str) -> String {
 fn recorded() -> Vec<String> {
     let mut ids = vec!["easy/heat/23".to_owned(), "normal/cool/107".to_owned(), "normal/look/101".to_owned()];
     for difficulty in Difficulty::ALL {
-        ids.extend(Kind::ALL.map(|kind| TaskId { difficulty, kind, seed: 1 }.to_string()));
+        ids.extend(TaskKind::ALL.map(|kind| TaskId { difficulty, kind, seed: 1 }.to_string()));
     }
     ids
 }

@@ -8,7 +8,7 @@
 
 use flate2::read::GzDecoder;
 use retrospect::env::Environment;
-use retrospect::env::pddl::{Game, Joining, Playing, Source, World};
+use retrospect::env::pddl::{Game, GoalSeparator, PddlEnvironment, ProblemSource, World};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs;
@@ -125,8 +125,8 @@ fn compare(root: &Path, outcome: &mut Outcome) -> Result<(), String> {
         let label: Label = serde_json::from_str(line).map_err(|error| error.to_string())?;
         outcome.tasks += 1;
         let game = load(root, &label.domain, &root.join("problems").join(&label.problem_file))?;
-        let told = (game.goal_text(Joining::Comma), game.goal_text(Joining::Blank));
-        let first = World::new(Arc::clone(&game)).begin().to_owned();
+        let told = (game.goal_text(GoalSeparator::Comma), game.goal_text(GoalSeparator::Space));
+        let first = World::new(Arc::clone(&game)).restart().to_owned();
         // Labels were stripped of their last blank here and there.
         let blank = told.1.trim_end() == label.goal.trim_end();
         if told.0 != label.goal_as_agentboard_code_prints_it || !blank || first != label.initial_observation {
@@ -150,7 +150,7 @@ fn load(root: &Path, domain: &str, problem: &Path) -> Result<Arc<Game>, String> 
     let rules = root.join("domains").join(format!("{domain}.pddl"));
     let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
     let (domain, text) = (read(&rules)?, read(problem)?);
-    let source = Source {
+    let source = ProblemSource {
         domain_label: &rules.display().to_string(),
         domain: &domain,
         problem_label: &problem.display().to_string(),
@@ -162,15 +162,15 @@ fn load(root: &Path, domain: &str, problem: &Path) -> Result<Arc<Game>, String> 
 /// Plays one trace in both ways: lean, and through the trait.
 fn play(game: &Arc<Game>, episode: &Episode, trace: &Trace, steps: &mut usize) -> Result<(), String> {
     let mut world = World::new(Arc::clone(game));
-    let mut playing = Playing::new(Arc::clone(game), Joining::Comma, None);
+    let mut playing = PddlEnvironment::new(Arc::clone(game), GoalSeparator::Comma, None);
     let first = playing.reset().map_err(|error| error.to_string())?;
     let start = &episode.initial;
     same("goal", &first.shown["goal"], &serde_json::json!(episode.goal))?;
-    same("first observation", &world.begin(), &start.observation.as_str())?;
+    same("first observation", &world.restart(), &start.observation.as_str())?;
     same("first observation of the trait", &first.observation, &start.observation)?;
     same(
         "first valid actions",
-        &world.valid().collect::<Vec<_>>(),
+        &world.valid_actions().collect::<Vec<_>>(),
         &start.valid.iter().map(String::as_str).collect(),
     )?;
     same("first hash", &format!("{:016x}", world.state_hash()), &start.state_hash)?;
@@ -180,8 +180,8 @@ fn play(game: &Arc<Game>, episode: &Episode, trace: &Trace, steps: &mut usize) -
         let reply = world.play(&step.action);
         same(&said("observation"), &reply.observation, &step.observation.as_str())?;
         same(&said("validity"), &reply.valid, &step.action_is_valid)?;
-        same(&said("taken for"), &world.taken(), &step.parsed)?;
-        let ours: Vec<&str> = world.valid().collect();
+        same(&said("taken for"), &world.recognized_action(), &step.parsed)?;
+        let ours: Vec<&str> = world.valid_actions().collect();
         same(&said("valid actions"), &ours, &step.valid.iter().map(String::as_str).collect())?;
         let turn = playing.step(&step.action).map_err(|error| error.to_string())?;
         same(&said("observation of the trait"), &turn.observation, &step.observation)?;
@@ -193,7 +193,7 @@ fn play(game: &Arc<Game>, episode: &Episode, trace: &Trace, steps: &mut usize) -
         }
         let admissible = playing.admissible().map_err(|error| error.to_string())?;
         same(&said("admissible"), &admissible, &step.valid)?;
-        same(&said("hash"), &playing.peek()["state_hash"], &serde_json::json!(step.state_hash))?;
+        same(&said("hash"), &playing.world_summary()["state_hash"], &serde_json::json!(step.state_hash))?;
         *steps += 1;
         if at == trace.steps.len() / 2 {
             middle = playing.snapshot();

@@ -14,7 +14,7 @@ use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::driver::{Driver, Handle, OpenWorld, RunConfig};
 use retrospect::engine::{Command, Envelope, Event, LessonCommand, PrefetchStats, State};
 use retrospect::env::EnvError;
-use retrospect::env::pddl::Joining;
+use retrospect::env::pddl::GoalSeparator;
 use retrospect::journal::{Session, read_branch};
 use retrospect::prompt::Templates;
 use retrospect::provider::rules::Rules;
@@ -37,7 +37,7 @@ fn task(env: &str, id: &str) -> Task {
 
 /// The built-in rules in the place of a model, with answers that are kept.
 fn launch(spec: &RunSpec, cache: &Path, mode: Cache, prefetch: bool) -> RunConfig {
-    let options = WorldOptions { data: None, seed: 0, joining: Joining::Comma };
+    let options = WorldOptions { data: None, seed: 0, joining: GoalSeparator::Comma };
     let open: OpenWorld = Arc::new(move |task| worlds::open(task, &options));
     let rules: Arc<dyn Provider> = Arc::new(Rules::with_delay(Duration::ZERO));
     let mentor: Arc<dyn Provider> = Arc::new(Scripted::new(|_| Ok("['Look everywhere once.']".to_owned())));

@@ -5,7 +5,7 @@
 #[path = "serving/server.rs"]
 mod server;
 
-use retrospect::report::metrics::{Row, rows};
+use retrospect::report::metrics::{PaperRow, paper_rows};
 use serde_json::Value;
 use server::{Server, good};
 use std::process::Command;
@@ -15,10 +15,10 @@ const STEPS: u64 = 2;
 
 /// How often the mentor is asked in two trials of two steps that both fail. Turn 0 is one of reflection, whatever the
 /// frequency; only Sweet&Sour reflects on the last attempt too.
-fn questions(row: &Row) -> u64 {
-    let on = |name: &str| row.set.get(name) != Some(&Value::Bool(false));
+fn questions(row: &PaperRow) -> u64 {
+    let on = |name: &str| row.settings.get(name) != Some(&Value::Bool(false));
     let kinds = || ["kind_abstract", "kind_error", "kind_progress"].into_iter().filter(|k| on(k)).count();
-    let word = |name: &str| row.set.get(name).and_then(Value::as_str).unwrap_or("");
+    let word = |name: &str| row.settings.get(name).and_then(Value::as_str).unwrap_or("");
     match row.method.as_str() {
         "react" => 0,
         "reflexion" => u64::from(word("strategy") != "none"),
@@ -53,14 +53,14 @@ fn every_preset_starts_with_a_model_and_asks_as_its_row_says() {
     };
     let added = says(&["lessons", "add", "--kind", "error", "Open a drawer before you look into it."]);
     assert!(added.status.success(), "{added:?}");
-    assert!(rows().len() > 30);
+    assert!(paper_rows().len() > 30);
     let (trials, steps) = (TRIALS.to_string(), STEPS.to_string());
-    for row in rows() {
+    for row in paper_rows() {
         let before = server.asked().len();
         let mut args = vec!["run", "--env", "household", "--task", "easy/put/1", "--headless", "--json"];
         args.extend(["--preset", &row.preset, "--trials", &trials, "--max-steps", &steps]);
         args.extend(["--actor", "openai:tiny", "--mentor", "openai:tiny", "--base-url", &server.base]);
-        if row.pool {
+        if row.starts_with_lessons {
             args.extend(["--constitution", "pool.jsonl"]);
         }
         let done = says(&args);
@@ -74,7 +74,7 @@ fn every_preset_starts_with_a_model_and_asks_as_its_row_says() {
         assert_eq!(summary["calls"], actor + questions(row), "{}", row.preset);
         assert_eq!((server.asked().len() - before) as u64, actor + questions(row), "{}", row.preset);
         let set = &lines[0]["settings"];
-        for (name, value) in &row.set {
+        for (name, value) in &row.settings {
             assert_eq!(&set[name]["value"], value, "{}: {name}", row.preset);
             assert_eq!(set[name]["origin"], "paper", "{}: {name}", row.preset);
         }

@@ -131,7 +131,7 @@ fn a_world_that_is_not_the_same_twice_is_caught_at_the_first_difference() {
             let session = &played.session;
             let branch = std::fs::read_to_string(session.branch_file(&played.handle.store.branch())).unwrap();
             assert_eq!(branch.matches("\"type\":\"diverged\"").count(), 1, "{env}");
-            let events = played.handle.store.timeline().since(Seq(0));
+            let events = played.handle.store.timeline().events_after(Seq(0));
             let said = |e: &Event| matches!(e, Event::Diverged { step, recorded, actual, .. } if *step == wrong && *recorded == due && actual.ends_with(MOOD));
             assert_eq!(events.iter().filter(|e| said(&e.event)).count(), 1);
             assert!(std::fs::read(session.trunk()).unwrap().starts_with(&trunk));

@@ -189,7 +189,7 @@ fn file(domain: &str, problem: &str, grammar: &str) -> Vec<u8> {
 fn exercise(random: &mut Random, bytes: &[u8]) -> bool {
     let Ok(game) = Game::load("soak", bytes) else { return false };
     let Ok(mut world) = World::new(game, None) else { return false };
-    let place = world.place();
+    let place = world.save_state();
     for _ in 0..8 {
         let count = world.commands().len();
         let Some(command) = world.commands().iter().nth(random.next(count)).map(ToOwned::to_owned) else {
@@ -203,7 +203,7 @@ fn exercise(random: &mut Random, bytes: &[u8]) -> bool {
             Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
-    let _ = world.go_back(&place);
+    let _ = world.restore_state(&place);
     true
 }
 

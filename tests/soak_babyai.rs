@@ -16,27 +16,28 @@ mod hostile;
 
 use cases::{Rng, Soak};
 use retrospect::env::babyai::{
-    Cell, Clause, Colour, Deed, Description, Kind, Level, Mission, Order, Part, Side, Start, World,
+    Cell, Clause, ClauseAction, Colour, Description, Kind, Level, LevelStart, Mission, MissionPart,
+    SequenceOrder, Side, World,
 };
 use retrospect::env::{EnvError, Environment};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// A level as its file says it.
-fn dump(start: &Start) -> Value {
+fn dump(start: &LevelStart) -> Value {
     let cell = |cell: &Cell| match cell {
         Cell::Empty => Value::Null,
         Cell::Wall => json!("W"),
-        Cell::Of(id) => json!(id.0),
+        Cell::Thing(id) => json!(id.0),
     };
     let grid: Vec<Vec<Value>> =
         start.cells.chunks(start.width as usize).map(|row| row.iter().map(cell).collect()).collect();
     let thing = |thing: &retrospect::env::babyai::Thing| {
         let mut object = json!({"type": thing.kind.word(), "color": thing.colour.word()});
         if thing.kind.word() == "door" {
-            object["state"] = thing.leaf.word().into();
+            object["state"] = thing.door_state.word().into();
         }
-        if let Some(inside) = thing.inside {
+        if let Some(inside) = thing.contents {
             object["contains"] = inside.0.into();
         }
         object
@@ -44,8 +45,8 @@ fn dump(start: &Start) -> Value {
     let objects: Vec<Value> = start.things.iter().map(thing).collect();
     let instr = match &start.instruction {
         Mission::Part(only) => part(start, only),
-        Mission::Sequence { order, strict, a, b } => {
-            let op = if *order == Order::Before { "before" } else { "after" };
+        Mission::Sequence { order, is_strict: strict, named_first: a, named_second: b } => {
+            let op = if *order == SequenceOrder::Before { "before" } else { "after" };
             json!({"op": op, "strict": strict, "a": part(start, a), "b": part(start, b)})
         }
     };
@@ -53,34 +54,34 @@ fn dump(start: &Start) -> Value {
         "level": start.number, "env_id": start.env_id, "seed": start.seed, "width": start.width, "height": start.height,
         "room_size": start.rooms.size, "num_rows": start.rooms.rows, "num_cols": start.rooms.cols,
         "max_steps": start.max_steps, "grid": grid, "objects": objects, "mission": start.mission, "goal": start.goal,
-        "agent": [start.agent.x, start.agent.y, start.agent.dir], "carrying": start.carrying.map(|id| id.0), "instr": instr,
+        "agent": [start.agent.x, start.agent.y, start.agent.direction], "carrying": start.carrying.map(|id| id.0), "instr": instr,
     })
 }
 
-fn part(start: &Start, part: &Part) -> Value {
+fn part(start: &LevelStart, part: &MissionPart) -> Value {
     match part {
-        Part::One(one) => clause(start, one),
-        Part::Both(a, b) => json!({"op": "and", "a": clause(start, a), "b": clause(start, b)}),
+        MissionPart::One(one) => clause(start, one),
+        MissionPart::Both(a, b) => json!({"op": "and", "a": clause(start, a), "b": clause(start, b)}),
     }
 }
 
-fn clause(start: &Start, clause: &Clause) -> Value {
-    let strict = clause.strict;
+fn clause(start: &LevelStart, clause: &Clause) -> Value {
+    let strict = clause.is_strict;
     let one = |op: &str, d: &Description| json!({"op": op, "strict": strict, "desc": described(start, d)});
-    match &clause.deed {
-        Deed::GoTo(d) => one("goto", d),
-        Deed::PickUp(d) => one("pickup", d),
-        Deed::Open(d) => one("open", d),
-        Deed::PutNext(moved, fixed) => {
+    match &clause.action {
+        ClauseAction::GoTo(d) => one("goto", d),
+        ClauseAction::PickUp(d) => one("pickup", d),
+        ClauseAction::Open(d) => one("open", d),
+        ClauseAction::PutNext(moved, fixed) => {
             json!({"op": "putnext", "strict": strict, "move": described(start, moved), "fixed": described(start, fixed)})
         }
     }
 }
 
-fn described(start: &Start, d: &Description) -> Value {
-    let mut ids: Vec<i64> = d.set.iter().map(|id| i64::from(id.0)).collect();
+fn described(start: &LevelStart, d: &Description) -> Value {
+    let mut ids: Vec<i64> = d.things.iter().map(|id| i64::from(id.0)).collect();
     let mut places: Vec<(i16, i16)> =
-        d.set.iter().map(|id| start.marks[usize::from(id.0)].unwrap()).collect();
+        d.things.iter().map(|id| start.known_positions[usize::from(id.0)].unwrap()).collect();
     ids.extend(d.walls.iter().map(|_| -1));
     places.extend(&d.walls);
     json!({
@@ -90,9 +91,9 @@ fn described(start: &Start, d: &Description) -> Value {
 }
 
 /// A level of any kind, and its file.
-fn any_level(rng: &mut Rng) -> (Start, Value) {
+fn any_level(rng: &mut Rng) -> (LevelStart, Value) {
     let level = &Level::all()[rng.below(Level::all().len())];
-    let start = level.start(rng.next()).unwrap();
+    let start = level.generate(rng.next()).unwrap();
     let file = dump(&start);
     (start, file)
 }
@@ -166,7 +167,7 @@ fn bend(rng: &mut Rng, file: &mut Value) {
 }
 
 /// Plays a level with texts of every sort, and goes back once on the way.
-fn play(rng: &mut Rng, start: Start, texts: usize) {
+fn play(rng: &mut Rng, start: LevelStart, texts: usize) {
     let mut world = World::new(Arc::new(start));
     world.reset().unwrap();
     let mut kept = None;
@@ -182,12 +183,12 @@ fn play(rng: &mut Rng, start: Start, texts: usize) {
         assert!((0.0..=1.0).contains(&turn.progress) || turn.progress < 0.0, "{}", turn.progress);
         assert!(!turn.observation.is_empty());
         if step == texts / 2 {
-            kept = Some((world.snapshot().unwrap(), world.peek(), world.admissible().unwrap()));
+            kept = Some((world.snapshot().unwrap(), world.world_summary(), world.admissible().unwrap()));
         }
     }
     let (snapshot, peek, list) = kept.unwrap();
     world.restore(&snapshot).unwrap();
-    assert_eq!((world.peek(), world.admissible().unwrap()), (peek, list));
+    assert_eq!((world.world_summary(), world.admissible().unwrap()), (peek, list));
 }
 
 #[test]
@@ -196,7 +197,7 @@ fn broken_level_files_are_told_or_played() {
     Soak::new("soak_babyai: level files", 100_000).run(|rng, _| {
         let (start, mut file) = any_level(rng);
         if rng.once_in(20) {
-            let mut again = Start::parse("own", file.to_string().as_bytes()).unwrap();
+            let mut again = LevelStart::parse("own", file.to_string().as_bytes()).unwrap();
             again.stale_view = start.stale_view;
             assert_eq!(again, start);
         }
@@ -218,7 +219,7 @@ fn broken_level_files_are_told_or_played() {
                 _ => bytes.splice(at..at, hostile::text(rng, 1000).into_bytes()).for_each(drop),
             }
         }
-        match Start::parse("own.json", &bytes) {
+        match LevelStart::parse("own.json", &bytes) {
             Ok(start) => {
                 read += 1;
                 play(rng, start, 8);
@@ -250,12 +251,12 @@ fn hostile_actions_are_answered() {
 fn a_level_larger_than_any_is_refused_in_words() {
     let row = vec![Value::Null; 129];
     let large = json!({"grid": [row], "objects": [], "agent": [0, 0, 0], "instr": Map::new()});
-    let error = Start::parse("large", large.to_string().as_bytes()).unwrap_err().to_string();
+    let error = LevelStart::parse("large", large.to_string().as_bytes()).unwrap_err().to_string();
     assert!(error.contains("grid[0]: it has 129 entries; at most 128 are read"), "{error}");
-    let error = Start::parse("vast", &vec![b' '; 5 << 20]).unwrap_err().to_string();
+    let error = LevelStart::parse("vast", &vec![b' '; 5 << 20]).unwrap_err().to_string();
     assert!(error.contains("a level has at most"), "{error}");
     let objects = vec![json!({"type": "ball", "color": "red"}); 10_000];
     let many = json!({"grid": [[null]], "objects": objects, "agent": [0, 0, 0], "instr": {"op": "goto", "desc": {}}});
-    let mut world = World::new(Arc::new(Start::parse("many", many.to_string().as_bytes()).unwrap()));
-    assert!(!world.begin().is_empty());
+    let mut world = World::new(Arc::new(LevelStart::parse("many", many.to_string().as_bytes()).unwrap()));
+    assert!(!world.restart().is_empty());
 }

@@ -136,7 +136,7 @@ fn walk(rng: &mut Rng, timeline: &Timeline) {
     let state = timeline.state_at(at);
     if first == 1 {
         let mut plain = State::default();
-        timeline.since(Seq(0)).iter().take_while(|e| e.seq <= at).for_each(|e| plain.apply(e));
+        timeline.events_after(Seq(0)).iter().take_while(|e| e.seq <= at).for_each(|e| plain.apply(e));
         assert_eq!(*state, plain, "the state at {at} is the fold of the events up to it");
     }
     for state in [head, &state] {
@@ -155,7 +155,7 @@ fn walk(rng: &mut Rng, timeline: &Timeline) {
             state.has_reflected(ReflectionKind::Error),
         );
     }
-    for record in timeline.since(Seq(0)).iter().filter_map(record_of) {
+    for record in timeline.events_after(Seq(0)).iter().filter_map(record_of) {
         let _ = retrospect::prompt::render(head, record);
     }
     let _ = retrospect::journal::summarise(head, &BranchId::trunk(), 0);
@@ -165,7 +165,7 @@ fn walk(rng: &mut Rng, timeline: &Timeline) {
 /// Takes a session up as a driver does, and goes on as far as it goes without an answer.
 fn taken_up(state: &State) {
     let Some(policy) =
-        state.run.as_ref().and_then(|r| method::policy(r, Arc::new(Templates::builtin())).ok())
+        state.run.as_ref().and_then(|r| method::build_policy(r, Arc::new(Templates::builtin())).ok())
     else {
         return;
     };

@@ -13,14 +13,16 @@ mod hostile;
 
 use cases::{Rng, Soak};
 use retrospect::env::Environment;
-use retrospect::env::pddl::{Difficulty, Domain, Game, Hint, Joining, Playing, Source, TaskId, generate};
-use retrospect::pddl::Effort;
+use retrospect::env::pddl::{
+    Difficulty, Domain, Game, GoalSeparator, Hint, PddlEnvironment, ProblemSource, TaskId, generate,
+};
+use retrospect::pddl::SearchLimits;
 use std::sync::Arc;
 
 /// Once in so many texts there is a line of a megabyte.
 const LARGE: usize = 250;
 /// What a hint may cost here.
-const LITTLE: Effort = Effort { states: 50, work: 100_000 };
+const LITTLE: SearchLimits = SearchLimits { states: 50, work: 100_000 };
 
 /// A domain with what the four of this program lack.
 const RICH: (&str, &str) = (
@@ -78,7 +80,7 @@ fn bases() -> Vec<(String, String)> {
     let mut bases = vec![(RICH.0.to_owned(), RICH.1.to_owned())];
     for domain in Domain::ALL {
         let id = TaskId { domain, difficulty: Difficulty::Easy, number: 1 };
-        bases.push((domain.text().to_owned(), generate(&id).unwrap().text));
+        bases.push((domain.pddl_text().to_owned(), generate(&id).unwrap().text));
     }
     bases
 }
@@ -128,7 +130,7 @@ fn copy(words: &mut [String], from: usize, to: usize) {
 }
 
 fn load(domain: &str, problem: &str) -> Option<Arc<Game>> {
-    let source = Source {
+    let source = ProblemSource {
         domain_label: "domain",
         domain: domain.as_bytes(),
         problem_label: "problem",
@@ -145,12 +147,12 @@ fn load(domain: &str, problem: &str) -> Option<Arc<Game>> {
 
 /// Plays some listed actions and returns; true where one was taken.
 fn exercise(rng: &mut Rng, game: Arc<Game>) -> bool {
-    let mut world = Playing::new(game, Joining::Blank, None);
+    let mut world = PddlEnvironment::new(game, GoalSeparator::Space, None);
     world.reset().unwrap();
     let (place, first) = (world.snapshot().unwrap(), world.admissible().unwrap());
     for _ in 0..8 {
         let many = world.world().valid_count();
-        let Some(text) = world.world().valid().nth(rng.below(many)).map(str::to_owned) else { break };
+        let Some(text) = world.world().valid_actions().nth(rng.below(many)).map(str::to_owned) else { break };
         let turn = world.step(&text).unwrap();
         assert!((0.0..=1.0).contains(&turn.progress));
         // An object may be called like a verb, or `check`; then the text means something else.
@@ -183,9 +185,11 @@ fn mutated_files_end_in_a_world_or_an_error() {
 
 #[test]
 fn hostile_actions_are_answered() {
-    let mut worlds: Vec<Playing> = bases()
+    let mut worlds: Vec<PddlEnvironment> = bases()
         .iter()
-        .map(|(domain, problem)| Playing::new(load(domain, problem).unwrap(), Joining::Comma, None))
+        .map(|(domain, problem)| {
+            PddlEnvironment::new(load(domain, problem).unwrap(), GoalSeparator::Comma, None)
+        })
         .collect();
     for world in &mut worlds {
         world.reset().unwrap();
@@ -199,12 +203,13 @@ fn hostile_actions_are_answered() {
             1 => {
                 // A listed action with a piece of something else in it.
                 let many = world.world().valid_count();
-                let listed = world.world().valid().nth(rng.below(many)).unwrap_or_default().to_owned();
+                let listed =
+                    world.world().valid_actions().nth(rng.below(many)).unwrap_or_default().to_owned();
                 mutate(rng, &listed)
             }
             _ => {
                 let many = world.world().valid_count();
-                world.world().valid().nth(rng.below(many)).unwrap_or_default().to_owned()
+                world.world().valid_actions().nth(rng.below(many)).unwrap_or_default().to_owned()
             }
         };
         let before = world.world().state_hash();

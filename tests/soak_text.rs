@@ -92,7 +92,8 @@ fn reading(words: &str) {
         let told = action.chars().filter(|c| c.is_alphanumeric()).all(|c| rest.any(|w| w == c));
         assert!(told || escaped, "{action:?}");
     }
-    let _ = interface::goal(&StepResult { observation: words.to_owned(), ..StepResult::default() });
+    let _ =
+        interface::goal_from_reset(&StepResult { observation: words.to_owned(), ..StepResult::default() });
 }
 
 /// The built-in actor is shown these words, and others before and after them, as lessons, task, thoughts and observations.
@@ -149,7 +150,7 @@ impl Told {
     }
 
     fn tell(&mut self, rng: &mut Rng, words: &str) {
-        let outgoing = interface::outgoing(self.rig.state(), words);
+        let outgoing = interface::outgoing_action(self.rig.state(), words);
         assert!(outgoing.sent.is_none_or(|s| s.len()
             <= words.len() + 3 * words.matches(" on ").count() + 4 * words.matches(" in ").count()));
         let wish = self.wish(rng, words);

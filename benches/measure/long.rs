@@ -36,9 +36,9 @@ impl Rig {
         };
         let writer = Writer::create(path, &run::trunk()).expect("a new file");
         let policy =
-            retrospect::method::policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
+            retrospect::method::build_policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
         let store = Store::default();
-        store.timeline().fetch_with(writer.events().fetch());
+        store.timeline().set_fetcher(writer.events().fetch());
         let mut rig = Self { engine: Engine::new(policy), writer, store, step: 0, way: |step| step % 20 };
         rig.wish(Command::Start {
             session: "bench".to_owned(),

@@ -5,7 +5,7 @@ use crate::domain::ReflectionKind;
 
 /// What is known just now, for the parts that are filled in.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct CompletionContext {
     /// Actions, as they could be proposed.
     pub actions: Vec<String>,
     /// Names of detectors.
@@ -16,23 +16,23 @@ pub struct Known {
 
 /// A line that could stand there, and what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct Suggestion {
     /// The whole line.
-    pub line: String,
+    pub text: String,
     /// What it means, or what is to be filled in.
-    pub about: String,
+    pub description: String,
 }
 
 /// The lines that what is typed could become, in the order of the documents. Those that fit best are chosen by the asker.
-pub fn offers(typed: &str, known: &Known) -> Vec<Offer> {
-    let (lead, rest) = lead_of(typed);
+pub fn suggestions(typed: &str, known: &CompletionContext) -> Vec<Suggestion> {
+    let (lead, rest) = split_modifiers(typed);
     let word = rest.split_whitespace().next().unwrap_or_default();
-    let fill = |before: &str, what: &str, about: &str| Offer {
-        line: format!("{lead}{before}{what}"),
-        about: about.to_owned(),
+    let fill = |before: &str, what: &str, about: &str| Suggestion {
+        text: format!("{lead}{before}{what}"),
+        description: about.to_owned(),
     };
     let begun = rest.len() > word.len();
-    let filled: Vec<Offer> = match word {
+    let filled: Vec<Suggestion> = match word {
         "action" if begun => {
             known.actions.iter().map(|a| fill("action = ", a, "the world knows it")).collect()
         }
@@ -46,25 +46,26 @@ pub fn offers(typed: &str, known: &Known) -> Vec<Offer> {
         }
         _ => Vec::new(),
     };
-    let forms =
-        FORMS.iter().map(|f| Offer { line: format!("{lead}{}", f.example), about: f.when.to_owned() });
+    let forms = FORMS
+        .iter()
+        .map(|f| Suggestion { text: format!("{lead}{}", f.example), description: f.meaning.to_owned() });
     let mut all = filled;
     all.extend(forms);
     if lead.is_empty() {
-        all.push(Offer {
-            line: "warn nothing 3".to_owned(),
-            about: "a watch: it tells and marks, and does not stop".to_owned(),
+        all.push(Suggestion {
+            text: "warn nothing 3".to_owned(),
+            description: "a watch: it tells and marks, and does not stop".to_owned(),
         });
-        all.push(Offer {
-            line: "once end failure".to_owned(),
-            about: "switched off by its first hit".to_owned(),
+        all.push(Suggestion {
+            text: "once end failure".to_owned(),
+            description: "switched off by its first hit".to_owned(),
         });
     }
     all
 }
 
 /// `warn ` and `once ` at the beginning, and what comes after them.
-fn lead_of(typed: &str) -> (String, &str) {
+fn split_modifiers(typed: &str) -> (String, &str) {
     let (mut lead, mut rest) = (String::new(), typed.trim_start());
     for _ in 0..2 {
         for word in ["warn ", "once "] {

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// Which text of a step is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum TextPart {
     /// The proposed action.
     Action,
     /// What the world answered, as the agent sees it.
@@ -26,7 +26,7 @@ pub enum Pattern {
 
 /// What can be the same step after step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Same {
+pub enum RepeatedPart {
     /// The action.
     Action,
     /// The observation.
@@ -37,7 +37,7 @@ pub enum Same {
 
 /// What is added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spend {
+pub enum SpendLimit {
     /// Tokens of prompts and replies.
     Tokens(u64),
     /// Costs, in billionths of the prices' unit.
@@ -48,7 +48,7 @@ pub enum Spend {
 
 /// What a sum is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum SpendScope {
     /// The whole run.
     Run,
     /// The open episode.
@@ -59,15 +59,15 @@ pub enum Scope {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// A text of a step matches.
-    Text(Part, Pattern),
+    Text(TextPart, Pattern),
     /// Nothing happened so many times in a row.
-    Nothing(u32),
+    NothingHappened(u32),
     /// The world did not accept the action so many times in a row.
     Invalid(u32),
     /// The same so many times in a row.
-    Same(Same, u32),
+    Repeated(RepeatedPart, u32),
     /// The agent goes in circles.
-    Cycle,
+    GoingInCircles,
     /// The goal holds.
     Won,
     /// A detector found a mistake.
@@ -75,9 +75,9 @@ pub enum Condition {
     /// This detector found something.
     Note(String),
     /// The reward is another one than a step before.
-    Reward,
+    RewardChanged,
     /// The progress rate is another one than a step before.
-    Progress,
+    ProgressChanged,
     /// So many steps without progress.
     Stalled(u32),
     /// A reflection was written, of this kind where one is named.
@@ -85,16 +85,16 @@ pub enum Condition {
     /// The lesson of this short number entered a prompt.
     Lesson(u32),
     /// More than this was spent.
-    Above(Scope, Spend),
+    SpentMoreThan(SpendScope, SpendLimit),
     /// The step of this number was answered.
     Step(u32),
     /// An episode ended; won or not, where that is said.
-    End(Option<bool>),
+    EpisodeEnded(Option<bool>),
 }
 
 /// A condition and what is done when it comes true.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meant {
+pub struct BreakpointSpec {
     /// The condition.
     pub condition: Condition,
     /// It only tells.
@@ -103,14 +103,14 @@ pub struct Meant {
     pub once: bool,
 }
 
-impl Meant {
+impl BreakpointSpec {
     /// As the engine keeps it.
-    pub fn stop(&self) -> BreakpointConfig {
+    pub fn to_record(&self) -> BreakpointConfig {
         BreakpointConfig { condition: self.condition.to_string(), warn: self.warn, once: self.once }
     }
 }
 
-impl Part {
+impl TextPart {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Action => "action",
@@ -120,7 +120,7 @@ impl Part {
     }
 }
 
-impl Same {
+impl RepeatedPart {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Action => "action",
@@ -139,33 +139,33 @@ impl fmt::Display for Condition {
         match self {
             Self::Text(part, Pattern::Regex(pattern)) => write!(f, "{} ~ {pattern}", part.name()),
             Self::Text(part, Pattern::Words(words)) => write!(f, "{} = {words}", part.name()),
-            Self::Nothing(n) => row(f, "nothing", *n),
+            Self::NothingHappened(n) => row(f, "nothing", *n),
             Self::Invalid(n) => row(f, "invalid", *n),
-            Self::Same(what, n) => write!(f, "same {} {n}", what.name()),
-            Self::Cycle => f.write_str("cycle"),
+            Self::Repeated(what, n) => write!(f, "same {} {n}", what.name()),
+            Self::GoingInCircles => f.write_str("cycle"),
             Self::Won => f.write_str("won"),
             Self::Mistake => f.write_str("mistake"),
             Self::Note(detector) => write!(f, "note {detector}"),
-            Self::Reward => f.write_str("reward changed"),
-            Self::Progress => f.write_str("progress changed"),
+            Self::RewardChanged => f.write_str("reward changed"),
+            Self::ProgressChanged => f.write_str("progress changed"),
             Self::Stalled(n) => write!(f, "stalled {n}"),
             Self::Reflection(None) => f.write_str("reflection"),
             Self::Reflection(Some(kind)) => write!(f, "reflection {}", kind.name().to_lowercase()),
             Self::Lesson(n) => write!(f, "lesson {n}"),
-            Self::Above(scope, spend) => {
-                if *scope == Scope::Episode {
+            Self::SpentMoreThan(scope, spend) => {
+                if *scope == SpendScope::Episode {
                     f.write_str("episode ")?;
                 }
                 match spend {
-                    Spend::Tokens(n) => write!(f, "tokens > {n}"),
-                    Spend::Cost(nano) => write!(f, "cost > {}", number::decimal(*nano)),
-                    Spend::Time(seconds) => write!(f, "time > {}", number::span(*seconds)),
+                    SpendLimit::Tokens(n) => write!(f, "tokens > {n}"),
+                    SpendLimit::Cost(nano) => write!(f, "cost > {}", number::format_billionths(*nano)),
+                    SpendLimit::Time(seconds) => write!(f, "time > {}", number::format_seconds(*seconds)),
                 }
             }
             Self::Step(n) => write!(f, "step {n}"),
-            Self::End(None) => f.write_str("end"),
-            Self::End(Some(true)) => f.write_str("end success"),
-            Self::End(Some(false)) => f.write_str("end failure"),
+            Self::EpisodeEnded(None) => f.write_str("end"),
+            Self::EpisodeEnded(Some(true)) => f.write_str("end success"),
+            Self::EpisodeEnded(Some(false)) => f.write_str("end failure"),
         }
     }
 }

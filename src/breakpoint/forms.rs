@@ -4,34 +4,59 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// How it is written; capitals stand for what is to be filled in.
-    pub write: &'static str,
+    pub syntax: &'static str,
     /// One that can be read.
     pub example: &'static str,
     /// When it comes true.
-    pub when: &'static str,
+    pub meaning: &'static str,
     /// Where the session then stands.
-    pub stands: &'static str,
+    pub pauses_at: &'static str,
 }
 
 /// All of them, in the order of the documents.
 pub const FORMS: &[Form] = &[
-    form("action ~ REGEX", "action ~ heat", "an action that matches is proposed", PROPOSAL),
-    form("action = WORDS", "action = go to fridge 1", "an action with these words is proposed", PROPOSAL),
-    form("observation ~ REGEX", "observation ~ closed", "what the agent sees of the world matches", ANSWER),
-    form("thought ~ REGEX", "thought ~ (give up|stuck)", "a thought matches", PROPOSAL),
-    form("nothing [N]", "nothing 3", "nothing happened N times in a row, and after each further N", NOTED),
-    form("invalid [N]", "invalid 2", "the world refused the action N times in a row", ANSWER),
-    form("same action N", "same action 3", "the same action is proposed the Nth time in a row", PROPOSAL),
-    form("same observation N", "same observation 4", "the world said the same N times in a row", ANSWER),
-    form("same thought N", "same thought 3", "the same thought came the Nth time in a row", PROPOSAL),
-    form("cycle", "cycle", "the detectors say that it goes in circles", NOTED),
-    form("mistake", "mistake", "a detector found a mistake", NOTED),
-    form("note DETECTOR", "note wrong_object", "this detector found something", NOTED),
-    form("reward changed", "reward changed", "the reward differs from the turn before", ANSWER),
-    form("progress changed", "progress changed", "the progress rate differs from the turn before", ANSWER),
-    form("stalled N", "stalled 8", "N turns in a row made no progress, and after each further N", ANSWER),
-    form("step N", "step 12", "turn N of an episode was answered", ANSWER),
-    form("won", "won", "the goal holds", ANSWER),
+    form("action ~ REGEX", "action ~ heat", "an action that matches is proposed", AT_PROPOSAL),
+    form("action = WORDS", "action = go to fridge 1", "an action with these words is proposed", AT_PROPOSAL),
+    form(
+        "observation ~ REGEX",
+        "observation ~ closed",
+        "what the agent sees of the world matches",
+        AFTER_ANSWER,
+    ),
+    form("thought ~ REGEX", "thought ~ (give up|stuck)", "a thought matches", AT_PROPOSAL),
+    form(
+        "nothing [N]",
+        "nothing 3",
+        "nothing happened N times in a row, and after each further N",
+        BEFORE_REFLECTION,
+    ),
+    form("invalid [N]", "invalid 2", "the world refused the action N times in a row", AFTER_ANSWER),
+    form("same action N", "same action 3", "the same action is proposed the Nth time in a row", AT_PROPOSAL),
+    form(
+        "same observation N",
+        "same observation 4",
+        "the world said the same N times in a row",
+        AFTER_ANSWER,
+    ),
+    form("same thought N", "same thought 3", "the same thought came the Nth time in a row", AT_PROPOSAL),
+    form("cycle", "cycle", "the detectors say that it goes in circles", BEFORE_REFLECTION),
+    form("mistake", "mistake", "a detector found a mistake", BEFORE_REFLECTION),
+    form("note DETECTOR", "note wrong_object", "this detector found something", BEFORE_REFLECTION),
+    form("reward changed", "reward changed", "the reward differs from the turn before", AFTER_ANSWER),
+    form(
+        "progress changed",
+        "progress changed",
+        "the progress rate differs from the turn before",
+        AFTER_ANSWER,
+    ),
+    form(
+        "stalled N",
+        "stalled 8",
+        "N turns in a row made no progress, and after each further N",
+        AFTER_ANSWER,
+    ),
+    form("step N", "step 12", "turn N of an episode was answered", AFTER_ANSWER),
+    form("won", "won", "the goal holds", AFTER_ANSWER),
     form(
         "reflection [KIND]",
         "reflection error",
@@ -66,21 +91,21 @@ pub const FORMS: &[Form] = &[
     form("end [failure|success]", "end failure", "an episode ended (this way)", "before the next episode"),
 ];
 
-const PROPOSAL: &str = "at the proposal, before it is done";
-const ANSWER: &str = "right after the answer";
-const NOTED: &str = "right after the answer, before any reflection";
+const AT_PROPOSAL: &str = "at the proposal, before it is done";
+const AFTER_ANSWER: &str = "right after the answer";
+const BEFORE_REFLECTION: &str = "right after the answer, before any reflection";
 
 const fn form(write: &'static str, example: &'static str, when: &'static str, stands: &'static str) -> Form {
-    Form { write, example, when, stands }
+    Form { syntax: write, example, meaning: when, pauses_at: stands }
 }
 
 /// What to write instead, in a line or two: the forms that begin with this word, else a few of all.
 pub fn hint(word: &str) -> String {
-    const ALL: &str = "docs/BREAKPOINTS.md and `retrospect run --help` have every condition";
-    let of = |form: &&Form| form.write.split([' ', '[']).next() == Some(word);
-    let forms: Vec<String> = FORMS.iter().filter(of).map(|f| format!("`{}`", f.write)).collect();
+    const REFERENCE: &str = "docs/BREAKPOINTS.md and `retrospect run --help` have every condition";
+    let of = |form: &&Form| form.syntax.split([' ', '[']).next() == Some(word);
+    let forms: Vec<String> = FORMS.iter().filter(of).map(|f| format!("`{}`", f.syntax)).collect();
     if forms.is_empty() {
-        return format!("such as `nothing 3`, `action ~ heat`, `stalled 8`, `end failure`; {ALL}");
+        return format!("such as `nothing 3`, `action ~ heat`, `stalled 8`, `end failure`; {REFERENCE}");
     }
-    format!("write {}; {ALL}", forms.join(" or "))
+    format!("write {}; {REFERENCE}", forms.join(" or "))
 }

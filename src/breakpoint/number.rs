@@ -3,35 +3,35 @@
 use std::fmt::Write as _;
 
 /// The highest count that a condition may ask for.
-const MOST: u64 = 1_000_000;
+const MAX_COUNT: u64 = 1_000_000;
 
 /// A count from `least` on.
-pub(super) fn count(text: &str, least: u32) -> Option<u32> {
-    let n: u64 = text.parse().ok().filter(|n| *n <= MOST)?;
+pub(super) fn parse_count(text: &str, least: u32) -> Option<u32> {
+    let n: u64 = text.parse().ok().filter(|n| *n <= MAX_COUNT)?;
     u32::try_from(n).ok().filter(|n| *n >= least)
 }
 
 /// A number of tokens: `20000`, `20_000`, `20k`, `1.5M`.
-pub(super) fn tokens(text: &str) -> Option<u64> {
+pub(super) fn parse_tokens(text: &str) -> Option<u64> {
     let text = text.replace('_', "");
     let (digits, nought) = match text.strip_suffix(['k', 'K']) {
         Some(thousands) => (thousands, 1_000),
         None => text.strip_suffix(['m', 'M']).map_or((text.as_str(), 1), |millions| (millions, 1_000_000)),
     };
-    let nano = parts(digits)?;
+    let nano = parse_billionths(digits)?;
     let exact = nano.checked_mul(nought)?;
     (exact % BILLION == 0).then_some(exact / BILLION)
 }
 
 /// A cost in billionths: `0.5`, `$2`.
-pub(super) fn cost(text: &str) -> Option<u64> {
-    parts(text.strip_prefix('$').unwrap_or(text).trim_start())
+pub(super) fn parse_cost(text: &str) -> Option<u64> {
+    parse_billionths(text.strip_prefix('$').unwrap_or(text).trim_start())
 }
 
 const BILLION: u64 = 1_000_000_000;
 
 /// A decimal number in billionths; nine places at most.
-fn parts(text: &str) -> Option<u64> {
+fn parse_billionths(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
     if !(digits(whole) && digits(part) && part.len() <= 9) {
@@ -42,14 +42,14 @@ fn parts(text: &str) -> Option<u64> {
 }
 
 /// Billionths as the shortest decimal number.
-pub(super) fn decimal(nano: u64) -> String {
+pub(super) fn format_billionths(nano: u64) -> String {
     let (whole, part) = (nano / BILLION, nano % BILLION);
     let text = format!("{whole}.{part:09}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A time in seconds: `10m`, `90s`, `1h30m`; a bare number is seconds.
-pub(super) fn seconds(text: &str) -> Option<u64> {
+pub(super) fn parse_seconds(text: &str) -> Option<u64> {
     if text.is_empty() {
         return None;
     }
@@ -81,7 +81,7 @@ pub(super) fn seconds(text: &str) -> Option<u64> {
 }
 
 /// Seconds as a time.
-pub(super) fn span(seconds: u64) -> String {
+pub(super) fn format_seconds(seconds: u64) -> String {
     let (hours, minutes, rest) = (seconds / 3600, seconds % 3600 / 60, seconds % 60);
     let mut text = String::new();
     for (n, unit) in [(hours, 'h'), (minutes, 'm'), (rest, 's')] {
@@ -100,33 +100,41 @@ mod tests {
     #[test]
     fn numbers_are_read_as_people_write_them() {
         assert_eq!(
-            (count("3", 1), count("0", 1), count("1000001", 1), count("x", 1)),
+            (parse_count("3", 1), parse_count("0", 1), parse_count("1000001", 1), parse_count("x", 1)),
             (Some(3), None, None, None)
         );
-        assert_eq!(tokens("20000"), Some(20_000));
+        assert_eq!(parse_tokens("20000"), Some(20_000));
         assert_eq!(
-            (tokens("20_000"), tokens("20k"), tokens("1.5M")),
+            (parse_tokens("20_000"), parse_tokens("20k"), parse_tokens("1.5M")),
             (Some(20_000), Some(20_000), Some(1_500_000))
         );
         assert_eq!(
-            (tokens("0.5"), tokens("-1"), tokens("k"), tokens("99999999999999999999")),
+            (
+                parse_tokens("0.5"),
+                parse_tokens("-1"),
+                parse_tokens("k"),
+                parse_tokens("99999999999999999999")
+            ),
             (None, None, None, None)
         );
         assert_eq!(
-            (cost("0.5"), cost("$2"), cost(".5"), cost("1e3")),
+            (parse_cost("0.5"), parse_cost("$2"), parse_cost(".5"), parse_cost("1e3")),
             (Some(500_000_000), Some(2_000_000_000), None, None)
         );
         assert_eq!(
-            (seconds("10m"), seconds("1h30m"), seconds("45"), seconds("90s")),
+            (parse_seconds("10m"), parse_seconds("1h30m"), parse_seconds("45"), parse_seconds("90s")),
             (Some(600), Some(5400), Some(45), Some(90))
         );
-        assert_eq!((seconds("m"), seconds("3m2h"), seconds("1h5"), seconds("é")), (None, None, None, None));
         assert_eq!(
-            (decimal(500_000_000), decimal(2_000_000_000), decimal(1)),
+            (parse_seconds("m"), parse_seconds("3m2h"), parse_seconds("1h5"), parse_seconds("é")),
+            (None, None, None, None)
+        );
+        assert_eq!(
+            (format_billionths(500_000_000), format_billionths(2_000_000_000), format_billionths(1)),
             ("0.5".into(), "2".into(), "0.000000001".into())
         );
         assert_eq!(
-            (span(5400), span(90), span(0)),
+            (format_seconds(5400), format_seconds(90), format_seconds(0)),
             ("1h30m".to_owned(), "1m30s".to_owned(), "0s".to_owned())
         );
     }

@@ -1,28 +1,28 @@
 //! Reads a condition. Total: a condition, or what is wrong with the text and what could be written.
 
-use super::condition::{Condition, Meant, Part, Pattern, Same, Scope, Spend};
-use super::near::{like, nearest};
+use super::condition::{BreakpointSpec, Condition, Pattern, RepeatedPart, SpendLimit, SpendScope, TextPart};
+use super::similar::{most_similar, similar_names};
 use super::{hint, number};
 use crate::domain::ReflectionKind;
 use regex::{Regex, RegexBuilder};
 
 /// Characters of a condition at most.
-pub const LONGEST: usize = 600;
+pub const MAX_CONDITION_CHARS: usize = 600;
 
 /// Bytes that a compiled pattern may take.
-const PATTERN_BYTES: usize = 1 << 20;
+const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// What is wrong with a text, and what could be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bad {
+pub struct ParseError {
     /// What is wrong.
-    pub what: String,
+    pub message: String,
     /// What to do.
-    pub next: String,
+    pub hint: String,
 }
 
 /// Every first word, and those from before that still mean something.
-const WORDS: &[&str] = &[
+const FIRST_WORDS: &[&str] = &[
     "action",
     "observation",
     "thought",
@@ -54,14 +54,17 @@ const WORDS: &[&str] = &[
 ///
 /// # Errors
 /// [`Bad`], in words.
-pub fn parse(text: &str) -> Result<Meant, Bad> {
+pub fn parse(text: &str) -> Result<BreakpointSpec, ParseError> {
     let text = text.trim();
-    let bad = |what: String, word: &str| Bad { what: format!("{:?}: {what}", short(text)), next: hint(word) };
+    let bad = |what: String, word: &str| ParseError {
+        message: format!("{:?}: {what}", shorten(text)),
+        hint: hint(word),
+    };
     if text.is_empty() {
-        return Err(Bad { what: "a condition is missing".to_owned(), next: hint("") });
+        return Err(ParseError { message: "a condition is missing".to_owned(), hint: hint("") });
     }
-    if text.chars().count() > LONGEST || text.chars().any(char::is_control) {
-        return Err(bad(format!("a condition is one line of {LONGEST} characters at most"), ""));
+    if text.chars().count() > MAX_CONDITION_CHARS || text.chars().any(char::is_control) {
+        return Err(bad(format!("a condition is one line of {MAX_CONDITION_CHARS} characters at most"), ""));
     }
     let (mut rest, mut warn, mut once) = (text, false, false);
     loop {
@@ -82,8 +85,8 @@ pub fn parse(text: &str) -> Result<Meant, Bad> {
         rest = before.trim_end();
     }
     let (_, arguments) = split_word(rest);
-    let condition = condition(&word, arguments).map_err(|what| bad(what, &word))?;
-    Ok(Meant { condition, warn, once })
+    let condition = parse_condition(&word, arguments).map_err(|what| bad(what, &word))?;
+    Ok(BreakpointSpec { condition, warn, once })
 }
 
 /// As [`parse`], and a detector that is waited for has to be one of these. What a journal holds is not held to it: a detector
@@ -91,18 +94,18 @@ pub fn parse(text: &str) -> Result<Meant, Bad> {
 ///
 /// # Errors
 /// [`Bad`], in words, with the names that are like it.
-pub fn check(text: &str, detectors: &[&str]) -> Result<Meant, Bad> {
+pub fn parse_checked(text: &str, detectors: &[&str]) -> Result<BreakpointSpec, ParseError> {
     let meant = parse(text)?;
     let Condition::Note(name) = &meant.condition else { return Ok(meant) };
     if detectors.contains(&name.as_str()) {
         return Ok(meant);
     }
-    let near: Vec<String> = like(name, detectors).into_iter().map(|d| format!("`{d}`")).collect();
+    let near: Vec<String> = similar_names(name, detectors).into_iter().map(|d| format!("`{d}`")).collect();
     let meant =
         if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
-    Err(Bad {
-        what: format!("{:?}: there is no detector `{}`{meant}", short(text.trim()), short(name)),
-        next: "docs/SYMBOLIC.md names the detectors, docs/PDDL.md those of planning problems".to_owned(),
+    Err(ParseError {
+        message: format!("{:?}: there is no detector `{}`{meant}", shorten(text.trim()), shorten(name)),
+        hint: "docs/SYMBOLIC.md names the detectors, docs/PDDL.md those of planning problems".to_owned(),
     })
 }
 
@@ -114,7 +117,7 @@ fn split_word(text: &str) -> (&str, &str) {
     (word, rest.trim())
 }
 
-fn condition(word: &str, rest: &str) -> Result<Condition, String> {
+fn parse_condition(word: &str, rest: &str) -> Result<Condition, String> {
     // The old spelling had an equals sign before every argument.
     let given = rest.strip_prefix('=').map_or(rest, str::trim_start);
     let bare = |condition: Condition| match rest {
@@ -124,23 +127,25 @@ fn condition(word: &str, rest: &str) -> Result<Condition, String> {
     let counted = |least: u32, or: Option<u32>| match (given, or) {
         ("", Some(n)) => Ok(n),
         ("", None) => Err(format!("how many? such as `{word} 3`")),
-        (n, _) => number::count(n, least).ok_or_else(|| format!("{n:?} is no count from {least} to 1000000")),
+        (n, _) => {
+            number::parse_count(n, least).ok_or_else(|| format!("{n:?} is no count from {least} to 1000000"))
+        }
     };
     Ok(match word {
-        "action" => text(Part::Action, rest)?,
-        "observation" | "seen" => text(Part::Observation, rest)?,
-        "thought" => text(Part::Thought, rest)?,
-        "nothing" => Condition::Nothing(counted(1, Some(1))?),
+        "action" => parse_text(TextPart::Action, rest)?,
+        "observation" | "seen" => parse_text(TextPart::Observation, rest)?,
+        "thought" => parse_text(TextPart::Thought, rest)?,
+        "nothing" => Condition::NothingHappened(counted(1, Some(1))?),
         "invalid" => Condition::Invalid(counted(1, Some(1))?),
         "stalled" => Condition::Stalled(counted(1, None)?),
         "step" | "turn" => Condition::Step(counted(1, None)?),
         "lesson" => {
             let n = given.strip_prefix('#').unwrap_or(given);
-            let number = number::count(n, 1);
+            let number = number::parse_count(n, 1);
             Condition::Lesson(number.ok_or("which lesson? its short number, such as `lesson 6`")?)
         }
-        "same" => same(rest)?,
-        "cycle" => bare(Condition::Cycle)?,
+        "same" => parse_repeated(rest)?,
+        "cycle" => bare(Condition::GoingInCircles)?,
         "won" => bare(Condition::Won)?,
         "mistake" => bare(Condition::Mistake)?,
         "note" if given.is_empty() => return Err("which detector? such as `note wrong_object`".to_owned()),
@@ -151,21 +156,21 @@ fn condition(word: &str, rest: &str) -> Result<Condition, String> {
             }
             Condition::Note(name)
         }
-        "reward" if rest == "changed" => Condition::Reward,
-        "progress" if rest == "changed" => Condition::Progress,
+        "reward" if rest == "changed" => Condition::RewardChanged,
+        "progress" if rest == "changed" => Condition::ProgressChanged,
         "reward" | "progress" => return Err(format!("`{word} changed` is what can be waited for")),
         "reflection" if given.is_empty() => Condition::Reflection(None),
-        "reflection" => Condition::Reflection(Some(kind(given)?)),
-        "tokens" | "cost" | "time" => Condition::Above(Scope::Run, spend(word, rest)?),
+        "reflection" => Condition::Reflection(Some(parse_kind(given)?)),
+        "tokens" | "cost" | "time" => Condition::SpentMoreThan(SpendScope::Run, parse_spend(word, rest)?),
         "episode" => {
             let (what, rest) = split_word(rest);
             let what = what.to_ascii_lowercase();
             if !matches!(what.as_str(), "tokens" | "cost" | "time") {
                 return Err("`episode` goes before tokens, cost or time".to_owned());
             }
-            Condition::Above(Scope::Episode, spend(&what, rest)?)
+            Condition::SpentMoreThan(SpendScope::Episode, parse_spend(&what, rest)?)
         }
-        "end" => Condition::End(match rest.to_ascii_lowercase().as_str() {
+        "end" => Condition::EpisodeEnded(match rest.to_ascii_lowercase().as_str() {
             "" => None,
             "failure" | "failed" | "lost" => Some(false),
             "success" | "won" => Some(true),
@@ -173,7 +178,7 @@ fn condition(word: &str, rest: &str) -> Result<Condition, String> {
         }),
         "" => return Err("a condition begins with a word".to_owned()),
         other => {
-            return Err(match nearest(other, WORDS) {
+            return Err(match most_similar(other, FIRST_WORDS) {
                 Some(near) => format!("there is no condition `{other}`; did you mean `{near}`?"),
                 None => format!("there is no condition `{other}`"),
             });
@@ -181,7 +186,7 @@ fn condition(word: &str, rest: &str) -> Result<Condition, String> {
     })
 }
 
-fn text(part: Part, rest: &str) -> Result<Condition, String> {
+fn parse_text(part: TextPart, rest: &str) -> Result<Condition, String> {
     let name = part.name();
     let missing = || format!("say what to look for: `{name} ~ REGEX`, or `{name} = WORDS`");
     let (sign, wanted) = (rest.chars().next().ok_or_else(missing)?, rest.get(1..).unwrap_or_default().trim());
@@ -191,7 +196,7 @@ fn text(part: Part, rest: &str) -> Result<Condition, String> {
     match sign {
         '~' => {
             let pattern = Pattern::Regex(wanted.to_owned());
-            compile(&pattern).map_err(|why| format!("the pattern cannot be used: {why}"))?;
+            compile_pattern(&pattern).map_err(|why| format!("the pattern cannot be used: {why}"))?;
             Ok(Condition::Text(part, pattern))
         }
         '=' => Ok(Condition::Text(part, Pattern::Words(wanted.to_owned()))),
@@ -200,14 +205,14 @@ fn text(part: Part, rest: &str) -> Result<Condition, String> {
 }
 
 /// A pattern ready for use, within bounds that no pattern from outside can break.
-pub(super) fn compile(pattern: &Pattern) -> Result<Regex, String> {
+pub(super) fn compile_pattern(pattern: &Pattern) -> Result<Regex, String> {
     let source = match pattern {
         Pattern::Regex(source) => source.clone(),
         Pattern::Words(words) => regex::escape(words),
     };
     let mut builder = RegexBuilder::new(&source);
-    builder.case_insensitive(!minds_case(&source)).multi_line(true).nest_limit(64);
-    builder.size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
+    builder.case_insensitive(!is_case_sensitive(&source)).multi_line(true).nest_limit(64);
+    builder.size_limit(MAX_PATTERN_BYTES).dfa_size_limit(MAX_PATTERN_BYTES);
     builder.build().map_err(|error| match error {
         regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
         other => {
@@ -219,7 +224,7 @@ pub(super) fn compile(pattern: &Pattern) -> Result<Regex, String> {
 }
 
 /// A capital letter in a pattern is meant; one behind a backslash is a class.
-fn minds_case(source: &str) -> bool {
+fn is_case_sensitive(source: &str) -> bool {
     let mut escaped = false;
     source.chars().any(|c| {
         let meant = c.is_uppercase() && !escaped;
@@ -228,12 +233,12 @@ fn minds_case(source: &str) -> bool {
     })
 }
 
-fn same(rest: &str) -> Result<Condition, String> {
+fn parse_repeated(rest: &str) -> Result<Condition, String> {
     let (what, n) = split_word(rest);
     let what = match what.to_ascii_lowercase().as_str() {
-        "action" => Same::Action,
-        "observation" => Same::Observation,
-        "thought" => Same::Thought,
+        "action" => RepeatedPart::Action,
+        "observation" => RepeatedPart::Observation,
+        "thought" => RepeatedPart::Thought,
         _ => {
             return Err(
                 "what is the same? `same action 3`, `same observation 3` or `same thought 3`".to_owned()
@@ -241,25 +246,25 @@ fn same(rest: &str) -> Result<Condition, String> {
         }
     };
     if n.is_empty() {
-        return Ok(Condition::Same(what, 2));
+        return Ok(Condition::Repeated(what, 2));
     }
-    let count = number::count(n, 2).ok_or_else(|| format!("{n:?} is no count from 2 to 1000000"))?;
-    Ok(Condition::Same(what, count))
+    let count = number::parse_count(n, 2).ok_or_else(|| format!("{n:?} is no count from 2 to 1000000"))?;
+    Ok(Condition::Repeated(what, count))
 }
 
-fn kind(text: &str) -> Result<ReflectionKind, String> {
+fn parse_kind(text: &str) -> Result<ReflectionKind, String> {
     let wanted = text.to_lowercase();
     ReflectionKind::ALL.iter().copied().find(|k| k.name().to_lowercase() == wanted).ok_or_else(|| {
         let names: Vec<String> = ReflectionKind::ALL.iter().map(|k| k.name().to_lowercase()).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        match nearest(&wanted, &known) {
+        match most_similar(&wanted, &known) {
             Some(near) => format!("there is no kind of reflection {text:?}; did you mean `{near}`?"),
             None => format!("there is no kind of reflection {text:?}; there are {}", known.join(", ")),
         }
     })
 }
 
-fn spend(word: &str, rest: &str) -> Result<Spend, String> {
+fn parse_spend(word: &str, rest: &str) -> Result<SpendLimit, String> {
     let example = match word {
         "tokens" => "tokens > 20k",
         "cost" => "cost > 0.5",
@@ -268,18 +273,18 @@ fn spend(word: &str, rest: &str) -> Result<Spend, String> {
     let bound = rest.strip_prefix('>').map(str::trim).filter(|b| !b.is_empty());
     let bound = bound.ok_or_else(|| format!("above what? such as `{example}`"))?;
     let read = match word {
-        "tokens" => number::tokens(bound).map(Spend::Tokens),
-        "cost" => number::cost(bound).map(Spend::Cost),
-        _ => number::seconds(bound).map(Spend::Time),
+        "tokens" => number::parse_tokens(bound).map(SpendLimit::Tokens),
+        "cost" => number::parse_cost(bound).map(SpendLimit::Cost),
+        _ => number::parse_seconds(bound).map(SpendLimit::Time),
     };
     read.ok_or_else(|| format!("{bound:?} is no bound that can be read; such as `{example}`"))
 }
 
-fn short(text: &str) -> String {
-    const MOST: usize = 60;
-    if text.chars().count() <= MOST {
+fn shorten(text: &str) -> String {
+    const MAX_CHARS: usize = 60;
+    if text.chars().count() <= MAX_CHARS {
         text.to_owned()
     } else {
-        text.chars().take(MOST).chain(['…']).collect()
+        text.chars().take(MAX_CHARS).chain(['…']).collect()
     }
 }

@@ -1,71 +1,71 @@
 //! Reading and writing conditions. Where each kind fires on recorded sessions: `tests/breakpoints.rs`.
 
-use super::condition::{Condition, Meant, Part, Pattern, Same, Scope, Spend};
-use super::{FORMS, Known, LONGEST, check, offers, parse};
+use super::condition::{BreakpointSpec, Condition, Pattern, RepeatedPart, SpendLimit, SpendScope, TextPart};
+use super::{CompletionContext, FORMS, MAX_CONDITION_CHARS, parse, parse_checked, suggestions};
 use crate::domain::ReflectionKind;
 use proptest::prelude::*;
 
-fn read(text: &str) -> Condition {
+fn parse_ok(text: &str) -> Condition {
     parse(text).unwrap_or_else(|bad| panic!("{text}: {bad:?}")).condition
 }
 
-fn regex(part: Part, pattern: &str) -> Condition {
+fn text_regex(part: TextPart, pattern: &str) -> Condition {
     Condition::Text(part, Pattern::Regex(pattern.to_owned()))
 }
 
-fn words(part: Part, words: &str) -> Condition {
+fn text_words(part: TextPart, words: &str) -> Condition {
     Condition::Text(part, Pattern::Words(words.to_owned()))
 }
 
 #[test]
 fn what_is_typed_is_what_is_meant() {
     let cases: Vec<(&str, Condition)> = vec![
-        ("action ~ heat", regex(Part::Action, "heat")),
-        ("action~^go to", regex(Part::Action, "^go to")),
-        ("ACTION ~ a = b", regex(Part::Action, "a = b")),
-        ("observation ~ Nothing", regex(Part::Observation, "Nothing")),
-        ("thought ~ I (cannot|can't)", regex(Part::Thought, "I (cannot|can't)")),
-        ("action = take (1)", words(Part::Action, "take (1)")),
-        ("nothing 3", Condition::Nothing(3)),
-        ("nothing", Condition::Nothing(1)),
+        ("action ~ heat", text_regex(TextPart::Action, "heat")),
+        ("action~^go to", text_regex(TextPart::Action, "^go to")),
+        ("ACTION ~ a = b", text_regex(TextPart::Action, "a = b")),
+        ("observation ~ Nothing", text_regex(TextPart::Observation, "Nothing")),
+        ("thought ~ I (cannot|can't)", text_regex(TextPart::Thought, "I (cannot|can't)")),
+        ("action = take (1)", text_words(TextPart::Action, "take (1)")),
+        ("nothing 3", Condition::NothingHappened(3)),
+        ("nothing", Condition::NothingHappened(1)),
         ("invalid", Condition::Invalid(1)),
-        ("same action 3", Condition::Same(Same::Action, 3)),
-        ("same observation", Condition::Same(Same::Observation, 2)),
-        ("same thought 4", Condition::Same(Same::Thought, 4)),
-        ("cycle", Condition::Cycle),
-        ("reward changed", Condition::Reward),
-        ("progress changed", Condition::Progress),
+        ("same action 3", Condition::Repeated(RepeatedPart::Action, 3)),
+        ("same observation", Condition::Repeated(RepeatedPart::Observation, 2)),
+        ("same thought 4", Condition::Repeated(RepeatedPart::Thought, 4)),
+        ("cycle", Condition::GoingInCircles),
+        ("reward changed", Condition::RewardChanged),
+        ("progress changed", Condition::ProgressChanged),
         ("stalled 8", Condition::Stalled(8)),
         ("reflection", Condition::Reflection(None)),
         ("reflection Error", Condition::Reflection(Some(ReflectionKind::Error))),
         ("lesson 6", Condition::Lesson(6)),
         ("lesson #6", Condition::Lesson(6)),
-        ("tokens > 20000", Condition::Above(Scope::Run, Spend::Tokens(20_000))),
-        ("tokens > 20k", Condition::Above(Scope::Run, Spend::Tokens(20_000))),
-        ("cost > 0.5", Condition::Above(Scope::Run, Spend::Cost(500_000_000))),
-        ("time > 10m", Condition::Above(Scope::Run, Spend::Time(600))),
-        ("episode time>90", Condition::Above(Scope::Episode, Spend::Time(90))),
-        ("end", Condition::End(None)),
-        ("end failure", Condition::End(Some(false))),
-        ("end success", Condition::End(Some(true))),
+        ("tokens > 20000", Condition::SpentMoreThan(SpendScope::Run, SpendLimit::Tokens(20_000))),
+        ("tokens > 20k", Condition::SpentMoreThan(SpendScope::Run, SpendLimit::Tokens(20_000))),
+        ("cost > 0.5", Condition::SpentMoreThan(SpendScope::Run, SpendLimit::Cost(500_000_000))),
+        ("time > 10m", Condition::SpentMoreThan(SpendScope::Run, SpendLimit::Time(600))),
+        ("episode time>90", Condition::SpentMoreThan(SpendScope::Episode, SpendLimit::Time(90))),
+        ("end", Condition::EpisodeEnded(None)),
+        ("end failure", Condition::EpisodeEnded(Some(false))),
+        ("end success", Condition::EpisodeEnded(Some(true))),
         // The spellings of before.
         ("step=5", Condition::Step(5)),
         ("won", Condition::Won),
         ("mistake", Condition::Mistake),
         ("note=wrong appliance", Condition::Note("wrong_appliance".to_owned())),
         ("reflection=ERROR", Condition::Reflection(Some(ReflectionKind::Error))),
-        ("action=heat mug 1", words(Part::Action, "heat mug 1")),
-        ("seen=Nothing happens", words(Part::Observation, "Nothing happens")),
+        ("action=heat mug 1", text_words(TextPart::Action, "heat mug 1")),
+        ("seen=Nothing happens", text_words(TextPart::Observation, "Nothing happens")),
     ];
     for (text, meant) in cases {
-        assert_eq!(read(text), meant, "{text}");
-        assert_eq!(read(&meant.to_string()), meant, "written and read again: {meant}");
+        assert_eq!(parse_ok(text), meant, "{text}");
+        assert_eq!(parse_ok(&meant.to_string()), meant, "written and read again: {meant}");
     }
 }
 
 #[test]
 fn warn_and_once_stand_before_and_once_also_behind() {
-    let of = |text: &str| parse(text).map(|m| (m.stop().to_string(), m.warn, m.once)).unwrap();
+    let of = |text: &str| parse(text).map(|m| (m.to_record().to_string(), m.warn, m.once)).unwrap();
     assert_eq!(of("warn action ~ heat"), ("warn action ~ heat".to_owned(), true, false));
     assert_eq!(of("once  warn nothing 3"), ("warn once nothing 3".to_owned(), true, true));
     assert_eq!(of("nothing 3 once"), ("once nothing 3".to_owned(), false, true));
@@ -106,16 +106,16 @@ fn what_cannot_be_read_says_what_is_wrong_and_what_to_write() {
     ];
     for (text, part) in cases {
         let bad = parse(text).expect_err(text);
-        assert!(bad.what.contains(part), "{text:?}: {}", bad.what);
+        assert!(bad.message.contains(part), "{text:?}: {}", bad.message);
         // A hint, not the whole grammar: it is in the document and behind `--help`.
-        assert!(bad.next.contains("docs/BREAKPOINTS.md") && bad.next.chars().count() < 200, "{}", bad.next);
+        assert!(bad.hint.contains("docs/BREAKPOINTS.md") && bad.hint.chars().count() < 200, "{}", bad.hint);
     }
-    assert!(parse(&"x".repeat(LONGEST + 1)).is_err());
+    assert!(parse(&"x".repeat(MAX_CONDITION_CHARS + 1)).is_err());
 }
 
 #[test]
 fn the_hint_has_the_forms_of_the_word_that_was_typed() {
-    let next = |text: &str| parse(text).expect_err(text).next;
+    let next = |text: &str| parse(text).expect_err(text).hint;
     assert!(next("same").starts_with("write `same action N` or `same observation N` or `same thought N`;"));
     assert!(next("nothing x").starts_with("write `nothing [N]`;"));
     assert!(next("end badly").starts_with("write `end [failure|success]`;"));
@@ -125,19 +125,19 @@ fn the_hint_has_the_forms_of_the_word_that_was_typed() {
 #[test]
 fn a_detector_that_nobody_is_is_no_condition() {
     let known = ["left_closed", "repeat", "wrong_object"];
-    let bad = |text: &str| check(text, &known).expect_err(text);
+    let bad = |text: &str| parse_checked(text, &known).expect_err(text);
     for (text, part) in [
         ("note wrong_objct", "there is no detector `wrong_objct`; did you mean `wrong_object`?"),
         ("warn note reapet", "did you mean `repeat`?"),
         ("note closed once", "did you mean `left_closed`?"),
     ] {
-        assert!(bad(text).what.contains(part), "{:?}", bad(text));
+        assert!(bad(text).message.contains(part), "{:?}", bad(text));
         assert!(parse(text).is_ok(), "a journal may hold it");
     }
-    assert!(bad("note zzz").what.ends_with("there is no detector `zzz`"), "{:?}", bad("note zzz"));
-    assert!(bad("note zzz").next.contains("docs/SYMBOLIC.md"));
+    assert!(bad("note zzz").message.ends_with("there is no detector `zzz`"), "{:?}", bad("note zzz"));
+    assert!(bad("note zzz").hint.contains("docs/SYMBOLIC.md"));
     assert_eq!(bad("note"), parse("note").unwrap_err());
-    assert!(check("note = Wrong Object", &known).is_ok() && check("nothing 3", &[]).is_ok());
+    assert!(parse_checked("note = Wrong Object", &known).is_ok() && parse_checked("nothing 3", &[]).is_ok());
 }
 
 #[test]
@@ -152,15 +152,15 @@ fn every_form_has_an_example_that_is_read_and_the_document_has_them_all() {
         .collect();
     assert_eq!(rows.len(), FORMS.len(), "docs/BREAKPOINTS.md has a row for each form");
     for (form, row) in FORMS.iter().zip(rows) {
-        assert_eq!(row, [form.write, form.example, form.when, form.stands]);
-        read(form.example);
+        assert_eq!(row, [form.syntax, form.example, form.meaning, form.pauses_at]);
+        parse_ok(form.example);
     }
 }
 
 #[test]
 fn case_counts_where_a_capital_letter_is_typed() {
-    let matches = |text: &str, seen: &str| match read(text) {
-        Condition::Text(_, pattern) => super::parse::compile(&pattern).unwrap().is_match(seen),
+    let matches = |text: &str, seen: &str| match parse_ok(text) {
+        Condition::Text(_, pattern) => super::parse::compile_pattern(&pattern).unwrap().is_match(seen),
         other => panic!("{other}"),
     };
     assert!(matches("observation ~ nothing", "Nothing happens."));
@@ -171,12 +171,12 @@ fn case_counts_where_a_capital_letter_is_typed() {
 
 #[test]
 fn completion_offers_what_is_known_and_keeps_what_stands_before() {
-    let known = Known {
+    let known = CompletionContext {
         actions: vec!["heat mug 1 with microwave 1".to_owned()],
         detectors: vec!["wrong_object".to_owned()],
         lessons: vec![(6, "Heat food in a microwave only.".to_owned())],
     };
-    let lines = |typed: &str| offers(typed, &known).into_iter().map(|o| o.line).collect::<Vec<_>>();
+    let lines = |typed: &str| suggestions(typed, &known).into_iter().map(|o| o.text).collect::<Vec<_>>();
     assert_eq!(lines("warn action ")[0], "warn action = heat mug 1 with microwave 1");
     assert_eq!(lines("lesson ")[0], "lesson 6");
     assert_eq!(lines("once note w")[0], "once note wrong_object");
@@ -190,36 +190,37 @@ fn completion_offers_what_is_known_and_keeps_what_stands_before() {
 }
 
 fn conditions() -> impl Strategy<Value = Condition> {
-    let part = prop_oneof![Just(Part::Action), Just(Part::Observation), Just(Part::Thought)];
-    let same = prop_oneof![Just(Same::Action), Just(Same::Observation), Just(Same::Thought)];
+    let part = prop_oneof![Just(TextPart::Action), Just(TextPart::Observation), Just(TextPart::Thought)];
+    let same =
+        prop_oneof![Just(RepeatedPart::Action), Just(RepeatedPart::Observation), Just(RepeatedPart::Thought)];
     let pattern = prop_oneof![
         "[a-z0-9][ -~]{0,20}[a-z0-9]".prop_map(Pattern::Words),
         "[a-z.*^$|+]([a-z .*^$|+]{0,12}[a-z])?".prop_map(Pattern::Regex),
     ];
-    let scope = prop_oneof![Just(Scope::Run), Just(Scope::Episode)];
+    let scope = prop_oneof![Just(SpendScope::Run), Just(SpendScope::Episode)];
     let spend = prop_oneof![
-        (0u64..u64::from(u32::MAX)).prop_map(Spend::Tokens),
-        any::<u64>().prop_map(Spend::Cost),
-        (0u64..1_000_000).prop_map(Spend::Time),
+        (0u64..u64::from(u32::MAX)).prop_map(SpendLimit::Tokens),
+        any::<u64>().prop_map(SpendLimit::Cost),
+        (0u64..1_000_000).prop_map(SpendLimit::Time),
     ];
     prop_oneof![
         (part, pattern).prop_map(|(part, pattern)| Condition::Text(part, pattern)),
-        (1u32..=1_000_000).prop_map(Condition::Nothing),
+        (1u32..=1_000_000).prop_map(Condition::NothingHappened),
         (1u32..=1_000_000).prop_map(Condition::Invalid),
-        (same, 2u32..=1_000_000).prop_map(|(same, n)| Condition::Same(same, n)),
-        Just(Condition::Cycle),
+        (same, 2u32..=1_000_000).prop_map(|(same, n)| Condition::Repeated(same, n)),
+        Just(Condition::GoingInCircles),
         Just(Condition::Won),
         Just(Condition::Mistake),
         "[a-z][a-z_]{0,20}".prop_map(Condition::Note),
-        Just(Condition::Reward),
-        Just(Condition::Progress),
+        Just(Condition::RewardChanged),
+        Just(Condition::ProgressChanged),
         (1u32..=1_000_000).prop_map(Condition::Stalled),
         proptest::option::of(proptest::sample::select(ReflectionKind::ALL.to_vec()))
             .prop_map(Condition::Reflection),
         (1u32..=1_000_000).prop_map(Condition::Lesson),
-        (scope, spend).prop_map(|(scope, spend)| Condition::Above(scope, spend)),
+        (scope, spend).prop_map(|(scope, spend)| Condition::SpentMoreThan(scope, spend)),
         (1u32..=1_000_000).prop_map(Condition::Step),
-        proptest::option::of(any::<bool>()).prop_map(Condition::End),
+        proptest::option::of(any::<bool>()).prop_map(Condition::EpisodeEnded),
     ]
 }
 
@@ -228,20 +229,20 @@ proptest! {
 
     #[test]
     fn written_and_read_again_it_is_the_same(condition in conditions(), warn: bool, once: bool) {
-        let meant = Meant { condition, warn, once };
-        let text = meant.stop().to_string();
+        let meant = BreakpointSpec { condition, warn, once };
+        let text = meant.to_record().to_string();
         // A pattern that regular expressions cannot have (`+` first) is refused, and never another one.
         match parse(&text) {
             Ok(read) => prop_assert_eq!(read, meant),
-            Err(bad) => prop_assert!(bad.what.contains("the pattern cannot be used"), "{}: {}", text, bad.what),
+            Err(bad) => prop_assert!(bad.message.contains("the pattern cannot be used"), "{}: {}", text, bad.message),
         }
     }
 
     #[test]
     fn any_text_is_read_or_refused_in_words(text in "\\PC{0,80}|(warn |once )?(action|same|time|nothing|cost|end|note) ?[~=>]? ?\\PC{0,30}") {
         match parse(&text) {
-            Ok(meant) => prop_assert_eq!(parse(&meant.stop().to_string()), Ok(meant)),
-            Err(bad) => prop_assert!(!bad.what.is_empty() && !bad.next.is_empty()),
+            Ok(meant) => prop_assert_eq!(parse(&meant.to_record().to_string()), Ok(meant)),
+            Err(bad) => prop_assert!(!bad.message.is_empty() && !bad.hint.is_empty()),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::error::CliError;
 use crate::breakpoint::FORMS;
 use crate::driver::Handle;
 use crate::engine::{Command, State};
-use crate::method::condition;
+use crate::method::parse_condition;
 use std::fmt::Write as _;
 
 /// Every form, for `--help`.
@@ -17,7 +17,7 @@ pub(super) fn help() -> String {
     );
     for form in FORMS {
         // Writing to a text cannot fail.
-        let _ = writeln!(text, "  {:<26} {}", form.write, form.when);
+        let _ = writeln!(text, "  {:<26} {}", form.syntax, form.meaning);
     }
     text
 }
@@ -34,7 +34,7 @@ pub(super) fn wanted(config: &Config, flags: &[String]) -> Result<Vec<String>, C
 /// Those of `--break` alone: a session that goes on has its own.
 pub(super) fn given(flags: &[String]) -> Result<Vec<String>, CliError> {
     for text in flags {
-        condition(text).map_err(|bad| CliError::usage(format!("--break {}", bad.what), bad.next))?;
+        parse_condition(text).map_err(|bad| CliError::usage(format!("--break {}", bad.message), bad.hint))?;
     }
     Ok(flags.to_vec())
 }

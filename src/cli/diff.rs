@@ -14,7 +14,7 @@ use super::config::Config;
 use super::error::{CliError, CliErrorKind};
 use super::out::Out;
 use crate::prompt::render;
-use crate::timeline::compare::{Comparison, Pair, counterpart, pairs};
+use crate::timeline::compare::{Comparison, EpisodePair, find_counterpart, pair_episodes};
 
 /// `diff A B`: two episodes side by side, or all of two sessions by task and trial.
 pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<(), CliError> {
@@ -27,7 +27,7 @@ pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<
     };
     let (a, b) = (open(&args.a)?, open(&args.b)?);
     let all = wanted(&a, &b)?;
-    let both = all.iter().filter(|p| p.a.is_some() && p.b.is_some()).count();
+    let both = all.iter().filter(|p| p.left.is_some() && p.right.is_some()).count();
     let mut told = Told::default();
     let voice = Voice { args, whole: all.len() > 1, width: width(args, out), colour: colours(out) };
     if both == 0 {
@@ -39,12 +39,12 @@ pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<
     }
     voice.begin(&a, &b, out)?;
     for pair in &all {
-        let (Some(x), Some(y)) = (pair.a, pair.b) else {
+        let (Some(x), Some(y)) = (pair.left, pair.right) else {
             told.alone(pair);
             voice.alone(pair, out)?;
             continue;
         };
-        let compared = Comparison::of(a.side(x)?, b.side(y)?, render);
+        let compared = Comparison::new(a.side(x)?, b.side(y)?, render);
         let compared =
             compared.map_err(|why| CliError::new(CliErrorKind::Session, why, "restore it from a copy"))?;
         told.count(&compared);
@@ -54,9 +54,9 @@ pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<
 }
 
 /// The episodes that are compared: those that are named, else all of both.
-fn wanted(a: &Line, b: &Line) -> Result<Vec<Pair>, CliError> {
+fn wanted(a: &Line, b: &Line) -> Result<Vec<EpisodePair>, CliError> {
     let (one, other) = match (a.episode, b.episode) {
-        (None, None) => return Ok(pairs(&a.head(), &b.head())),
+        (None, None) => return Ok(pair_episodes(&a.head(), &b.head())),
         (Some(x), Some(y)) => (a.side(x)?, b.side(y)?),
         (Some(x), None) => {
             let side = a.side(x)?;
@@ -70,11 +70,11 @@ fn wanted(a: &Line, b: &Line) -> Result<Vec<Pair>, CliError> {
         }
     };
     let (task, trial) = (one.episode.task.clone(), one.episode.trial);
-    Ok(vec![Pair { task, trial, a: Some(one.episode.number), b: Some(other.episode.number) }])
+    Ok(vec![EpisodePair { task, trial, left: Some(one.episode.number), right: Some(other.episode.number) }])
 }
 
 fn beside(of: (&crate::domain::Task, u32), among: &Line, number: u32) -> Result<u32, CliError> {
-    counterpart(of, &among.head()).ok_or_else(|| {
+    find_counterpart(of, &among.head()).ok_or_else(|| {
         let name = &among.name;
         CliError::usage(
             format!("{name} has no episode of the task of episode {number} ({})", of.0.id),
@@ -99,13 +99,13 @@ struct Told {
 impl Told {
     fn count(&mut self, found: &Comparison) {
         self.compared += 1;
-        self.same += u32::from(found.first.is_none());
+        self.same += u32::from(found.first_difference.is_none());
         let (x, y) = &found.outcomes;
         self.won.0 += u32::from(x.won);
         self.won.1 += u32::from(y.won);
         for (sum, x, y) in [
             (&mut self.steps, u64::from(x.steps), u64::from(y.steps)),
-            (&mut self.mistakes, u64::from(x.mistaken()), u64::from(y.mistaken())),
+            (&mut self.mistakes, u64::from(x.mistake_count()), u64::from(y.mistake_count())),
             (&mut self.tokens, x.tokens, y.tokens),
         ] {
             sum.0 += x;
@@ -113,9 +113,9 @@ impl Told {
         }
     }
 
-    fn alone(&mut self, pair: &Pair) {
-        self.only_a += u32::from(pair.a.is_some());
-        self.only_b += u32::from(pair.b.is_some());
+    fn alone(&mut self, pair: &EpisodePair) {
+        self.only_a += u32::from(pair.left.is_some());
+        self.only_b += u32::from(pair.right.is_some());
     }
 }
 
@@ -138,7 +138,7 @@ impl Voice<'_> {
 
     fn pair(
         &self,
-        pair: &Pair,
+        pair: &EpisodePair,
         found: &Comparison,
         lines: (&Line, &Line),
         out: &mut Out,
@@ -149,7 +149,7 @@ impl Voice<'_> {
         if self.whole { text::row(self, pair, found, out) } else { text::comparison(self, found, out) }
     }
 
-    fn alone(&self, pair: &Pair, out: &mut Out) -> Result<(), CliError> {
+    fn alone(&self, pair: &EpisodePair, out: &mut Out) -> Result<(), CliError> {
         if self.args.json { out.json(&json::alone(pair)) } else { text::alone(self, pair, out) }
     }
 

@@ -7,7 +7,10 @@ use super::out::Out;
 use super::{locate, screen};
 use crate::engine::Envelope;
 use crate::files;
-use crate::report::{At, BadAt, Record, Recording, html, json, markdown, reflexion, transcript};
+use crate::report::{
+    InvalidStepRef, SessionRecord, SessionRecorder, StepRef, reflexion_files, render_html, render_json,
+    render_markdown, render_transcript,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,27 +24,27 @@ pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Res
         return directory(&opened.events()?, args.out.as_deref(), out);
     }
     // What is told is kept, the events are not: a long session has many times more of them.
-    let mut recording = Recording::default();
+    let mut recording = SessionRecorder::default();
     opened.each(|envelope| {
-        recording.event(envelope);
+        recording.add_event(envelope);
         Ok(())
     })?;
     let mut record = recording.finish();
     record.branch = Some(opened.shown()?);
     let bookmark = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
     let at = match &args.at {
-        Some(text) => {
-            text.parse().map_err(|e: BadAt| CliError::usage(format!("--at: {e}"), "such as --at 1.14"))?
-        }
-        None => opened.at.or(bookmark).unwrap_or_else(|| record.interesting()),
+        Some(text) => text
+            .parse()
+            .map_err(|e: InvalidStepRef| CliError::usage(format!("--at: {e}"), "such as --at 1.14"))?,
+        None => opened.at.or(bookmark).unwrap_or_else(|| record.default_step()),
     };
     check(&record, at, args.at.is_some())?;
     let text = match args.format {
-        Format::Html => html(&record, at, &opened.files()?),
-        Format::Markdown => markdown(&record),
-        Format::Json => json(&record),
+        Format::Html => render_html(&record, at, &opened.files()?),
+        Format::Markdown => render_markdown(&record),
+        Format::Json => render_json(&record),
         // A directory was written above.
-        Format::Text | Format::Reflexion => transcript(&opened.events()?),
+        Format::Text | Format::Reflexion => render_transcript(&opened.events()?),
         Format::Svg => {
             let size = size(&args.size)?;
             screen::picture(config, opened, at, size, args.theme.as_deref())?
@@ -63,7 +66,7 @@ fn directory(events: &[Arc<Envelope>], folder: Option<&Path>, out: &mut Out) -> 
     let Some(folder) = folder else {
         return Err(CliError::usage("--format reflexion writes a folder", "name it with --out DIR"));
     };
-    let files = reflexion(events);
+    let files = reflexion_files(events);
     if files.len() < 2 {
         return Err(CliError::usage(
             "--format reflexion: no trial of this session was played to its end",
@@ -81,7 +84,7 @@ fn directory(events: &[Arc<Envelope>], folder: Option<&Path>, out: &mut Out) -> 
 }
 
 /// A place that was asked for has to be there.
-fn check(record: &Record, at: At, asked: bool) -> Result<(), CliError> {
+fn check(record: &SessionRecord, at: StepRef, asked: bool) -> Result<(), CliError> {
     let Some(of) = record.episode(at.episode) else {
         return if asked || !record.episodes.is_empty() {
             Err(CliError::usage(

@@ -13,7 +13,7 @@ use crate::journal::{
     BranchHeader, LABELS, Label, Meta, OpenBranch, Session, Use, fold, labels_in, last_of, list, open_branch,
     read_line,
 };
-use crate::report::{At, BadAt, Shown, carried};
+use crate::report::{InvalidStepRef, ShownBranch, StepRef, extract_session};
 use crate::timeline::Timeline;
 use etcetera::BaseStrategy as _;
 use std::collections::BTreeMap;
@@ -69,7 +69,7 @@ pub(super) struct Opened {
     /// What was cut off its end.
     pub(super) torn: Option<String>,
     /// The place that `#E.S` names.
-    pub(super) at: Option<At>,
+    pub(super) at: Option<StepRef>,
 }
 
 impl Opened {
@@ -85,13 +85,13 @@ impl Opened {
         &self,
         mut event: impl FnMut(&Arc<Envelope>) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        self.timeline.walk(Seq(0)).try_for_each(|read| event(&read.map_err(lost)?))
+        self.timeline.iter_after(Seq(0)).try_for_each(|read| event(&read.map_err(lost)?))
     }
 
     /// All events.
     pub(super) fn events(&self) -> Result<Vec<Arc<Envelope>>, CliError> {
-        let events = self.timeline.since(Seq(0));
-        self.timeline.fault().map_or(Ok(events), |why| Err(lost(why)))
+        let events = self.timeline.events_after(Seq(0));
+        self.timeline.take_fetch_error().map_or(Ok(events), |why| Err(lost(why)))
     }
 
     /// The names of its branches.
@@ -103,13 +103,13 @@ impl Opened {
     }
 
     /// The branch that is looked at, with what people call it.
-    pub(super) fn shown(&self) -> Result<Shown, CliError> {
+    pub(super) fn shown(&self) -> Result<ShownBranch, CliError> {
         let labels = match &self.dir {
             Some(dir) => Session::open(dir)?.labels()?,
             None => carried_labels(&self.carried),
         };
         let name = labels.get(&self.branch.id).and_then(|label| label.name.clone());
-        Ok(Shown { id: self.branch.id.clone(), name })
+        Ok(ShownBranch { id: self.branch.id.clone(), name })
     }
 
     /// What is said of the files in its folder that are no branches of it, a line each.
@@ -129,7 +129,7 @@ pub(super) fn lost(why: String) -> CliError {
 }
 
 /// Whether a session has the place that `#E.S` names.
-pub(super) fn there(head: &State, at: At) -> Result<(), CliError> {
+pub(super) fn there(head: &State, at: StepRef) -> Result<(), CliError> {
     let open = head.episode.as_deref().map(|e| (e.number, e.steps.len() as u32));
     let ended = head.ended_episodes.iter().map(|e| (e.number, e.steps));
     let mut all: Vec<(u32, u32)> = ended.chain(open).collect();
@@ -150,12 +150,12 @@ pub(super) fn there(head: &State, at: At) -> Result<(), CliError> {
 }
 
 /// Splits `PATH#E.S`.
-pub(super) fn split_at(text: &str) -> Result<(&str, Option<At>), CliError> {
+pub(super) fn split_at(text: &str) -> Result<(&str, Option<StepRef>), CliError> {
     match text.rsplit_once('#') {
         Some((path, at)) if !Path::new(text).exists() => {
             let at = at
                 .parse()
-                .map_err(|e: BadAt| CliError::usage(e.to_string(), "such as sessions/NAME#1.14"))?;
+                .map_err(|e: InvalidStepRef| CliError::usage(e.to_string(), "such as sessions/NAME#1.14"))?;
             Ok((path, Some(at)))
         }
         _ => Ok((text, None)),
@@ -324,7 +324,7 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<Opened, CliError> {
             "open the session's folder instead, where you have it",
         )
     };
-    let carried = carried(&page).map_err(|e| refused(e.to_string()))?;
+    let carried = extract_session(&page).map_err(|e| refused(e.to_string()))?;
     let meta = carried.files.get("meta.toml").ok_or_else(|| refused("it carries no meta.toml".to_owned()))?;
     let meta: Meta =
         toml::from_str(meta).map_err(|e| refused(format!("meta.toml in it: {}", e.message())))?;

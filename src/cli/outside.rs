@@ -6,7 +6,7 @@ use crate::driver::Store;
 use crate::files;
 use crate::journal::{Branch, LabelChange, Session};
 use crate::provider::openai::{OpenAi, list_models};
-use crate::report::{Record, Shown, html};
+use crate::report::{SessionRecord, ShownBranch, render_html};
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::compare::Place;
 use crate::ui::{HostServices, ModelList};
@@ -218,19 +218,19 @@ fn keep(dir: &Path, text: &str) -> Result<String, String> {
 
 fn export(dir: &Path, store: &Store) -> Result<String, String> {
     let timeline = store.timeline();
-    let (events, error) = (timeline.since(Seq(0)), timeline.fault());
+    let (events, error) = (timeline.events_after(Seq(0)), timeline.take_fetch_error());
     drop(timeline);
     if let Some(why) = error {
         return Err(why);
     }
-    let mut record = Record::of(&events);
+    let mut record = SessionRecord::from_events(&events);
     let id = store.branch();
     let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
-    record.branch = Some(Shown { name: labels.get(&id).and_then(|label| label.name.clone()), id });
+    record.branch = Some(ShownBranch { name: labels.get(&id).and_then(|label| label.name.clone()), id });
     let files = super::locate::files_of(dir).unwrap_or_else(|_| BTreeMap::new());
     let name = if record.session.is_empty() { "report" } else { "report-" };
     let path = dir.join(format!("{name}{}.html", record.session));
-    let page = html(&record, record.interesting(), &files);
+    let page = render_html(&record, record.default_step(), &files);
     files::replace(&path, page.as_bytes()).map_err(|e| unwritten(&path, &e))?;
     Ok(path.display().to_string())
 }

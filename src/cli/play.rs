@@ -11,7 +11,7 @@ use crate::driver::worlds::{self, Selection};
 use crate::engine::{Cause, Envelope, Event, State};
 use crate::env::Environment;
 use crate::prompt::interface;
-use crate::report::{Aside, turn_line};
+use crate::report::{StepExtras, step_fields};
 use std::io::stdin;
 
 /// `play`.
@@ -28,7 +28,7 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Res
     let interface = args.interface.as_ref().map_or("raw", |_| config.text("run.interface"));
     let mut view = View::new(&task, interface);
     let turn = world.reset().map_err(|e| broke(&e))?;
-    let goal = interface::goal(&turn);
+    let goal = interface::goal_from_reset(&turn);
     let turn = view.first(turn);
     reply(out, args.json, 0, None, &turn, world.as_mut(), Some((&goal, &task.id)))?;
     let mut input = stdin().lock();
@@ -115,8 +115,9 @@ fn reply(
     if !json {
         return out.text(&format!("{}\n", turn.observation));
     }
-    let aside = Aside { admissible: world.admissible().unwrap_or_default(), world: world.peek() };
-    let line = serde_json::to_string(&turn_line(step, action, turn, &aside, start)).unwrap_or_default();
+    let aside =
+        StepExtras { admissible: world.admissible().unwrap_or_default(), world: world.world_summary() };
+    let line = serde_json::to_string(&step_fields(step, action, turn, &aside, start)).unwrap_or_default();
     out.json(&line)
 }
 
@@ -169,7 +170,7 @@ impl View {
         if self.raw {
             return turn;
         }
-        let seen = interface::incoming(&self.state, "", &turn, &[]);
+        let seen = interface::shown_observation(&self.state, "", &turn, &[]);
         let call = crate::domain::CallId(1);
         self.fold(Event::WorldReset {
             call,
@@ -193,7 +194,7 @@ impl View {
         if self.raw {
             return Ok((world.step(action)?, true));
         }
-        let out = interface::outgoing(&self.state, action);
+        let out = interface::outgoing_action(&self.state, action);
         let step = self.state.episode.as_ref().map_or(1, |e| e.steps.len() as u32 + 1);
         self.fold(Event::StepOpened { step });
         let executed = ExecutedAction {
@@ -222,7 +223,7 @@ impl View {
         } else {
             (world.step(out.sent.as_deref().unwrap_or(action))?, Vec::new())
         };
-        let seen = interface::incoming(&self.state, action, &turn, &listed);
+        let seen = interface::shown_observation(&self.state, action, &turn, &listed);
         self.fold(Event::Observed { step, call, result: Box::new(turn.clone()), agent_view: seen.clone() });
         if let Some(seen) = seen {
             turn.observation = seen;

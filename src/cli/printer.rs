@@ -7,7 +7,7 @@ use crate::driver::worlds::{self, WorldOptions};
 use crate::driver::{Signal, Store};
 use crate::engine::{Envelope, Event, State};
 use crate::env::Environment;
-use crate::report::{Aside, Lines, Transcript};
+use crate::report::{RunLines, StepExtras, Transcript};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,7 +31,7 @@ pub(super) struct EventPrinter {
     pub(super) state: State,
     out: Arc<Mutex<Out>>,
     transcript: Transcript,
-    lines: Lines,
+    lines: RunLines,
     pub(super) path: String,
     /// The last signal that was told.
     heard: u64,
@@ -62,7 +62,7 @@ impl EventPrinter {
             out,
             transcript: Transcript::default(),
             label: session.as_ref().map(|s| format!("{s} ")).unwrap_or_default(),
-            lines: Lines { session },
+            lines: RunLines { session },
             path: dir.display().to_string(),
             heard: 0,
             line: 0,
@@ -80,7 +80,7 @@ impl EventPrinter {
     ) -> Result<(), CliError> {
         const PIECE: u64 = 1024;
         self.state = state.clone();
-        self.transcript = Transcript::at(state);
+        self.transcript = Transcript::from_state(state);
         let Some(episode) = state.open_episode().filter(|_| self.voice == Voice::Json) else { return Ok(()) };
         let mut after = episode.first_seq.0.saturating_sub(1);
         while after < state.head.0 {
@@ -102,7 +102,7 @@ impl EventPrinter {
             return Ok(());
         }
         let head = store.head().head;
-        let near = store.timeline().since(Seq(head.0.saturating_sub(NEAR)));
+        let near = store.timeline().events_after(Seq(head.0.saturating_sub(NEAR)));
         let taken_up = near.iter().rev().find(|e| matches!(e.event, Event::Reopened));
         let before = store.state_at(taken_up.map_or(head, |e| Seq(e.seq.0 - 1)));
         self.go_on_from(&before, |after, to| read(store, after, to))?;
@@ -119,16 +119,16 @@ impl EventPrinter {
         self.state.apply(envelope);
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         match self.voice {
-            Voice::Transcript => out.text(&self.transcript.event(envelope, &self.state))?,
+            Voice::Transcript => out.text(&self.transcript.event_lines(envelope, &self.state))?,
             Voice::Json => {
                 let aside = self.shadow.follow(envelope);
-                if let Some(line) = self.lines.event(envelope, &self.state, &self.path, || aside) {
+                if let Some(line) = self.lines.event_line(envelope, &self.state, &self.path, || aside) {
                     out.json(&line)?;
                 }
             }
             Voice::Outcomes => {
                 if matches!(envelope.event, Event::EpisodeEnded { .. } | Event::Warned { .. }) {
-                    out.text(&self.transcript.event(envelope, &self.state))?;
+                    out.text(&self.transcript.event_lines(envelope, &self.state))?;
                 }
             }
             Voice::Silent => {}
@@ -201,7 +201,7 @@ struct MirrorEnv {
 }
 
 impl MirrorEnv {
-    fn follow(&mut self, envelope: &Envelope) -> Aside {
+    fn follow(&mut self, envelope: &Envelope) -> StepExtras {
         match &envelope.event {
             Event::EpisodeStarted { task, .. } => {
                 self.world = worlds::open(task, &self.worlds).ok().filter(|w| w.info().deterministic);
@@ -226,14 +226,17 @@ impl MirrorEnv {
             }
             _ => {}
         }
-        Aside::default()
+        StepExtras::default()
     }
 
-    fn look(&mut self) -> Aside {
+    fn look(&mut self) -> StepExtras {
         let nothing = || serde_json::Value::Object(serde_json::Map::new());
         match &mut self.world {
-            Some(world) => Aside { admissible: world.admissible().unwrap_or_default(), world: world.peek() },
-            None => Aside { admissible: Vec::new(), world: nothing() },
+            Some(world) => StepExtras {
+                admissible: world.admissible().unwrap_or_default(),
+                world: world.world_summary(),
+            },
+            None => StepExtras { admissible: Vec::new(), world: nothing() },
         }
     }
 }
@@ -241,8 +244,8 @@ impl MirrorEnv {
 /// The events above the first number up to and with the second, as far as there are any.
 pub(super) fn read(store: &Store, after: Seq, to: Seq) -> Result<Vec<Arc<Envelope>>, CliError> {
     let timeline = store.timeline();
-    let events = timeline.between(after, to);
-    timeline.fault().map_or(Ok(events), |why| {
+    let events = timeline.events_between(after, to);
+    timeline.take_fetch_error().map_or(Ok(events), |why| {
         Err(CliError::new(
             CliErrorKind::Session,
             why,

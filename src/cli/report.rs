@@ -5,7 +5,7 @@ use super::config::Config;
 use super::error::CliError;
 use super::locate;
 use super::out::Out;
-use crate::report::metrics::{Form, Gather, Metrics, tell};
+use crate::report::metrics::{Format, Metrics, MetricsCollector, render_metrics};
 
 /// `report PATH...`.
 pub(super) fn report(config: &Config, args: &args::Report, out: &mut Out) -> Result<(), CliError> {
@@ -21,19 +21,19 @@ pub(super) fn report(config: &Config, args: &args::Report, out: &mut Out) -> Res
         if let Some(torn) = &opened.torn {
             out.note(&format!("{}: {torn}", opened.meta.session));
         }
-        let mut gather = Gather::default();
+        let mut gather = MetricsCollector::default();
         opened.each(|envelope| {
-            gather.event(envelope);
+            gather.add_event(envelope);
             Ok(())
         })?;
         sessions.push(gather.finish());
     }
     let form = match args.format {
-        Sheet::Json => Form::Json,
-        _ if args.json => Form::Json,
-        Sheet::Markdown => Form::Markdown,
-        Sheet::Text => Form::Text,
+        Sheet::Json => Format::Json,
+        _ if args.json => Format::Json,
+        Sheet::Markdown => Format::Markdown,
+        Sheet::Text => Format::Text,
     };
-    let text = tell(&Metrics::of(sessions), form, args.against.is_some());
-    if form == Form::Json { out.json(&text) } else { out.text(&text) }
+    let text = render_metrics(&Metrics::from_sessions(sessions), form, args.against.is_some());
+    if form == Format::Json { out.json(&text) } else { out.text(&text) }
 }

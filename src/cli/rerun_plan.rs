@@ -77,7 +77,7 @@ pub(super) fn plan(
     let mut launch = launch(&spec, config, &worlds, Duration::ZERO)?;
     launch.carried =
         Some(Box::new(ReplaySeed { source, attempt, memory: before.memory.clone(), learnt_at: learnt }));
-    let warnings = crate::method::unasked(&spec).into_iter().collect();
+    let warnings = crate::method::unused_mentor_reason(&spec).into_iter().collect();
     Ok(Plan { spec, pool, launch, worlds, warnings })
 }
 

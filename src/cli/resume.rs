@@ -110,7 +110,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     let ended = run_to_end(&resumed.handle, resumed.thread, &mut teller, run::policy(&config))?;
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let path = dir.display().to_string();
-    let tally = Tally::of([&teller.state]);
+    let tally = Tally::from_states([&teller.state]);
     if voice == Voice::Json {
         out.json(&summary_line(&tally, ended.word(), std::slice::from_ref(&path)))?;
     } else {

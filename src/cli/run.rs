@@ -274,7 +274,7 @@ pub(super) fn finish(done: &[Done], voice: Voice, out: &mut Out) -> Result<(), C
         })
         .cloned()
         .unwrap_or(Ended::Finished);
-    let tally = Tally::of(done.iter().filter_map(|d| d.state.as_ref()));
+    let tally = Tally::from_states(done.iter().filter_map(|d| d.state.as_ref()));
     let paths: Vec<String> =
         done.iter().filter_map(|d| d.dir.as_ref()).map(|d| d.display().to_string()).collect();
     if voice == Voice::Json {

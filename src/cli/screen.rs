@@ -12,7 +12,7 @@ use crate::domain::Seq;
 use crate::driver::{Driver, Halt, Handle, Health, Signal, Store, TYPING};
 use crate::engine::{Command, State};
 use crate::prompt::Templates;
-use crate::report::{At, SvgColors, svg};
+use crate::report::{StepRef, SvgColors, render_svg};
 use crate::timeline::Timeline;
 use crate::ui::keymap::Keymap;
 use crate::ui::model::Cursor;
@@ -238,7 +238,7 @@ fn keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), CliError> {
 }
 
 /// The last event of a step, before the next prompt: the moment in which all of it is seen.
-fn moment_of(timeline: &Timeline, at: At) -> Option<Seq> {
+fn moment_of(timeline: &Timeline, at: StepRef) -> Option<Seq> {
     let head = timeline.head();
     let ended = head.ended_episodes.iter().find(|p| p.number == at.episode).map(|p| p.seq_range.0);
     let open = head.episode.as_ref().filter(|e| e.number == at.episode).map(|e| e.first_seq.0);
@@ -248,14 +248,14 @@ fn moment_of(timeline: &Timeline, at: At) -> Option<Seq> {
     let before = before.filter(|state| number(state) < at.episode).unwrap_or_default();
     let (mut state, mut found) = (State::clone(&before), None);
     loop {
-        let piece = timeline.between(state.head, Seq(state.head.0 + 1024));
+        let piece = timeline.events_between(state.head, Seq(state.head.0 + 1024));
         if piece.is_empty() {
             return found;
         }
         for envelope in piece {
             state.apply(&envelope);
             let Some(episode) = state.episode.as_deref() else { continue };
-            let here = At { episode: episode.number, step: episode.steps.len() as u32 };
+            let here = StepRef { episode: episode.number, step: episode.steps.len() as u32 };
             if here == at {
                 found = Some(envelope.seq);
             } else if here > at {
@@ -269,7 +269,7 @@ fn moment_of(timeline: &Timeline, at: At) -> Option<Seq> {
 pub(super) fn picture(
     config: &Config,
     opened: Opened,
-    at: At,
+    at: StepRef,
     size: (u16, u16),
     theme_name: Option<&str>,
 ) -> Result<String, CliError> {
@@ -301,7 +301,7 @@ pub(super) fn picture(
     };
     crate::ui::draw(&model, &look, &mut Scratch::default(), &mut buffer);
     let colors = colors(&theme);
-    Ok(svg(&buffer, &colors, &format!("retrospect, episode {} step {}", at.episode, at.step)))
+    Ok(render_svg(&buffer, &colors, &format!("retrospect, episode {} step {}", at.episode, at.step)))
 }
 
 /// What a terminal would bring along: the theme's own ground where it sets one, else a dark page.
@@ -311,9 +311,9 @@ fn colors(theme: &Theme) -> SvgColors {
         (Some(Color::Rgb(r, g, b)), ink) => {
             let light = u32::from(r) + u32::from(g) + u32::from(b) > 384;
             let mut colors = if light { SvgColors::light() } else { SvgColors::dark() };
-            colors.paper = (r, g, b);
+            colors.background = (r, g, b);
             if let Some(Color::Rgb(r, g, b)) = ink {
-                colors.ink = (r, g, b);
+                colors.foreground = (r, g, b);
             }
             colors
         }

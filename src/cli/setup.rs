@@ -63,7 +63,7 @@ pub(super) fn plan_after(
     let row = config.row(how.preset.as_deref());
     if let Some(row) = row {
         config.take_row(row)?;
-        if row.pool && how.pool.is_none() && how.constitution.is_none() {
+        if row.starts_with_lessons && how.pool.is_none() && how.constitution.is_none() {
             return Err(CliError::usage(
                 format!("--preset {} begins with lessons that were made beforehand", row.preset),
                 "give them with --pool FILE or --constitution FILE",
@@ -98,7 +98,7 @@ pub(super) fn plan_after(
             "{unbound} loaded lessons are about tasks that this run does not have, and are left out"
         ));
     }
-    warnings.extend(method::unasked(&spec));
+    warnings.extend(method::unused_mentor_reason(&spec));
     Ok(Plan { spec, pool: lessons, launch, worlds, warnings })
 }
 
@@ -163,13 +163,13 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
         };
         set(&mut settings, name, &value, SettingOrigin::Flag)?;
     }
-    method::bind(&settings, &mut limits, &mut loop_detector);
+    method::apply_limits(&settings, &mut limits, &mut loop_detector);
     if let Some(steps) = how.max_steps {
         limits.steps = steps;
     }
     let reflects = if learn.is_some() { "omnireflect" } else { method.as_str() };
     let mentor = mentor(config, reflects, &settings)?;
-    method::follow(&mentor, &mut settings);
+    method::derive_generation(&mentor, &mut settings);
     if mentor == "none" && reflects == "omnireflect" {
         settings.set("reflect", "never", origin(config.from("run.mentor")));
     }
@@ -192,7 +192,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
         interface: config.text("run.interface").to_owned(),
         tasks,
         trials: match config.from("run.trials") {
-            From::Default => method::trials(&method),
+            From::Default => method::default_trials(&method),
             _ => u32::try_from(config.number("run.trials")).unwrap_or(u32::MAX),
         },
         seed: config.number("run.seed"),
@@ -236,7 +236,7 @@ pub(super) fn preset(
 ) -> Result<(), CliError> {
     let Some(name) = name else { return Ok(()) };
     if let Some(row) = config.row(Some(name)) {
-        for (setting, value) in &row.set {
+        for (setting, value) in &row.settings {
             set(settings, setting, value, SettingOrigin::Paper)?;
         }
         // The public code counts to below 50 where its paper says 50; that is what `--as code` is for.
@@ -296,7 +296,7 @@ fn set(settings: &mut Settings, name: &str, value: &Value, origin: SettingOrigin
             "choose the method with --method",
         ));
     }
-    spec.check(value).map_err(|why| wrong_value(name, &value.to_string(), &why))?;
+    spec.validate(value).map_err(|why| wrong_value(name, &value.to_string(), &why))?;
     settings.set(name, value.clone(), origin);
     Ok(())
 }

@@ -168,7 +168,7 @@ fn branch(
     found: &mut Found,
 ) -> Result<(), CliError> {
     let each = |after: Seq, event: &mut dyn FnMut(&Arc<Envelope>)| {
-        timeline.walk(after).try_for_each(|read| read.map(|e| event(&e)).map_err(locate::lost))
+        timeline.iter_after(after).try_for_each(|read| read.map(|e| event(&e)).map_err(locate::lost))
     };
     let mut differences = Differences::default();
     each(Seq(0), &mut |envelope| differences.look(envelope))?;
@@ -186,7 +186,7 @@ fn branch(
             return;
         }
         check.event(envelope, &mut own);
-        let state = kept.filter(|k| k.at.contains(&envelope.seq)).and_then(|k| (k.recall)(envelope.seq));
+        let state = kept.filter(|k| k.seqs.contains(&envelope.seq)).and_then(|k| (k.load)(envelope.seq));
         if state.is_some_and(|kept| kept.head == envelope.seq && kept != check.state) {
             own.problems.push(format!(
                 "{}: the state kept in index/ is not what the events come to; remove that folder, it is made anew",

@@ -7,7 +7,7 @@ use super::printer::{self, EventPrinter};
 use crate::domain::{EndReason, Seq};
 use crate::driver::{Halt, Handle, Health, Saved};
 use crate::engine::{Command, RunStatus, State};
-use crate::report::At;
+use crate::report::StepRef;
 use crate::signals::{self, Guard};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
@@ -50,7 +50,7 @@ pub(super) struct Shown<'a> {
     /// Its folder.
     pub(super) dir: &'a Path,
     /// Where the screen opens; none: at its end.
-    pub(super) at: Option<At>,
+    pub(super) at: Option<StepRef>,
 }
 
 /// A runtime for waiting on one session.

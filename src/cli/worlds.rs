@@ -3,7 +3,7 @@
 use super::args::World;
 use super::config::Config;
 use crate::driver::worlds::{Selection, WorldOptions};
-use crate::env::pddl::Joining;
+use crate::env::pddl::GoalSeparator;
 
 /// Which tasks are meant.
 pub(super) fn selection(world: &World) -> Selection {
@@ -18,6 +18,7 @@ pub(super) fn selection(world: &World) -> Selection {
 
 /// Where worlds are looked for.
 pub(super) fn world_options(config: &Config) -> WorldOptions {
-    let joining = if config.text("pddl.goal") == "blank" { Joining::Blank } else { Joining::Comma };
+    let joining =
+        if config.text("pddl.goal") == "blank" { GoalSeparator::Space } else { GoalSeparator::Comma };
     WorldOptions { data: config.path("data"), seed: config.number("run.seed"), joining }
 }

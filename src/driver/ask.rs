@@ -86,7 +86,7 @@ impl Driver {
     /// lessons, examples, the newest step) is left, a draft that was made now would be as long.
     pub(super) fn too_long(&self, prompt: &PromptRecord) -> Option<Failure> {
         let state = &self.engine.state;
-        let budget = state.setting_number("context_tokens", crate::prompt::CONTEXT_TOKENS);
+        let budget = state.setting_number("context_tokens", crate::prompt::DEFAULT_CONTEXT_TOKENS);
         let tokens = state.counted_tokens(prompt);
         if tokens <= budget {
             return None;

@@ -33,7 +33,7 @@ impl Store {
     pub fn anew(&self, of: &Step) -> Option<DecisionPoint> {
         let number = of.number;
         let until = Seq(of.last_seq.0.min(of.first_seq.0 + MOST));
-        let events = self.timeline().between(Seq(of.first_seq.0.saturating_sub(1)), until);
+        let events = self.timeline().events_between(Seq(of.first_seq.0.saturating_sub(1)), until);
         let taken =
             |e: &Arc<Envelope>| matches!(&e.event, Event::ActionTaken { step, .. } if *step == number);
         let ran = events.iter().position(taken).unwrap_or(events.len());

@@ -115,8 +115,8 @@ impl Driver {
         while copy.head() < head && piece > 0 {
             let after = copy.head();
             let timeline = self.store.timeline();
-            let events = timeline.between(after, Seq(after.0 + piece).min(head));
-            let unread = timeline.fault().is_some();
+            let events = timeline.events_between(after, Seq(after.0 + piece).min(head));
+            let unread = timeline.take_fetch_error().is_some();
             drop(timeline);
             if unread || events.first().is_none_or(|first| first.seq.0 != after.0 + 1) {
                 // Up to the last event that can be read.
@@ -128,8 +128,8 @@ impl Driver {
         let last = Seq(head.0 + self.unwritten.len() as u64);
         if copy.head() < head {
             let timeline = self.store.timeline();
-            let mut rest = timeline.since(copy.head());
-            let _ = timeline.fault();
+            let mut rest = timeline.events_after(copy.head());
+            let _ = timeline.take_fetch_error();
             drop(timeline);
             rest.extend(self.unwritten.iter().cloned());
             let missing = copy.head().0 + 1..rest.first().map_or(last.0 + 1, |first| first.seq.0);

@@ -155,7 +155,7 @@ impl Driver {
         launch: RunConfig,
     ) -> Result<(Handle, JoinHandle<()>), DriverError> {
         let store = Arc::new(Store::default());
-        store.timeline().fetch_with(writer.events().fetch());
+        store.timeline().set_fetcher(writer.events().fetch());
         let engine = Engine::new(launch.policy.clone());
         let (carried, breaks) = (launch.carried.clone(), launch.breaks.clone());
         let begin = Command::Start {

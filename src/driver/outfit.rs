@@ -75,8 +75,8 @@ impl RunConfig {
             },
         };
         let desk = Arc::new(PromptBuilder::new(templates));
-        let policy = method::policy_at(spec, desk.clone()).map_err(|e| {
-            DriverError::Refused(e.to_string(), format!("choose one of: {}", method::NAMES.join(", ")))
+        let policy = method::build_policy_with(spec, desk.clone()).map_err(|e| {
+            DriverError::Refused(e.to_string(), format!("choose one of: {}", method::METHOD_NAMES.join(", ")))
         })?;
         let actor: Arc<dyn Provider> = match spec.actor.as_str() {
             // Where a person plays, the rules stand ready for when the turn is given back.

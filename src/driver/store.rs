@@ -214,8 +214,8 @@ impl Store {
     /// The state after an event. The store is not held while it is folded. Where old events cannot be read any more it
     /// is an earlier state, and a signal says why.
     pub fn state_at(&self, seq: Seq) -> Arc<State> {
-        let way = self.timeline().way_to(seq);
-        let state = way.walk();
+        let way = self.timeline().fold_plan_to(seq);
+        let state = way.execute();
         self.tell_fault();
         state
     }
@@ -251,7 +251,7 @@ impl Store {
 
     /// Events that could not be read again are said once.
     fn tell_fault(&self) {
-        let fault = self.timeline().fault();
+        let fault = self.timeline().take_fetch_error();
         if let Some(why) = fault {
             self.signal(Signal::Said(why));
         }

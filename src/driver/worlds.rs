@@ -17,7 +17,7 @@ pub use list::Selection;
 pub use pddl::files as pddl_files;
 
 use crate::domain::Task;
-use crate::env::pddl::Joining;
+use crate::env::pddl::GoalSeparator;
 use crate::env::{EnvError, Environment};
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub struct WorldOptions {
     /// The seed of a task that is made from one and does not name its own.
     pub seed: u64,
     /// How the sentences of a PDDL goal are joined.
-    pub joining: Joining,
+    pub joining: GoalSeparator,
 }
 
 /// Why a world or a list of tasks is not to be had.

@@ -8,7 +8,6 @@
 //!
 //! Does not do: files and folders (the caller brings bytes), experts, domain randomisation.
 
-mod broken;
 mod commands;
 mod entities;
 mod environment;
@@ -16,6 +15,7 @@ mod expand;
 mod game;
 mod grammar;
 mod limits;
+mod located_error;
 mod progress;
 mod query;
 mod shown;
@@ -31,4 +31,4 @@ pub use game::Game;
 pub use grammar::check as check_grammar;
 pub use subgoals::Subgoals;
 pub use targets::{Targets, TaskType};
-pub use world::{Admissible, Place, Reply, World};
+pub use world::{AdmissibleCommands, Reply, SavedState, World};

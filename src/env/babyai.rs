@@ -7,33 +7,33 @@
 
 #![expect(clippy::cast_possible_wrap, reason = "a grid has at most 128 columns and rows")]
 
-mod credit;
-mod dice;
+mod action_list;
 mod environment;
 mod file;
+mod grid_state;
+mod level_start;
 mod levels;
 mod matching;
 mod mission;
-mod offers;
-mod paths;
-mod place;
+mod mission_check;
+mod observation;
+mod path_planner;
+mod pcg64;
 mod primitive_actions;
+mod progress;
 mod shown;
-mod sight;
-mod start;
 mod thing;
-mod verify;
 mod view;
 mod world;
 
 #[cfg(test)]
 mod tests;
 
-pub use dice::Dice;
+pub use level_start::{LevelStart, RoomLayout};
 pub use levels::Level;
-pub use mission::{Clause, Deed, Description, Mission, Order, Part, Side};
-pub use primitive_actions::Low;
-pub use start::{Rooms, Start};
-pub use thing::{Cell, Code, Colour, Kind, Leaf, Pose, Thing, ThingId};
-pub use view::{Image, SIDE};
+pub use mission::{Clause, ClauseAction, Description, Mission, MissionPart, SequenceOrder, Side};
+pub use pcg64::Pcg64;
+pub use primitive_actions::PrimitiveAction;
+pub use thing::{Cell, CellCode, Colour, DoorState, Kind, Pose, Thing, ThingId};
+pub use view::{Image, VIEW_SIDE};
 pub use world::{Reply, World};

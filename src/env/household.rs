@@ -12,16 +12,16 @@
 mod export;
 mod furnish;
 mod id;
-mod plan;
 mod problem;
 mod scene;
 mod stock;
+mod walkthrough;
 
 #[cfg(test)]
 mod tests;
 
 pub use export::{ExportedGame, export_folder};
-pub use id::{BadTaskId, Difficulty, Kind, TaskId};
+pub use id::{BadTaskId, Difficulty, TaskId, TaskKind};
 
 use crate::domain::Task;
 use crate::env::EnvError;
@@ -38,7 +38,7 @@ pub const GRAMMAR: &str = include_str!("household/grammar.twl2");
 
 /// The task that is offered first. It tells a story: the built-in actor looks for a mug, takes a cellphone, and is still
 /// searching when its steps run out; one lesson about where mugs are makes it win (`tests/story.rs`).
-pub const PRESELECTED: TaskId = TaskId { difficulty: Difficulty::Normal, kind: Kind::Heat, seed: 71 };
+pub const PRESELECTED: TaskId = TaskId { difficulty: Difficulty::Normal, kind: TaskKind::Heat, seed: 71 };
 
 /// One generated game.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +65,8 @@ pub struct GeneratedGame {
 /// # Errors
 /// [`EnvError`] when the generator contradicts itself; tests over several hundred names rule this out.
 pub fn generate(id: &TaskId) -> Result<GeneratedGame, EnvError> {
-    let game = build(*id)?;
-    proven(&game)?;
+    let game = build_game(*id)?;
+    checked_world(&game)?;
     Ok(game)
 }
 
@@ -74,38 +74,38 @@ pub fn generate(id: &TaskId) -> Result<GeneratedGame, EnvError> {
 ///
 /// # Errors
 /// As [`generate`].
-pub fn open(id: &TaskId) -> Result<World, EnvError> {
-    let mut world = proven(&build(*id)?)?;
-    world.begin()?;
+pub fn open_world(id: &TaskId) -> Result<World, EnvError> {
+    let mut world = checked_world(&build_game(*id)?)?;
+    world.restart()?;
     Ok(world)
 }
 
 /// The world of a game, once it was seen that its walkthrough wins it and that it is not won without.
-fn proven(game: &GeneratedGame) -> Result<World, EnvError> {
+fn checked_world(game: &GeneratedGame) -> Result<World, EnvError> {
     let label = format!("household/{}", game.id);
     let wrong = |what: String| EnvError::Refused { what: format!("`{label}` was generated wrongly: {what}") };
-    let targets = Targets::of_traj_data(&label, game.traj_json.as_bytes())?;
+    let targets = Targets::from_traj_data(&label, game.traj_json.as_bytes())?;
     let mut world = World::new(Game::load(&label, game.game_json.as_bytes())?, Some(&targets))?;
     for command in &game.walkthrough {
-        if world.won() {
+        if world.is_won() {
             return Err(wrong(format!("it is won before `{command}`")));
         }
         if !world.play(command)?.accepted {
             return Err(wrong(format!("`{command}` of its walkthrough is not admissible")));
         }
     }
-    if world.won() { Ok(world) } else { Err(wrong("its walkthrough does not win it".to_owned())) }
+    if world.is_won() { Ok(world) } else { Err(wrong("its walkthrough does not win it".to_owned())) }
 }
 
-fn build(id: TaskId) -> Result<GeneratedGame, EnvError> {
+fn build_game(id: TaskId) -> Result<GeneratedGame, EnvError> {
     let stock = stock::Stock::embedded()?;
-    let (scene, aim) = furnish::draw(stock, id)?;
-    let names = problem::names(&scene);
-    let walkthrough = plan::walkthrough(&scene, &names, &aim)
+    let (scene, aim) = furnish::draw_task(stock, id)?;
+    let names = problem::assign_names(&scene);
+    let walkthrough = walkthrough::find_walkthrough(&scene, &names, &aim)
         .ok_or_else(|| EnvError::Refused { what: format!("`{id}` was generated without a way to win it") })?;
     let trial = format!("trial_household_{}_{}_{}", id.difficulty.word(), id.kind.word(), id.seed);
-    let problem = problem::problem(stock, &scene, &aim, &format!("plan_{trial}"));
-    export::game(id, &scene, &aim, &problem, walkthrough, &trial)
+    let problem = problem::problem_text(stock, &scene, &aim, &format!("plan_{trial}"));
+    export::assemble_game(id, &scene, &aim, &problem, walkthrough, &trial)
 }
 
 /// The tasks that lists show: four of each kind, easy, normal and hard, with their goals. Any other [`TaskId`] can be
@@ -114,7 +114,7 @@ fn build(id: TaskId) -> Result<GeneratedGame, EnvError> {
 /// # Errors
 /// As [`generate`].
 pub fn tasks() -> Result<Vec<Task>, EnvError> {
-    offered().map(|id| task(&id)).collect()
+    offered_ids().map(|id| task(&id)).collect()
 }
 
 /// One task with its goal. It is not played for this, as [`generate`] does.
@@ -122,7 +122,7 @@ pub fn tasks() -> Result<Vec<Task>, EnvError> {
 /// # Errors
 /// As [`generate`].
 pub fn task(id: &TaskId) -> Result<Task, EnvError> {
-    let game = build(*id)?;
+    let game = build_game(*id)?;
     Ok(Task {
         env: "household".to_owned(),
         id: id.to_string(),
@@ -134,10 +134,10 @@ pub fn task(id: &TaskId) -> Result<Task, EnvError> {
 }
 
 /// The names of the [`tasks`], in their order; nothing is generated.
-pub fn offered() -> impl Iterator<Item = TaskId> {
+pub fn offered_ids() -> impl Iterator<Item = TaskId> {
     let rows =
         [(Difficulty::Easy, 1), (Difficulty::Normal, 1), (Difficulty::Normal, 2), (Difficulty::Hard, 1)];
     rows.into_iter().flat_map(|(difficulty, seed)| {
-        Kind::ALL.into_iter().map(move |kind| TaskId { difficulty, kind, seed })
+        TaskKind::ALL.into_iter().map(move |kind| TaskId { difficulty, kind, seed })
     })
 }

@@ -7,7 +7,7 @@
 //!
 //! Does not do: files and folders (the caller brings bytes).
 
-mod active;
+mod applicable_entries;
 mod environment;
 mod game;
 mod generate;
@@ -15,16 +15,16 @@ mod hint;
 mod id;
 mod limits;
 mod listing;
-mod wording;
-mod words;
+mod sentences;
+mod tokenizer;
 mod world;
 
 #[cfg(test)]
 mod tests;
 
-pub use environment::Playing;
-pub use game::{Game, Joining, Outline, Source, Subgoal, Telling};
-pub use generate::{GENERATION, GeneratedProblem, generate, offered, task, unread};
-pub use hint::{Hint, Yardstick};
+pub use environment::PddlEnvironment;
+pub use game::{Game, GoalSeparator, ObservationScope, ProblemOutline, ProblemSource, Subgoal};
+pub use generate::{GENERATION, GeneratedProblem, generate, offered_ids, task, task_without_goal};
+pub use hint::{Hint, ReferencePlan};
 pub use id::{BadTaskId, Difficulty, Domain, TaskId};
-pub use world::{Place, Reply, World};
+pub use world::{Reply, SavedState, World};

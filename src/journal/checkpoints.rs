@@ -207,7 +207,7 @@ impl Checkpoints {
             let dir = dir.as_deref()?;
             older.iter().rev().filter(|o| o.seq <= seq).find_map(|o| page::read_older(dir, o, &head))
         };
-        CheckpointIndex { at, recall: Arc::new(recall) }
+        CheckpointIndex { seqs: at, load: Arc::new(recall) }
     }
 }
 

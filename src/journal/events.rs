@@ -3,7 +3,7 @@
 use crate::domain::Seq;
 use crate::engine::Envelope;
 use crate::files;
-use crate::timeline::Fetch;
+use crate::timeline::EventFetcher;
 use regex::bytes::Regex;
 use std::fmt::Display;
 use std::fs::File;
@@ -115,9 +115,9 @@ impl EventFile {
 
     /// The same as a function for a timeline, with its failures in words. Events that were acknowledged and are not
     /// there any more are a failure too.
-    pub fn fetch(self: &Arc<Self>) -> Fetch {
+    pub fn fetch(self: &Arc<Self>) -> EventFetcher {
         let (file, searched) = (self.clone(), self.clone());
-        let all = Fetch::new(move |after, to| {
+        let all = EventFetcher::new(move |after, to| {
             let lost = |what: &dyn Display| {
                 format!(
                     "{}: the events from {} to {} could not be read again: {what}; was the file changed or moved \
@@ -134,7 +134,7 @@ impl EventFile {
                 Err(lost(&format_args!("only {} of them are there", events.len())))
             }
         });
-        all.and_holding(move |after, to, pattern| {
+        all.with_matching(move |after, to, pattern| {
             searched.holding(after, to, pattern).map_err(|e| {
                 format!(
                     "{}: the events could not be searched: {e}; is the file still there?",

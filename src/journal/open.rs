@@ -8,7 +8,7 @@ use super::stream::{Lines, open_regular};
 use super::{BranchHeader, Checkpoints, EventFile, JournalError, Torn};
 use crate::domain::Seq;
 use crate::engine::{Envelope, State};
-use crate::timeline::{CheckpointIndex, Timeline, fetch_then};
+use crate::timeline::{CheckpointIndex, Timeline, chain_fetchers};
 use line::{Base, base_of, header_of};
 pub(super) use line::{MOST_PARENTS, is_name};
 use std::fs::{File, TryLockError};
@@ -76,12 +76,12 @@ pub fn kept_states(branch: &Path) -> CheckpointIndex {
     let opened = open_checkpoints(branch);
     let (checkpoints, newest) = opened.unwrap_or_default();
     let Some(newest) = newest.map(|found| Arc::new(found.state)) else {
-        return CheckpointIndex { at: Vec::new(), recall: Arc::new(|_| None) };
+        return CheckpointIndex { seqs: Vec::new(), load: Arc::new(|_| None) };
     };
-    let CheckpointIndex { mut at, recall } = checkpoints.stored(&newest);
+    let CheckpointIndex { seqs: mut at, load: recall } = checkpoints.stored(&newest);
     at.push(newest.head);
     let recall = move |seq| if seq >= newest.head { Some(State::clone(&newest)) } else { recall(seq) };
-    CheckpointIndex { at, recall: Arc::new(recall) }
+    CheckpointIndex { seqs: at, load: Arc::new(recall) }
 }
 
 /// A branch file on its way to being open.
@@ -138,7 +138,7 @@ impl<'p> Opening<'p> {
         let keeps =
             self.how != Use::Check && upto.is_none() && (self.how == Use::GoOn || unwritten(&self.file));
         let fetch = match &self.base {
-            Some(base) => fetch_then(base.fetch.clone(), begins, places.fetch()),
+            Some(base) => chain_fetchers(base.fetch.clone(), begins, places.fetch()),
             None => places.fetch(),
         };
         let mut known = Seq(0);
@@ -146,17 +146,17 @@ impl<'p> Opening<'p> {
         let (state, timeline) = if let Some((state, offset, before)) = start {
             known = state.head;
             lines.jump(offset, before.0, begins.0)?;
-            (State::clone(&state), Timeline::going_on(state.clone(), fetch, self.stored(&state)))
+            (State::clone(&state), Timeline::from_head(state.clone(), fetch, self.stored(&state)))
         } else {
             if upto.is_none() {
                 self.checkpoints.forget(keeps);
             }
             match &self.base {
                 Some(base) => {
-                    let stored = base.stored.clone().then(begins, CheckpointIndex::none());
-                    (State::clone(&base.state), Timeline::going_on(base.state.clone(), fetch, stored))
+                    let stored = base.stored.clone().chain(begins, CheckpointIndex::empty());
+                    (State::clone(&base.state), Timeline::from_head(base.state.clone(), fetch, stored))
                 }
-                None => (State::default(), Timeline::fetching(fetch)),
+                None => (State::default(), Timeline::with_fetcher(fetch)),
             }
         };
         let mut unfolding = Unfolding { state, timeline, batch: Vec::new(), folded: 0 };
@@ -184,7 +184,7 @@ impl<'p> Opening<'p> {
         if keeps && self.checkpoints.worth(&head, whole) {
             self.checkpoints.keep_newest(&head, whole, &places, self.how == Use::Look && torn.is_none());
         }
-        timeline.recall_with(self.stored(&head));
+        timeline.set_checkpoint_index(self.stored(&head));
         let checkpoints = self.checkpoints.clone();
         Ok(OpenBranch { header, timeline, whole, torn, places, checkpoints, known })
     }
@@ -198,7 +198,7 @@ impl<'p> Opening<'p> {
             let head = newest.head;
             return Some((newest, found.offset, head));
         };
-        let older = (self.checkpoints.stored(&newest).recall)(upto)?;
+        let older = (self.checkpoints.stored(&newest).load)(upto)?;
         let (offset, before) = places.before(older.head)?;
         Some((Arc::new(older), offset, before))
     }
@@ -207,7 +207,7 @@ impl<'p> Opening<'p> {
     fn stored(&self, head: &Arc<State>) -> CheckpointIndex {
         let own = self.checkpoints.stored(head);
         match &self.base {
-            Some(base) => base.stored.clone().then(self.header.at_seq, own),
+            Some(base) => base.stored.clone().chain(self.header.at_seq, own),
             None => own,
         }
     }

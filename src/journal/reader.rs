@@ -170,7 +170,7 @@ pub fn fold(events: Vec<Arc<Envelope>>) -> Timeline {
 impl ReadBranch {
     /// Folds the events into a timeline that reads old ones from the file again when they are wanted.
     pub fn into_timeline(self) -> Timeline {
-        fold_into(Timeline::fetching(self.places.fetch()), self.events)
+        fold_into(Timeline::with_fetcher(self.places.fetch()), self.events)
     }
 }
 

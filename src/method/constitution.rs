@@ -5,7 +5,7 @@ use crate::engine::{Intent, LessonCommand, MentorReply, State};
 
 /// The lessons that the summary was shown give way to its items. What a person wrote, changed, pinned or switched off, and
 /// what is newer than the question, stays; so does everything where the answer could not be used.
-pub(super) fn summarised(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
+pub(super) fn apply_summary(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
     let mut reflection = heard.reflection();
     if heard.items.is_empty() {
         reflection.complaints.push("nothing of this summary could be used: the old list stays".to_owned());
@@ -39,7 +39,7 @@ pub(super) fn summarised(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> 
         state.pool.visible_of_kind(heard.question.kind).any(|l| l.text() == text && !replaced.contains(&l.id))
     };
     let mut wants = vec![Intent::Reflect(Box::new(reflection))];
-    wants.extend(replaced.iter().map(retire));
+    wants.extend(replaced.iter().map(retire_lesson));
     for item in heard.items.iter().filter(|item| !kept(&item.text)) {
         let mut wish = heard.lesson_command(item);
         if let LessonCommand::Add { parents, .. } = &mut wish {
@@ -50,6 +50,6 @@ pub(super) fn summarised(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> 
     wants
 }
 
-pub(super) fn retire(id: &LessonId) -> Intent {
+pub(super) fn retire_lesson(id: &LessonId) -> Intent {
     Intent::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Retired })
 }

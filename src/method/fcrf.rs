@@ -6,7 +6,7 @@ mod difficulty;
 
 pub use difficulty::Difficulty;
 
-use super::{agenda, mentor, reflexion};
+use super::{mentor, reflexion, schedule};
 use crate::domain::{LessonText, Purpose, Question, ReflectionKind, Scope};
 use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, keep_all_items};
 
@@ -36,39 +36,42 @@ impl Method for Fcrf {
             Some(open) if open.first_observation.is_none() => Vec::new(),
             Some(_) => vec![Intent::AskActor],
             None => {
-                let due = rounds(state).into_iter().find_map(|round| {
+                let due = question_rounds(state).into_iter().find_map(|round| {
                     let open: Vec<Question> = round.into_iter().filter(|q| !state.is_answered(*q)).collect();
                     (!open.is_empty()).then_some(open)
                 });
                 let mut wants: Vec<Intent> =
-                    due.into_iter().flatten().flat_map(|q| mentor::ask(self, state, q)).collect();
-                wants.extend(agenda::next_by_trial(state));
+                    due.into_iter().flatten().flat_map(|q| mentor::ask_mentor(self, state, q)).collect();
+                wants.extend(schedule::next_by_trial(state));
                 wants
             }
         }
     }
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
-        mentor::ask(self, state, Question::reflect(kind))
+        mentor::ask_mentor(self, state, Question::reflect(kind))
     }
 
     fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
         match heard.question {
-            TIP => chosen(state, heard),
-            SUMMARY => super::constitution::summarised(state, heard),
+            TIP => keep_chosen_tip(state, heard),
+            SUMMARY => super::constitution::apply_summary(state, heard),
             _ => keep_all_items(state, heard),
         }
     }
 }
 
 /// The rounds of questions about the episode that has just ended; each waits for the one before.
-fn rounds(state: &State) -> Vec<Vec<Question>> {
+fn question_rounds(state: &State) -> Vec<Vec<Question>> {
     let Some(ended) = state.episode.as_deref().and_then(|e| e.outcome.as_deref()) else { return Vec::new() };
     let mut rounds = Vec::new();
-    if reflexion::failed(state).is_some() {
-        let depth = Difficulty::of(&ended.task).depth(state, ended.trial);
+    if reflexion::failed_attempt(state).is_some() {
+        let depth = Difficulty::from_task(&ended.task).depth_for_trial(state, ended.trial);
         let mut first = if state.setting_flag("experience", true) { vec![EXPERIENCE] } else { Vec::new() };
-        if depth == Depth::InDepth && state.setting_flag("lesson", true) && !pool(state).is_empty() {
+        if depth == Depth::InDepth
+            && state.setting_flag("lesson", true)
+            && !environment_lessons(state).is_empty()
+        {
             first.push(TIP);
         }
         rounds.push(first);
@@ -79,7 +82,7 @@ fn rounds(state: &State) -> Vec<Vec<Question>> {
     if corrected && grows != "person" {
         rounds.push(vec![CONTRAST]);
     }
-    if grows == "summary" && ends_trial(state) && pool(state).len() > 1 {
+    if grows == "summary" && is_trial_over(state) && environment_lessons(state).len() > 1 {
         rounds.push(vec![SUMMARY]);
     }
     rounds
@@ -95,14 +98,14 @@ pub enum Depth {
 }
 
 /// The pool: lessons of corrected tasks, and those of a person.
-fn pool(state: &State) -> Vec<&crate::domain::Lesson> {
+fn environment_lessons(state: &State) -> Vec<&crate::domain::Lesson> {
     state.pool.active_of_kind(ReflectionKind::Lesson).filter(|l| l.scope == Scope::Environment).collect()
 }
 
 /// The next episode belongs to another trial.
-fn ends_trial(state: &State) -> bool {
+fn is_trial_over(state: &State) -> bool {
     let Some(ended) = state.ended_episodes.last() else { return false };
-    match agenda::next_by_trial(state).first() {
+    match schedule::next_by_trial(state).first() {
         Some(Intent::StartEpisode { trial, .. }) => *trial > ended.trial,
         _ => true,
     }
@@ -110,11 +113,11 @@ fn ends_trial(state: &State) -> bool {
 
 /// The tip stays with its task. The mentor names the lesson of the pool that it was taken from by its number in the list it
 /// was shown; that lesson is the tip's parent. Where it names none, that is said and the tip has no parent.
-fn chosen(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
+fn keep_chosen_tip(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
     let mut reflection = heard.reflection();
     // One tip that fits best is asked for; what else was said is in the reflection.
     let tip = heard.items.first().map(|item| {
-        let (number, said) = numbered(&item.text.text);
+        let (number, said) = split_number(&item.text.text);
         let shown: Vec<_> = heard.shown_lessons().map(|(id, _)| id.clone()).collect();
         let source = number.and_then(|n| shown.get(n.checked_sub(1)?)).cloned();
         match (number, &source) {
@@ -150,7 +153,7 @@ fn chosen(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
 }
 
 /// The number at the beginning of a tip (`2: ...`, `Lesson 2 - ...`, `[2] ...`), and what is said behind it.
-fn numbered(text: &str) -> (Option<usize>, &str) {
+fn split_number(text: &str) -> (Option<usize>, &str) {
     let text = text.trim();
     let bare = text.trim_start_matches(['#', '[', '(', '*', '"', ' ']);
     let named = bare.get(..6).filter(|w| w.eq_ignore_ascii_case("lesson")).map_or(bare, |w| &bare[w.len()..]);

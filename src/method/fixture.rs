@@ -4,7 +4,7 @@ use crate::domain::{
     Autonomy, CallId, Limits, ModelRole, RunSpec, Seq, Settings, StepResult, Task, Truncation, Usage,
 };
 use crate::engine::{Cause, Command, Effect, Engine, Envelope, Event, Input, LessonCommand, Reply, State};
-use crate::method::{PaperOrCode, defaults, policy};
+use crate::method::{PaperOrCode, build_policy, defaults};
 use crate::prompt::Templates;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,16 +19,16 @@ struct Place {
 
 /// A tiny house that answers in the words of the real games, current or 2.1.1.
 #[derive(Clone, Debug)]
-pub(crate) struct House {
-    pub(crate) old: bool,
+pub(crate) struct FakeHousehold {
+    pub(crate) old_wording: bool,
     goal: String,
-    at: Option<String>,
-    holds: Option<String>,
+    location: Option<String>,
+    holding: Option<String>,
     places: BTreeMap<String, Place>,
     treated: BTreeSet<(String, &'static str)>,
 }
 
-impl House {
+impl FakeHousehold {
     /// A kitchen: containers are closed at the start.
     pub(crate) fn kitchen(goal: &str) -> Self {
         let mut places = BTreeMap::new();
@@ -46,90 +46,90 @@ impl House {
         add("cabinet 1", true, &["plate 1"]);
         add("sidetable 1", false, &["desklamp 1"]);
         let treated = BTreeSet::new();
-        Self { old: false, goal: goal.to_owned(), at: None, holds: None, places, treated }
+        Self { old_wording: false, goal: goal.to_owned(), location: None, holding: None, places, treated }
     }
 
     pub(crate) fn reset(&self) -> StepResult {
         let names: Vec<&str> = self.places.keys().rev().map(String::as_str).collect();
         let observation = format!(
             "-= Welcome to TextWorld, ALFRED! =-\n\nYou are in the middle of a room. Looking quickly around you, you see {}.\n\nYour task is to: {}.",
-            listed(&names),
+            list_names(&names),
             self.goal
         );
         StepResult { observation, valid: true, ..StepResult::default() }
     }
 
     pub(crate) fn step(&mut self, action: &str) -> StepResult {
-        let said = self.answer(action.trim());
+        let said = self.answer_action(action.trim());
         let valid = said.is_some();
         let observation = said.unwrap_or_else(|| "Nothing happens.".to_owned());
         StepResult { observation, valid, ..StepResult::default() }
     }
 
-    fn here(&mut self, place: &str) -> Option<&mut Place> {
-        (self.at.as_deref() == Some(place)).then(|| self.places.get_mut(place)).flatten()
+    fn place_here(&mut self, place: &str) -> Option<&mut Place> {
+        (self.location.as_deref() == Some(place)).then(|| self.places.get_mut(place)).flatten()
     }
 
-    fn view(&self, name: &str) -> String {
+    fn describe_place(&self, name: &str) -> String {
         let place = &self.places[name];
         let things: Vec<&str> = place.things.iter().map(String::as_str).collect();
         match (place.container, place.open) {
             (true, false) => format!("The {name} is closed."),
-            (true, true) => format!("The {name} is open. In it, you see {}.", listed(&things)),
-            _ => format!("On the {name}, you see {}.", listed(&things)),
+            (true, true) => format!("The {name} is open. In it, you see {}.", list_names(&things)),
+            _ => format!("On the {name}, you see {}.", list_names(&things)),
         }
     }
 
-    fn answer(&mut self, action: &str) -> Option<String> {
+    fn answer_action(&mut self, action: &str) -> Option<String> {
         if action == "look" {
             return Some(
                 "You are in the middle of a room. Looking quickly around you, you see nothing.".to_owned(),
             );
         }
         if let Some(thing) = action.strip_prefix("examine ") {
-            return (self.holds.as_deref() == Some(thing))
+            return (self.holding.as_deref() == Some(thing))
                 .then(|| format!("There's nothing special about {thing}."));
         }
         if action == "inventory" {
-            return Some(match &self.holds {
+            return Some(match &self.holding {
                 Some(thing) => format!("You are carrying: a {thing}."),
                 None => "You are not carrying anything.".to_owned(),
             });
         }
         if let Some(place) = action.strip_prefix("go to ") {
-            if !self.places.contains_key(place) || self.at.as_deref() == Some(place) {
+            if !self.places.contains_key(place) || self.location.as_deref() == Some(place) {
                 return None;
             }
-            self.at = Some(place.to_owned());
-            let whereto = if self.old { "loc 7" } else { place };
-            return Some(format!("You arrive at {whereto}. {}", self.view(place)));
+            self.location = Some(place.to_owned());
+            let whereto = if self.old_wording { "loc 7" } else { place };
+            return Some(format!("You arrive at {whereto}. {}", self.describe_place(place)));
         }
         if let Some(name) = action.strip_prefix("open ") {
-            let place = self.here(name)?;
+            let place = self.place_here(name)?;
             if !place.container || place.open {
                 return None;
             }
             place.open = true;
-            return Some(format!("You open the {name}. {}", self.view(name)));
+            return Some(format!("You open the {name}. {}", self.describe_place(name)));
         }
         if let Some((thing, name)) = action.strip_prefix("take ").and_then(|r| r.split_once(" from ")) {
-            if self.holds.is_some() {
+            if self.holding.is_some() {
                 return None;
             }
-            let place = self.here(name).filter(|p| p.open)?;
+            let place = self.place_here(name).filter(|p| p.open)?;
             let found = place.things.iter().position(|t| t == thing)?;
             place.things.remove(found);
-            self.holds = Some(thing.to_owned());
+            self.holding = Some(thing.to_owned());
             return Some(format!("You pick up the {thing} from the {name}."));
         }
-        let (verb, sep) = if self.old { ("put ", " in/on ") } else { ("move ", " to ") };
+        let (verb, sep) = if self.old_wording { ("put ", " in/on ") } else { ("move ", " to ") };
         if let Some((thing, name)) = action.strip_prefix(verb).and_then(|r| r.split_once(sep)) {
-            if self.holds.as_deref() != Some(thing) {
+            if self.holding.as_deref() != Some(thing) {
                 return None;
             }
-            self.here(name).filter(|p| p.open)?.things.push(thing.to_owned());
-            self.holds = None;
-            return Some(if self.old {
+            self.place_here(name).filter(|p| p.open)?.things.push(thing.to_owned());
+            self.holding = None;
+            return Some(if self.old_wording {
                 format!("You put the {thing} in/on the {name}.")
             } else {
                 format!("You move the {thing} to the {name}.")
@@ -141,16 +141,16 @@ impl House {
                 .and_then(|r| r.strip_prefix(' '))
                 .and_then(|r| r.split_once(" with "))
             {
-                if self.holds.as_deref() != Some(thing) || !name.starts_with(kind) {
+                if self.holding.as_deref() != Some(thing) || !name.starts_with(kind) {
                     return None;
                 }
-                self.here(name)?;
+                self.place_here(name)?;
                 self.treated.insert((thing.to_owned(), verb));
                 return Some(format!("You {verb} the {thing} using the {name}."));
             }
         }
         if let Some(lamp) = action.strip_prefix("use ") {
-            let here = self.at.clone()?;
+            let here = self.location.clone()?;
             return (lamp.starts_with("desklamp") && self.places[&here].things.iter().any(|t| t == lamp))
                 .then(|| format!("You turn on the {lamp}."));
         }
@@ -158,7 +158,7 @@ impl House {
     }
 }
 
-fn listed(names: &[&str]) -> String {
+fn list_names(names: &[&str]) -> String {
     match names {
         [] => "nothing".to_owned(),
         [one] => format!("a {one}"),
@@ -170,7 +170,7 @@ fn listed(names: &[&str]) -> String {
 }
 
 /// A run over tasks in the house, with nothing in the pool.
-pub(crate) fn spec(method: &str, tasks: &[(&str, &str)]) -> RunSpec {
+pub(crate) fn test_spec(method: &str, tasks: &[(&str, &str)]) -> RunSpec {
     let (limits, settings, loop_detector) = defaults(method, PaperOrCode::Paper);
     let task = |(id, kind): &(&str, &str)| Task {
         env: "household".to_owned(),
@@ -196,7 +196,7 @@ pub(crate) fn spec(method: &str, tasks: &[(&str, &str)]) -> RunSpec {
 }
 
 /// An engine with its journal, driven without waiting.
-pub(crate) struct Play {
+pub(crate) struct TestRun {
     pub(crate) engine: Engine,
     pub(crate) journal: Vec<Envelope>,
     /// Every prompt's body as the templates drafted it is checked against the fold after each event.
@@ -205,14 +205,14 @@ pub(crate) struct Play {
     pub(crate) mentor: Box<dyn FnMut(&crate::domain::PromptRecord) -> String>,
 }
 
-impl Play {
+impl TestRun {
     pub(crate) fn new(spec: RunSpec) -> Self {
         Self::with_pool(spec, Vec::new())
     }
 
     /// A run that begins with lessons.
     pub(crate) fn with_pool(spec: RunSpec, pool: Vec<(String, LessonCommand)>) -> Self {
-        let policy = policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
+        let policy = build_policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
         let mut play = Self {
             engine: Engine::new(policy),
             journal: Vec::new(),
@@ -252,7 +252,7 @@ impl Play {
     }
 
     /// Answers one effect in flight; false when there is none and nothing advances.
-    pub(crate) fn turn(
+    pub(crate) fn advance(
         &mut self,
         world_of: &mut dyn FnMut(Option<&str>) -> StepResult,
         actor: &mut dyn FnMut(&State) -> Option<String>,
@@ -264,21 +264,21 @@ impl Play {
         }
         let Some(effect) = self.engine.state.calls.values().next().cloned() else { return false };
         let reply = match effect {
-            Effect::ResetWorld { call, .. } => world(call, world_of(None)),
+            Effect::ResetWorld { call, .. } => world_reply(call, world_of(None)),
             Effect::StepWorld { call, action, list_only: list, .. } => {
                 if list {
                     Reply::World { call, result: Box::default(), admissible: vec!["go to desk 1".to_owned()] }
                 } else {
-                    world(call, world_of(Some(&action)))
+                    world_reply(call, world_of(Some(&action)))
                 }
             }
             Effect::Ask { call, prompt } if prompt.role == ModelRole::Mentor => {
                 let text = (self.mentor)(&prompt);
-                model(call, text)
+                model_reply(call, text)
             }
             Effect::Ask { call, .. } => {
                 let Some(text) = actor(&self.engine.state) else { return false };
-                model(call, text)
+                model_reply(call, text)
             }
             Effect::Cancel { .. } => return false,
         };
@@ -288,16 +288,16 @@ impl Play {
     }
 
     /// Plays these replies in the house, then stops with the next question open.
-    pub(crate) fn script(&mut self, house: &mut House, replies: &[&str]) {
+    pub(crate) fn play_script(&mut self, house: &mut FakeHousehold, replies: &[&str]) {
         let mut answer = |action: Option<&str>| match action {
             None => house.reset(),
             Some(action) => house.step(action),
         };
-        self.script_in(&mut answer, replies);
+        self.play_script_in(&mut answer, replies);
     }
 
     /// As [`Play::script`], in a world of answers: `None` asks for the reset.
-    pub(crate) fn script_in(
+    pub(crate) fn play_script_in(
         &mut self,
         world_of: &mut dyn FnMut(Option<&str>) -> StepResult,
         replies: &[&str],
@@ -306,7 +306,7 @@ impl Play {
         let mut left = replies.iter();
         let mut actor = |_: &State| left.next().map(|r| (*r).to_owned());
         for _ in 0..100_000 {
-            if !self.turn(world_of, &mut actor) {
+            if !self.advance(world_of, &mut actor) {
                 return;
             }
         }
@@ -315,16 +315,16 @@ impl Play {
 }
 
 /// What ends the text of a reply that the token limit cut off.
-pub(crate) const CUT: char = '✂';
+pub(crate) const TRUNCATION_MARK: char = '✂';
 
 /// A model's reply; one that ends with [`CUT`] was cut off there.
-fn model(call: CallId, text: String) -> Reply {
-    let cut = text.strip_suffix(CUT).map(str::to_owned);
+fn model_reply(call: CallId, text: String) -> Reply {
+    let cut = text.strip_suffix(TRUNCATION_MARK).map(str::to_owned);
     let truncated = cut.is_some().then_some(Truncation::Length);
     let text = cut.unwrap_or(text);
     Reply::Model { call, text, reasoning: String::new(), usage: Usage::default(), truncated }
 }
 
-fn world(call: CallId, turn: StepResult) -> Reply {
+fn world_reply(call: CallId, turn: StepResult) -> Reply {
     Reply::World { call, result: Box::new(turn), admissible: Vec::new() }
 }

@@ -6,7 +6,7 @@ use crate::engine::{Intent, MentorReply, Method, State, with_model};
 
 /// The wants that put a question to the run's mentor. The symbolic rules answer at once, and the method hears them as it
 /// hears a model; without a mentor nothing is asked.
-pub(super) fn ask(method: &dyn Method, state: &State, question: Question) -> Vec<Intent> {
+pub(super) fn ask_mentor(method: &dyn Method, state: &State, question: Question) -> Vec<Intent> {
     match state.run.as_ref().map_or("none", |r| r.mentor.as_str()) {
         "none" => Vec::new(),
         "symbolic" => {
@@ -17,7 +17,7 @@ pub(super) fn ask(method: &dyn Method, state: &State, question: Question) -> Vec
                 step: state.episode.as_ref().map_or(0, |e| e.answered_steps()),
                 ..PromptRecord::default()
             };
-            let items = crate::symbolic::answer(state, question);
+            let items = crate::symbolic::answer_question(state, question);
             let heard = MentorReply {
                 prompt: &prompt,
                 question,
@@ -34,20 +34,24 @@ pub(super) fn ask(method: &dyn Method, state: &State, question: Question) -> Vec
 }
 
 /// Whether a mentor, as on the command line, is somebody who is asked: a model, or a recording of one.
-fn is_asked(mentor: &str) -> bool {
+fn can_be_asked(mentor: &str) -> bool {
     mentor.starts_with("openai:") || mentor.starts_with("recorded:")
 }
 
 /// What `generation` is where nobody has set it, as it follows from the mentor; none where it stays as it is. `now` is where
 /// its value comes from, `preset` whether a preset was chosen.
-pub fn followed(mentor: &str, now: SettingOrigin, preset: bool) -> Option<(&'static str, SettingOrigin)> {
+pub fn derived_generation(
+    mentor: &str,
+    now: SettingOrigin,
+    preset: bool,
+) -> Option<(&'static str, SettingOrigin)> {
     let open = match now {
         SettingOrigin::BuiltIn | SettingOrigin::Mentor => true,
         // Sessions of version 0.1 call our default the paper's, as a preset of a paper's row is called still.
         SettingOrigin::Paper => !preset,
         _ => false,
     };
-    match (open, is_asked(mentor)) {
+    match (open, can_be_asked(mentor)) {
         (true, true) => Some(("neural", SettingOrigin::Mentor)),
         (true, false) if now == SettingOrigin::Mentor => Some(("symbolic", SettingOrigin::BuiltIn)),
         _ => None,
@@ -55,25 +59,25 @@ pub fn followed(mentor: &str, now: SettingOrigin, preset: bool) -> Option<(&'sta
 }
 
 /// Lets `generation` follow from who the mentor is, where nobody has set it: a model that is named is named to be asked.
-pub fn follow(mentor: &str, settings: &mut Settings) {
+pub fn derive_generation(mentor: &str, settings: &mut Settings) {
     let preset = settings.0.contains_key("preset");
     let now = settings.0.get("generation").map(|s| s.origin);
-    if let Some((value, origin)) = now.and_then(|now| followed(mentor, now, preset)) {
+    if let Some((value, origin)) = now.and_then(|now| derived_generation(mentor, now, preset)) {
         settings.set("generation", value, origin);
     }
 }
 
 /// The same run with another model for a role, and what follows from that: see [`with_model`] for the words.
-pub fn switched(run: &RunSpec, asked: ModelRole, words: &str) -> RunSpec {
+pub fn switch_model(run: &RunSpec, asked: ModelRole, words: &str) -> RunSpec {
     let mut run = with_model(run, asked, words);
-    follow(&run.mentor, &mut run.settings);
+    derive_generation(&run.mentor, &mut run.settings);
     run
 }
 
 /// Why a mentor that could be asked will not be asked in this run, and which setting changes that; none where it will be,
 /// or where there is nobody to ask.
-pub fn unasked(run: &RunSpec) -> Option<String> {
-    if !is_asked(&run.mentor) {
+pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
+    if !can_be_asked(&run.mentor) {
         return None;
     }
     let settings = &run.settings;

@@ -4,10 +4,10 @@
 
 mod neural;
 
-use super::agenda;
+use super::schedule;
 use crate::domain::{EpisodeRole, ReflectionKind};
 use crate::engine::{Intent, MentorReply, Method, State};
-use crate::symbolic::{self, Since};
+use crate::symbolic::{self, NoteRange};
 
 /// The method `omnireflect`.
 pub struct OmniReflect;
@@ -20,40 +20,40 @@ impl Method for OmniReflect {
     fn next(&self, state: &State) -> Vec<Intent> {
         let mut wants = match state.open_episode() {
             Some(open) if open.first_observation.is_none() => return Vec::new(),
-            Some(_) if !due(state) => Vec::new(),
-            Some(_) if by_mentor(state) => neural::reflections(state, &kinds(state)),
-            Some(_) => symbolic::reflect(state, since(state), &kinds(state)),
-            None if by_mentor(state) => neural::summaries(state),
+            Some(_) if !is_reflection_due(state) => Vec::new(),
+            Some(_) if is_mentor_written(state) => neural::pending_questions(state, &kinds_to_write(state)),
+            Some(_) => symbolic::reflect(state, note_range(state), &kinds_to_write(state)),
+            None if is_mentor_written(state) => neural::due_summaries(state),
             None => Vec::new(),
         };
         if state.open_episode().is_some() {
             wants.push(Intent::AskActor);
         } else {
-            wants.extend(agenda::next(state));
+            wants.extend(schedule::next_by_task(state));
         }
         wants
     }
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
-        if by_mentor(state) {
-            return neural::asked_by_person(state, kind);
+        if is_mentor_written(state) {
+            return neural::manual_question(state, kind);
         }
-        symbolic::reflect(state, Since::Begin, &[kind])
+        symbolic::reflect(state, NoteRange::WholeEpisode, &[kind])
     }
 
     fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
-        neural::heard(state, heard)
+        neural::on_mentor_reply(state, heard)
     }
 }
 
 /// A mentor writes the reflections, not the rules.
-fn by_mentor(state: &State) -> bool {
+fn is_mentor_written(state: &State) -> bool {
     state.run.as_ref().is_some_and(|r| r.settings.text("generation", "symbolic") != "symbolic")
 }
 
 /// The kinds that are written, in the order in which they are. Calibration writes what outlives its episode, and who
 /// explores without a goal makes no mistakes on the way to one: there only Abstract reflections are written.
-fn kinds(state: &State) -> Vec<ReflectionKind> {
+fn kinds_to_write(state: &State) -> Vec<ReflectionKind> {
     let all = [
         (ReflectionKind::Error, "kind_error"),
         (ReflectionKind::Abstract, "kind_abstract"),
@@ -72,23 +72,23 @@ fn kinds(state: &State) -> Vec<ReflectionKind> {
 }
 
 /// How rules and mentor are called: by `conditions`, `periodic` or `never`.
-fn calling(state: &State) -> &str {
+fn reflection_trigger(state: &State) -> &str {
     match state.run.as_ref().map_or("conditions", |r| r.settings.text("reflect", "conditions")) {
         "never" => "never",
         // Conditions are the rules' own: a mentor is asked by the clock of Algorithm 1.
-        "conditions" if !by_mentor(state) => "conditions",
+        "conditions" if !is_mentor_written(state) => "conditions",
         _ => "periodic",
     }
 }
 
 /// Whether to reflect after the last settled step: the rules choose by condition; by period it is after every `r_freq`-th
 /// turn from turn `offset` on, turns counted from 0 as in Algorithm 1.
-fn due(state: &State) -> bool {
+fn is_reflection_due(state: &State) -> bool {
     let Some(step) = state.last_step().filter(|s| s.detectors_ran) else { return false };
     if state.is_episode_ending() && !state.setting_flag("reflect_at_end", true) {
         return false;
     }
-    match calling(state) {
+    match reflection_trigger(state) {
         "periodic" => {
             let (every, offset) =
                 (state.setting_number("r_freq", 10).max(1), state.setting_number("offset", 0));
@@ -101,11 +101,11 @@ fn due(state: &State) -> bool {
 }
 
 /// The notes the rules look at: those of the step where conditions call them, by period those since the period before.
-fn since(state: &State) -> Since {
-    if calling(state) == "conditions" {
-        return Since::LastStep;
+fn note_range(state: &State) -> NoteRange {
+    if reflection_trigger(state) == "conditions" {
+        return NoteRange::LastStep;
     }
     let step = state.last_step().map_or(0, |s| u64::from(s.number));
     let before = step.saturating_sub(state.setting_number("r_freq", 10).max(1));
-    Since::After(u32::try_from(before).unwrap_or(u32::MAX))
+    NoteRange::AfterStep(u32::try_from(before).unwrap_or(u32::MAX))
 }

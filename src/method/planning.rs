@@ -4,13 +4,13 @@
 //!
 //! The plan is a lesson of scope episode, so a person can change it like any other: line n is the action of turn n.
 
-use super::{UnknownMethod, agenda, mentor};
+use super::{UnknownMethod, mentor, schedule};
 use crate::domain::{
     Author, EndReason, LessonId, LessonStatus, LessonText, Purpose, Question, ReflectionKind, RunSpec, Scope,
 };
 use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
 use crate::prompt;
-use crate::symbolic::PLANNED;
+use crate::symbolic::PLANNED_ENVS;
 
 /// All actions of an attempt.
 const PLAN: Question = Question { kind: ReflectionKind::Plan, purpose: Purpose::PlanActions };
@@ -26,14 +26,14 @@ impl Method for Planning {
     fn next(&self, state: &State) -> Vec<Intent> {
         match state.open_episode() {
             Some(open) if open.first_observation.is_none() => Vec::new(),
-            Some(open) => self.turn(state, open),
-            None => agenda::next_by_trial(state),
+            Some(open) => self.next_step(state, open),
+            None => schedule::next_by_trial(state),
         }
     }
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
         let question = if kind == ReflectionKind::Plan { PLAN } else { Question::reflect(kind) };
-        mentor::ask(self, state, question)
+        mentor::ask_mentor(self, state, question)
     }
 
     fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
@@ -42,10 +42,10 @@ impl Method for Planning {
         }
         let mut reflection = heard.reflection();
         let text = heard.items.iter().map(|i| i.text.text.as_str()).collect::<Vec<_>>().join("\n");
-        let (actions, complaints) = actions(&text);
+        let (actions, complaints) = parse_actions(&text);
         reflection.complaints.extend(complaints);
         if actions.is_empty() && heard.author == Author::Symbolic {
-            reflection.complaints.push(NO_STAND_IN.to_owned());
+            reflection.complaints.push(NO_RULE_BASED_PLAN.to_owned());
         }
         let item = heard.items.first().filter(|_| !actions.is_empty()).map(|item| {
             let mut item = item.clone();
@@ -55,7 +55,7 @@ impl Method for Planning {
         reflection.items = item.iter().cloned().collect();
         let mut wants = vec![Intent::Reflect(Box::new(reflection))];
         let Some(item) = item else { return wants };
-        wants.extend(state.episode.as_deref().and_then(|open| plan(state, open)).map(|(id, _)| {
+        wants.extend(state.episode.as_deref().and_then(|open| plan_in_force(state, open)).map(|(id, _)| {
             Intent::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Retired })
         }));
         let mut wish = heard.lesson_command(&item);
@@ -68,32 +68,33 @@ impl Method for Planning {
 }
 
 /// What is said where the rules have no plan.
-const NO_STAND_IN: &str = "the symbolic mentor is a stand-in that plans household tasks and no others";
+const NO_RULE_BASED_PLAN: &str = "the symbolic mentor is a stand-in that plans household tasks and no others";
 
 impl Planning {
     /// The method for a run whose mentor can write plans.
     ///
     /// # Errors
     /// [`UnknownMethod::NoPlanner`] without a mentor, and where the rules would have to plan what they cannot.
-    pub fn of(run: &RunSpec) -> Result<Self, UnknownMethod> {
-        let unplanned = run.tasks.iter().find(|t| !PLANNED.contains(&t.env.as_str()));
+    pub fn for_run(run: &RunSpec) -> Result<Self, UnknownMethod> {
+        let unplanned = run.tasks.iter().find(|t| !PLANNED_ENVS.contains(&t.env.as_str()));
         let why = match (run.mentor.as_str(), unplanned) {
             ("none", _) => "the mentor writes the plans, and there is none".to_owned(),
-            ("symbolic", Some(task)) => format!("{NO_STAND_IN}, and this is a task of {}", task.env),
+            ("symbolic", Some(task)) => format!("{NO_RULE_BASED_PLAN}, and this is a task of {}", task.env),
             _ => return Ok(Self),
         };
         Err(UnknownMethod::NoPlanner(why))
     }
 
     /// The plan's next action; a plan where none is in force; the end of the attempt where there is nothing more to take.
-    fn turn(&self, state: &State, open: &Episode) -> Vec<Intent> {
-        let Some((_, text)) = plan(state, open) else {
-            let mut wants = if state.is_answered(PLAN) { Vec::new() } else { mentor::ask(self, state, PLAN) };
+    fn next_step(&self, state: &State, open: &Episode) -> Vec<Intent> {
+        let Some((_, text)) = plan_in_force(state, open) else {
+            let mut wants =
+                if state.is_answered(PLAN) { Vec::new() } else { mentor::ask_mentor(self, state, PLAN) };
             wants.push(Intent::EndEpisode(EndReason::PlanEnd));
             return wants;
         };
         let taken = open.answered_steps().saturating_sub(written_after(state, open));
-        match actions(text).0.into_iter().nth(taken as usize) {
+        match parse_actions(text).0.into_iter().nth(taken as usize) {
             Some(action) => vec![Intent::Propose(action)],
             None => vec![Intent::EndEpisode(EndReason::PlanEnd)],
         }
@@ -101,18 +102,18 @@ impl Planning {
 }
 
 /// The plan in force: the newest of this episode.
-fn plan<'a>(state: &'a State, open: &Episode) -> Option<(&'a LessonId, &'a str)> {
+fn plan_in_force<'a>(state: &'a State, open: &Episode) -> Option<(&'a LessonId, &'a str)> {
     let here = |l: &&crate::domain::Lesson| l.scope == Scope::Episode && l.learnt_at.0 == open.number;
     let lesson = state.pool.active_of_kind(ReflectionKind::Plan).rfind(here)?;
     Some((&lesson.id, lesson.text().text.as_str()))
 }
 
 /// The lines of a plan, each with its number (from 1) where it is an action.
-pub fn plan_lines(text: &str) -> Vec<(Option<u32>, String)> {
+pub fn numbered_plan_lines(text: &str) -> Vec<(Option<u32>, String)> {
     let mut number = 0;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines
-        .map(|line| match actions(line).0.into_iter().next() {
+        .map(|line| match parse_actions(line).0.into_iter().next() {
             Some(action) => {
                 number += 1;
                 (Some(number), action)
@@ -124,10 +125,10 @@ pub fn plan_lines(text: &str) -> Vec<(Option<u32>, String)> {
 
 /// The plan in force and the number of its action that the last turn takes or took; none before the first, or where the
 /// method is another.
-pub fn plan_line(state: &State) -> Option<(&LessonId, u32)> {
+pub fn current_plan_line(state: &State) -> Option<(&LessonId, u32)> {
     state.run.as_ref().filter(|run| run.method == "planning")?;
     let open = state.episode.as_deref()?;
-    let (id, _) = plan(state, open)?;
+    let (id, _) = plan_in_force(state, open)?;
     let turn = (open.steps.len() as u32).checked_sub(written_after(state, open))?;
     (turn > 0).then_some((id, turn))
 }
@@ -140,7 +141,7 @@ fn written_after(state: &State, open: &Episode) -> u32 {
 }
 
 /// The actions of a plan, a line each, and what of it could not be used: each line is read as an actor's reply is.
-fn actions(text: &str) -> (Vec<String>, Vec<String>) {
+fn parse_actions(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut actions, mut complaints) = (Vec::new(), Vec::new());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         // No action ends in a colon: this is what stands over a list.

@@ -1,9 +1,9 @@
 //! ReAct: think and act, one attempt a task unless more trials are asked for, nothing learnt (methods.md 2.1). Lessons of a person still enter its prompts.
 
-use super::agenda;
+use super::schedule;
 use crate::domain::ReflectionKind;
 use crate::engine::{Intent, Method, State};
-use crate::symbolic::Since;
+use crate::symbolic::NoteRange;
 
 /// The method `react`.
 pub struct ReAct;
@@ -17,12 +17,12 @@ impl Method for ReAct {
         match state.open_episode() {
             Some(open) if open.first_observation.is_none() => Vec::new(),
             Some(_) => vec![Intent::AskActor],
-            None => agenda::next(state),
+            None => schedule::next_by_task(state),
         }
     }
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
         // ReAct never reflects of itself; a person may still ask the symbolic rules what they see.
-        crate::symbolic::reflect(state, Since::Begin, &[kind])
+        crate::symbolic::reflect(state, NoteRange::WholeEpisode, &[kind])
     }
 }

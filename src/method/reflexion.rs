@@ -1,7 +1,7 @@
 //! Reflexion (methods.md 2.2): trial by trial over the tasks that are not solved; after each attempt that failed the mentor
 //! writes a plan for the next one, and the newest plans of a task stand in the prompts of its next trial.
 
-use super::{agenda, mentor};
+use super::{mentor, schedule};
 use crate::domain::{EpisodeSummary, Lesson, LessonStatus, Question, ReflectionKind};
 use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, keep_all_items};
 
@@ -19,16 +19,16 @@ impl Method for Reflexion {
             Some(_) => vec![Intent::AskActor],
             None => {
                 let plan = Question::reflect(ReflectionKind::Plan);
-                let due = plans(state) && failed(state).is_some() && !state.is_answered(plan);
-                let mut wants = if due { mentor::ask(self, state, plan) } else { Vec::new() };
-                wants.extend(agenda::next_by_trial(state));
+                let due = writes_plans(state) && failed_attempt(state).is_some() && !state.is_answered(plan);
+                let mut wants = if due { mentor::ask_mentor(self, state, plan) } else { Vec::new() };
+                wants.extend(schedule::next_by_trial(state));
                 wants
             }
         }
     }
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
-        mentor::ask(self, state, Question::reflect(kind))
+        mentor::ask_mentor(self, state, Question::reflect(kind))
     }
 
     fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
@@ -55,13 +55,13 @@ fn strategy(state: &State) -> &str {
 }
 
 /// The strategy asks for plans.
-fn plans(state: &State) -> bool {
+fn writes_plans(state: &State) -> bool {
     matches!(strategy(state), "reflexion" | "both")
 }
 
 /// The episode that has just ended without success, and that a plan is written for: not after the last trial, unless the
 /// setting says so.
-pub(super) fn failed(state: &State) -> Option<&EpisodeSummary> {
+pub(super) fn failed_attempt(state: &State) -> Option<&EpisodeSummary> {
     let ended = state.episode.as_deref()?.outcome.as_deref()?;
     let last = state.run.as_ref().is_some_and(|r| ended.trial >= r.trials);
     (!ended.won && (!last || state.setting_flag("reflect_after_last", false))).then_some(ended)

@@ -31,9 +31,9 @@ pub struct SettingSpec {
     /// The methods it is for; none: all.
     pub methods: &'static [&'static str],
     /// Its default; where paper and public code differ, the paper's.
-    pub default: Fixed,
+    pub default: DefaultValue,
     /// The public code's value, where it is another.
-    pub code: Option<Fixed>,
+    pub code_default: Option<DefaultValue>,
     /// The least and the greatest number it may be, where it is a number.
     pub range: (u64, u64),
     /// Where the default comes from.
@@ -42,7 +42,7 @@ pub struct SettingSpec {
 
 /// A default value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fixed {
+pub enum DefaultValue {
     /// A whole number.
     Number(u64),
     /// A switch.
@@ -52,9 +52,9 @@ pub enum Fixed {
 }
 
 /// The greatest number of what is counted in 32 bits.
-const MOST: u64 = u32::MAX as u64;
+const MAX_NUMBER: u64 = u32::MAX as u64;
 /// The range of what is no number.
-const NO_NUMBER: (u64, u64) = (0, 0);
+const NOT_A_NUMBER: (u64, u64) = (0, 0);
 /// Every setting by name.
 pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| {
     [common::LIST, omnireflect::LIST, reflexion::LIST, fcrf::LIST, sweet_sour::LIST, planning::LIST].concat()
@@ -69,7 +69,15 @@ const fn number(
     range: (u64, u64),
     origin: SettingOrigin,
 ) -> SettingSpec {
-    SettingSpec { name, meaning, methods, default: Fixed::Number(default), code: None, range, origin }
+    SettingSpec {
+        name,
+        meaning,
+        methods,
+        default: DefaultValue::Number(default),
+        code_default: None,
+        range,
+        origin,
+    }
 }
 
 /// A switch.
@@ -80,8 +88,8 @@ const fn switch(
     default: bool,
     origin: SettingOrigin,
 ) -> SettingSpec {
-    let default = Fixed::Switch(default);
-    SettingSpec { name, meaning, methods, default, code: None, range: NO_NUMBER, origin }
+    let default = DefaultValue::Switch(default);
+    SettingSpec { name, meaning, methods, default, code_default: None, range: NOT_A_NUMBER, origin }
 }
 
 /// One of a few words.
@@ -93,24 +101,24 @@ const fn word(
     words: &'static [&'static str],
     origin: SettingOrigin,
 ) -> SettingSpec {
-    let default = Fixed::Word(default, words);
-    SettingSpec { name, meaning, methods, default, code: None, range: NO_NUMBER, origin }
+    let default = DefaultValue::Word(default, words);
+    SettingSpec { name, meaning, methods, default, code_default: None, range: NOT_A_NUMBER, origin }
 }
 
 impl SettingSpec {
     /// The same, with another value in the public code.
-    const fn by_code(mut self, value: Fixed) -> Self {
-        self.code = Some(value);
+    const fn with_code_default(mut self, value: DefaultValue) -> Self {
+        self.code_default = Some(value);
         self
     }
 
     /// What it may be, in words.
-    pub fn allowed(&self) -> String {
+    pub fn allowed_values(&self) -> String {
         match (self.default, self.range) {
-            (Fixed::Number(_), (from, MOST)) => format!("a whole number from {from} on"),
-            (Fixed::Number(_), (from, to)) => format!("a whole number from {from} to {to}"),
-            (Fixed::Switch(_), _) => "true or false".to_owned(),
-            (Fixed::Word(_, words), _) => words.join(", "),
+            (DefaultValue::Number(_), (from, MAX_NUMBER)) => format!("a whole number from {from} on"),
+            (DefaultValue::Number(_), (from, to)) => format!("a whole number from {from} to {to}"),
+            (DefaultValue::Switch(_), _) => "true or false".to_owned(),
+            (DefaultValue::Word(_, words), _) => words.join(", "),
         }
     }
 
@@ -118,22 +126,24 @@ impl SettingSpec {
     ///
     /// # Errors
     /// What was expected, in words.
-    pub fn check(&self, value: &Value) -> Result<(), String> {
+    pub fn validate(&self, value: &Value) -> Result<(), String> {
         let fits = match self.default {
-            Fixed::Number(_) => value.as_u64().is_some_and(|n| (self.range.0..=self.range.1).contains(&n)),
-            Fixed::Switch(_) => value.is_boolean(),
-            Fixed::Word(_, words) => words.iter().any(|word| value == word),
+            DefaultValue::Number(_) => {
+                value.as_u64().is_some_and(|n| (self.range.0..=self.range.1).contains(&n))
+            }
+            DefaultValue::Switch(_) => value.is_boolean(),
+            DefaultValue::Word(_, words) => words.iter().any(|word| value == word),
         };
         let bound = match (value.as_u64(), self.range.1) {
-            (Some(n), MOST) if n > MOST => format!(", at most {MOST}"),
+            (Some(n), MAX_NUMBER) if n > MAX_NUMBER => format!(", at most {MAX_NUMBER}"),
             _ => String::new(),
         };
-        if fits { Ok(()) } else { Err(format!("expected {}{bound}", self.allowed())) }
+        if fits { Ok(()) } else { Err(format!("expected {}{bound}", self.allowed_values())) }
     }
 }
 
 /// Puts the bounds that are named among the settings where the engine looks for them. Where none is named the bounds stay.
-pub fn bind(settings: &Settings, limits: &mut Limits, loop_detector: &mut bool) {
+pub fn apply_limits(settings: &Settings, limits: &mut Limits, loop_detector: &mut bool) {
     let bound = |name: &str| settings.0.get(name).and_then(|s| s.value.as_u64());
     if let Some(moves) = bound("max_moves") {
         limits.moves = u32::try_from(moves).ok().filter(|n| *n > 0);
@@ -144,9 +154,9 @@ pub fn bind(settings: &Settings, limits: &mut Limits, loop_detector: &mut bool) 
     *loop_detector = settings.flag("loop_detector", *loop_detector);
 }
 
-impl Fixed {
+impl DefaultValue {
     /// As a JSON value.
-    pub fn value(self) -> Value {
+    pub fn to_json(self) -> Value {
         match self {
             Self::Number(n) => json!(n),
             Self::Switch(on) => json!(on),
@@ -166,38 +176,38 @@ pub fn defaults(method: &str, reading: PaperOrCode) -> (Limits, Settings, bool) 
     };
     let mut settings = Settings::default();
     for spec in SETTINGS.iter().filter(|s| s.methods.is_empty() || s.methods.contains(&method)) {
-        match spec.code.filter(|_| reading == PaperOrCode::Code) {
-            Some(code) => settings.set(spec.name, code.value(), SettingOrigin::Code),
-            None => settings.set(spec.name, spec.default.value(), spec.origin),
+        match spec.code_default.filter(|_| reading == PaperOrCode::Code) {
+            Some(code) => settings.set(spec.name, code.to_json(), SettingOrigin::Code),
+            None => settings.set(spec.name, spec.default.to_json(), spec.origin),
         }
     }
-    for (name, value) in own(method) {
-        settings.set(name, value.value(), SettingOrigin::Code);
+    for (name, value) in code_defaults(method) {
+        settings.set(name, value.to_json(), SettingOrigin::Code);
     }
     let loops = settings.flag("loop_detector", false);
     (Limits { steps, moves: None, wall_seconds: None }, settings, loops)
 }
 
 /// What Reflexion's public code does where other methods leave it.
-const RUNNER: &[(&str, Fixed)] = &[
-    ("loop_detector", Fixed::Switch(true)),
-    ("ask_again", Fixed::Number(5)),
-    ("least_reply", Fixed::Number(5)),
-    ("warmer", Fixed::Switch(true)),
+const REFLEXION_CODE_DEFAULTS: &[(&str, DefaultValue)] = &[
+    ("loop_detector", DefaultValue::Switch(true)),
+    ("ask_again", DefaultValue::Number(5)),
+    ("least_reply", DefaultValue::Number(5)),
+    ("warmer", DefaultValue::Switch(true)),
 ];
 
 /// The values that a method's public code has for settings that all methods share.
-fn own(method: &str) -> &'static [(&'static str, Fixed)] {
+fn code_defaults(method: &str) -> &'static [(&'static str, DefaultValue)] {
     match method {
-        "reflexion" => RUNNER,
+        "reflexion" => REFLEXION_CODE_DEFAULTS,
         // FCRF's runner is Reflexion's, and mends actions.
         "fcrf" => {
-            const FCRF: &[(&str, Fixed)] = &[
-                RUNNER[0],
-                RUNNER[1],
-                RUNNER[2],
-                RUNNER[3],
-                ("action_rule", Fixed::Word("fcrf", &["none", "fcrf"])),
+            const FCRF: &[(&str, DefaultValue)] = &[
+                REFLEXION_CODE_DEFAULTS[0],
+                REFLEXION_CODE_DEFAULTS[1],
+                REFLEXION_CODE_DEFAULTS[2],
+                REFLEXION_CODE_DEFAULTS[3],
+                ("action_rule", DefaultValue::Word("fcrf", &["none", "fcrf"])),
             ];
             FCRF
         }
@@ -207,7 +217,7 @@ fn own(method: &str) -> &'static [(&'static str, Fixed)] {
 
 /// Trials a task gets where nobody says how many: 15 for Reflexion (its shipped logs and OmniReflect's comparison), 5 for
 /// FCRF and its baseline, up to four attempts for Sweet&Sour, else one.
-pub fn trials(method: &str) -> u32 {
+pub fn default_trials(method: &str) -> u32 {
     match method {
         "reflexion" => 15,
         "fcrf" | "planning" => 5,

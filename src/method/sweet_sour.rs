@@ -2,7 +2,7 @@
 //! attempt that failed. Memories are tuples (reflection, observation, action, reward). Short-term memory is the lessons of
 //! scope episode; at the end of an attempt it becomes long-term memory or is forgotten.
 
-use super::{agenda, mentor};
+use super::{mentor, schedule};
 use crate::domain::{LessonStatus, Question, ReflectionKind, Scope, Transition};
 use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
 
@@ -24,22 +24,22 @@ impl Method for SweetSour {
             Some(open) if open.first_observation.is_none() => Vec::new(),
             Some(open) => {
                 let due = state.setting_flag("positive", true)
-                    && subgoal(state, open)
+                    && has_reached_subgoal(state, open)
                     && !state.is_answered(POSITIVE);
-                let mut wants = if due { mentor::ask(self, state, POSITIVE) } else { Vec::new() };
+                let mut wants = if due { mentor::ask_mentor(self, state, POSITIVE) } else { Vec::new() };
                 wants.push(Intent::AskActor);
                 wants
             }
             None => {
-                let mut wants = self.after(state);
-                wants.extend(agenda::next(state));
+                let mut wants = self.after_attempt(state);
+                wants.extend(schedule::next_by_task(state));
                 wants
             }
         }
     }
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
-        mentor::ask(self, state, Question::reflect(kind))
+        mentor::ask_mentor(self, state, Question::reflect(kind))
     }
 
     fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
@@ -50,7 +50,7 @@ impl Method for SweetSour {
         }
         // What is learnt within an attempt is short-term memory first.
         let short = heard.question == POSITIVE && state.setting_flag("managed", true);
-        let reach = if short { Scope::Episode } else { long_term(state) };
+        let reach = if short { Scope::Episode } else { long_term_scope(state) };
         let mut wants = vec![Intent::Reflect(Box::new(reflection.clone()))];
         for item in &reflection.items {
             let mut wish = heard.lesson_command(item);
@@ -65,29 +65,29 @@ impl Method for SweetSour {
 
 impl SweetSour {
     /// What follows an attempt: short-term memory becomes long-term where it may, and a failure is reflected on.
-    fn after(&self, state: &State) -> Vec<Intent> {
+    fn after_attempt(&self, state: &State) -> Vec<Intent> {
         let Some(ended) = state.episode.as_deref().and_then(|e| e.outcome.as_deref()) else {
             return Vec::new();
         };
         let always = state.run.as_ref().is_some_and(|r| r.settings.text("transfer", "success") == "always");
-        let mut wants: Vec<Intent> = carried(state).map(Intent::SetMemory).into_iter().collect();
+        let mut wants: Vec<Intent> = reward_to_carry(state).map(Intent::SetMemory).into_iter().collect();
         if ended.won || always {
             let short =
                 state.pool.visible_of_kind(ReflectionKind::Positive).filter(|l| l.scope == Scope::Episode);
             let kept = short.filter(|l| l.status != LessonStatus::Off);
             wants.extend(kept.map(|l| {
-                Intent::Lesson(LessonCommand::Rescope { id: l.id.clone(), scope: long_term(state) })
+                Intent::Lesson(LessonCommand::Rescope { id: l.id.clone(), scope: long_term_scope(state) })
             }));
         }
         if !ended.won && state.setting_flag("negative", true) && !state.is_answered(NEGATIVE) {
-            wants.extend(mentor::ask(self, state, NEGATIVE));
+            wants.extend(mentor::ask_mentor(self, state, NEGATIVE));
         }
         wants
     }
 }
 
 /// The reward over all attempts so far, where the memory does not hold that of the last one yet.
-fn carried(state: &State) -> Option<serde_json::Value> {
+fn reward_to_carry(state: &State) -> Option<serde_json::Value> {
     let episode = state.episode.as_deref()?;
     let counted = state.memory.get("episode").and_then(serde_json::Value::as_u64);
     if counted == Some(u64::from(episode.number)) || !state.setting_flag("reward_carries", true) {
@@ -98,7 +98,7 @@ fn carried(state: &State) -> Option<serde_json::Value> {
 }
 
 /// The last turn reached a sub-goal: the progress rate, or the reward, is higher than before it.
-fn subgoal(state: &State, episode: &Episode) -> bool {
+fn has_reached_subgoal(state: &State, episode: &Episode) -> bool {
     let Some(step) = episode.last_step().filter(|s| s.detectors_ran) else { return false };
     let by_reward = state.run.as_ref().is_some_and(|r| r.settings.text("subgoal", "progress") == "reward");
     let measure = |seen: &crate::domain::Observation| if by_reward { seen.reward } else { seen.progress };
@@ -126,7 +126,7 @@ fn last_moment(episode: &Episode) -> Option<Transition> {
 }
 
 /// How far long-term memory reaches.
-fn long_term(state: &State) -> Scope {
+fn long_term_scope(state: &State) -> Scope {
     match state.run.as_ref().map_or("task", |r| r.settings.text("memory_scope", "task")) {
         "environment" => Scope::Environment,
         "type" => Scope::TaskType,

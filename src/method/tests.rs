@@ -1,19 +1,19 @@
 //! Which wants methods have, over whole runs.
 
+mod benefit;
 mod calibrated;
 mod exemplars;
 mod fcrf;
-mod lift;
 mod mentor;
 mod neural;
-mod order;
 mod planning;
+mod prompt_order;
 mod reflexion;
-mod summary;
+mod summary_approval;
 mod sweet_sour;
 mod truncated;
 
-use super::fixture::{House, Play, spec};
+use super::fixture::{FakeHousehold, TestRun, test_spec};
 use super::*;
 use crate::domain::{EndReason, SettingOrigin};
 use crate::engine::Intent;
@@ -22,11 +22,11 @@ const HEAT: &str = "pick_heat_then_place_in_recep";
 
 #[test]
 fn react_plays_each_task_once_and_ends_the_run() {
-    let mut run = spec("react", &[("a", HEAT), ("b", ""), ("a", HEAT)]);
+    let mut run = test_spec("react", &[("a", HEAT), ("b", ""), ("a", HEAT)]);
     run.limits.steps = 2;
-    let mut play = Play::new(run);
-    let mut house = House::kitchen("put a hot apple in garbagecan");
-    play.script(&mut house, &["look"; 20]);
+    let mut play = TestRun::new(run);
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.play_script(&mut house, &["look"; 20]);
     let state = play.state();
     let played: Vec<_> =
         state.ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial, p.reason)).collect();
@@ -43,18 +43,18 @@ fn react_plays_each_task_once_and_ends_the_run() {
 #[test]
 fn a_method_is_found_by_name_and_others_are_refused_in_words() {
     let templates = Arc::new(Templates::builtin());
-    for name in NAMES {
-        let policy = policy(&spec(name, &[]), Arc::clone(&templates)).unwrap();
+    for name in METHOD_NAMES {
+        let policy = build_policy(&test_spec(name, &[]), Arc::clone(&templates)).unwrap();
         assert_eq!(policy.method.name(), *name);
     }
-    let error = policy(&spec("raect", &[]), Arc::clone(&templates)).err().unwrap();
+    let error = build_policy(&test_spec("raect", &[]), Arc::clone(&templates)).err().unwrap();
     assert_eq!(
         error.to_string(),
         "there is no method \"raect\"; there are react, omnireflect, reflexion, fcrf, sweet_sour, planning"
     );
-    let mut neural = spec("omnireflect", &[]);
+    let mut neural = test_spec("omnireflect", &[]);
     neural.settings.set("generation", "oracular", SettingOrigin::Flag);
-    let error = policy(&neural, templates).err().unwrap();
+    let error = build_policy(&neural, templates).err().unwrap();
     assert_eq!(error, UnknownMethod::Generation("oracular".to_owned()));
 }
 
@@ -74,12 +74,12 @@ fn defaults_carry_their_origin_and_every_setting_is_listed_once() {
     names.dedup();
     assert_eq!(names.len(), SETTINGS.len());
     // What its paper says, where nobody says how many trials.
-    assert_eq!(NAMES.iter().map(|name| trials(name)).collect::<Vec<_>>(), [1, 1, 15, 5, 4, 5]);
+    assert_eq!(METHOD_NAMES.iter().map(|name| default_trials(name)).collect::<Vec<_>>(), [1, 1, 15, 5, 4, 5]);
 }
 
 #[test]
 fn a_run_without_an_open_episode_wants_one_thing() {
-    let play = Play::new(spec("react", &[("a", "")]));
+    let play = TestRun::new(test_spec("react", &[("a", "")]));
     let wants = ReAct.next(play.state());
     assert!(matches!(&wants[..], [Intent::StartEpisode { trial: 1, .. }]));
 }
@@ -96,10 +96,10 @@ fn trials_are_honoured_until_one_is_won() {
     for method in ["react", "omnireflect"] {
         for (trials, tasks, expected) in cases {
             let tasks: Vec<_> = tasks.iter().map(|id| (*id, "")).collect();
-            let mut run = spec(method, &tasks);
+            let mut run = test_spec(method, &tasks);
             (run.limits.steps, run.trials) = (1, *trials);
-            let mut play = Play::new(run);
-            play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 20]);
+            let mut play = TestRun::new(run);
+            play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 20]);
             let state = play.state();
             let played: Vec<_> = state.ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial)).collect();
             assert_eq!(played, *expected, "{method} {trials}");
@@ -107,7 +107,7 @@ fn trials_are_honoured_until_one_is_won() {
         }
     }
     // A trial that is won is the last of its task.
-    let mut state = Play::new(spec("react", &[("a", ""), ("b", "")])).state().clone();
+    let mut state = TestRun::new(test_spec("react", &[("a", ""), ("b", "")])).state().clone();
     let run = Arc::make_mut(state.run.as_mut().unwrap());
     run.trials = 3;
     for won in [false, true] {
@@ -150,10 +150,10 @@ fn a_number_outside_of_its_range_is_refused_in_words_and_never_cut() {
     ];
     for (name, value, words) in cases {
         let spec = SETTINGS.iter().find(|s| s.name == *name).unwrap();
-        let said = spec.check(&serde_json::json!(value)).err().unwrap_or_default();
+        let said = spec.validate(&serde_json::json!(value)).err().unwrap_or_default();
         assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{name} {value}: {said}");
     }
     for spec in SETTINGS.iter() {
-        assert_eq!(spec.check(&spec.default.value()), Ok(()), "{}", spec.name);
+        assert_eq!(spec.validate(&spec.default.to_json()), Ok(()), "{}", spec.name);
     }
 }

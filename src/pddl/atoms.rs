@@ -8,10 +8,10 @@ use super::ids::ObjectId;
 use super::limits;
 
 /// End of a chain.
-const NONE: u32 = u32::MAX;
+const END_OF_CHAIN: u32 = u32::MAX;
 
 /// A fact's packed name: up to three arguments in one word, others by their words.
-pub(super) fn pack(predicate: u16, arguments: &[ObjectId]) -> Option<u64> {
+pub(super) fn packed_key(predicate: u16, arguments: &[ObjectId]) -> Option<u64> {
     let mut key = u64::from(predicate);
     if arguments.len() > 3 {
         return None;
@@ -25,34 +25,34 @@ pub(super) fn pack(predicate: u16, arguments: &[ObjectId]) -> Option<u64> {
 /// Finds an atom's number by predicate and arguments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AtomKeys {
-    short: FastMap<u64, u32>,
-    long: FastMap<Box<[u16]>, u32>,
+    by_packed_key: FastMap<u64, u32>,
+    by_long_key: FastMap<Box<[u16]>, u32>,
 }
 
 impl AtomKeys {
     #[inline]
     pub(super) fn find(&self, predicate: u16, arguments: &[ObjectId]) -> Option<u32> {
-        match pack(predicate, arguments) {
-            Some(key) => self.short.get(&key).copied(),
-            None => self.long.get(&Self::spell(predicate, arguments)).copied(),
+        match packed_key(predicate, arguments) {
+            Some(key) => self.by_packed_key.get(&key).copied(),
+            None => self.by_long_key.get(&Self::long_key(predicate, arguments)).copied(),
         }
     }
 
     pub(super) fn insert(&mut self, predicate: u16, arguments: &[ObjectId], atom: u32) {
-        match pack(predicate, arguments) {
-            Some(key) => self.short.insert(key, atom),
-            None => self.long.insert(Self::spell(predicate, arguments), atom),
+        match packed_key(predicate, arguments) {
+            Some(key) => self.by_packed_key.insert(key, atom),
+            None => self.by_long_key.insert(Self::long_key(predicate, arguments), atom),
         };
     }
 
     /// Renumbers every atom.
     pub(super) fn renumber(&mut self, new: &[u32]) {
-        for atom in self.short.values_mut().chain(self.long.values_mut()) {
+        for atom in self.by_packed_key.values_mut().chain(self.by_long_key.values_mut()) {
             *atom = new[*atom as usize];
         }
     }
 
-    fn spell(predicate: u16, arguments: &[ObjectId]) -> Box<[u16]> {
+    fn long_key(predicate: u16, arguments: &[ObjectId]) -> Box<[u16]> {
         std::iter::once(predicate).chain(arguments.iter().map(|object| object.0)).collect()
     }
 }
@@ -64,14 +64,14 @@ pub(super) struct Atoms {
     starts: Vec<u32>,
     arguments: Vec<ObjectId>,
     /// For each argument, the atom entered before with the same object in the same place.
-    earlier: Vec<u32>,
+    previous_with_argument: Vec<u32>,
     /// For each atom, the one of the same predicate entered before.
-    earlier_alike: Vec<u32>,
-    newest: Vec<u32>,
+    previous_of_predicate: Vec<u32>,
+    newest_of_predicate: Vec<u32>,
     /// By predicate and place: for each object the newest atom that has it there.
-    heads: Vec<Vec<Vec<u32>>>,
-    cells: usize,
-    objects: usize,
+    newest_with_argument: Vec<Vec<Vec<u32>>>,
+    cell_count: usize,
+    object_count: usize,
     entered: u32,
 }
 
@@ -82,18 +82,18 @@ impl Atoms {
             predicates: Vec::new(),
             starts: vec![0],
             arguments: Vec::new(),
-            earlier: Vec::new(),
-            earlier_alike: Vec::new(),
-            newest: vec![NONE; arities.len()],
-            heads: arities.iter().map(|&arity| vec![Vec::new(); arity]).collect(),
-            cells: 0,
-            objects,
+            previous_with_argument: Vec::new(),
+            previous_of_predicate: Vec::new(),
+            newest_of_predicate: vec![END_OF_CHAIN; arities.len()],
+            newest_with_argument: arities.iter().map(|&arity| vec![Vec::new(); arity]).collect(),
+            cell_count: 0,
+            object_count: objects,
             entered: 0,
         }
     }
 
     /// Makes an atom known.
-    pub(super) fn know(&mut self, predicate: u16, arguments: &[ObjectId]) -> Result<u32, PddlError> {
+    pub(super) fn add_known(&mut self, predicate: u16, arguments: &[ObjectId]) -> Result<u32, PddlError> {
         if let Some(atom) = self.keys.find(predicate, arguments) {
             return Ok(atom);
         }
@@ -109,23 +109,23 @@ impl Atoms {
     }
 
     /// Enters the next known atom, so that joins see it. None when all are entered.
-    pub(super) fn enter(&mut self) -> Result<Option<u32>, PddlError> {
+    pub(super) fn enter_next(&mut self) -> Result<Option<u32>, PddlError> {
         let atom = self.entered;
         let Some(&predicate) = self.predicates.get(atom as usize) else { return Ok(None) };
         let predicate = usize::from(predicate);
         let (from, to) = (self.starts[atom as usize] as usize, self.starts[atom as usize + 1] as usize);
         for (place, object) in self.arguments[from..to].iter().enumerate() {
-            let heads = &mut self.heads[predicate][place];
+            let heads = &mut self.newest_with_argument[predicate][place];
             if heads.is_empty() {
-                self.cells += self.objects;
-                if self.cells > limits::INDEX_CELLS {
+                self.cell_count += self.object_count;
+                if self.cell_count > limits::INDEX_CELLS {
                     return Err(too_large("index cells (predicates times objects)", limits::INDEX_CELLS));
                 }
-                heads.resize(self.objects, NONE);
+                heads.resize(self.object_count, END_OF_CHAIN);
             }
-            self.earlier.push(std::mem::replace(&mut heads[usize::from(object.0)], atom));
+            self.previous_with_argument.push(std::mem::replace(&mut heads[usize::from(object.0)], atom));
         }
-        self.earlier_alike.push(std::mem::replace(&mut self.newest[predicate], atom));
+        self.previous_of_predicate.push(std::mem::replace(&mut self.newest_of_predicate[predicate], atom));
         self.entered += 1;
         Ok(Some(atom))
     }
@@ -145,28 +145,29 @@ impl Atoms {
 
     /// Whether this atom is entered.
     #[inline]
-    pub(super) fn has(&self, predicate: u16, arguments: &[ObjectId]) -> bool {
+    pub(super) fn is_entered(&self, predicate: u16, arguments: &[ObjectId]) -> bool {
         self.keys.find(predicate, arguments).is_some_and(|atom| atom < self.entered)
     }
 
     /// The entered atoms with `object` in `place`, newest first.
     #[inline]
-    pub(super) fn with(&self, predicate: u16, place: usize, object: ObjectId) -> Chain<'_> {
-        let head = self.heads[usize::from(predicate)][place].get(usize::from(object.0)).copied();
-        Chain { atoms: self, at: head.unwrap_or(NONE), place: Some(place) }
+    pub(super) fn entered_with(&self, predicate: u16, place: usize, object: ObjectId) -> Chain<'_> {
+        let head =
+            self.newest_with_argument[usize::from(predicate)][place].get(usize::from(object.0)).copied();
+        Chain { atoms: self, next_atom: head.unwrap_or(END_OF_CHAIN), place: Some(place) }
     }
 
     /// The entered atoms of a predicate, newest first.
     #[inline]
-    pub(super) fn of(&self, predicate: u16) -> Chain<'_> {
-        Chain { atoms: self, at: self.newest[usize::from(predicate)], place: None }
+    pub(super) fn entered_of(&self, predicate: u16) -> Chain<'_> {
+        Chain { atoms: self, next_atom: self.newest_of_predicate[usize::from(predicate)], place: None }
     }
 }
 
 /// Walks one chain of atoms.
 pub(super) struct Chain<'a> {
     atoms: &'a Atoms,
-    at: u32,
+    next_atom: u32,
     place: Option<usize>,
 }
 
@@ -175,13 +176,15 @@ impl Iterator for Chain<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<u32> {
-        let atom = self.at;
-        if atom == NONE {
+        let atom = self.next_atom;
+        if atom == END_OF_CHAIN {
             return None;
         }
-        self.at = match self.place {
-            Some(place) => self.atoms.earlier[self.atoms.starts[atom as usize] as usize + place],
-            None => self.atoms.earlier_alike[atom as usize],
+        self.next_atom = match self.place {
+            Some(place) => {
+                self.atoms.previous_with_argument[self.atoms.starts[atom as usize] as usize + place]
+            }
+            None => self.atoms.previous_of_predicate[atom as usize],
         };
         Some(atom)
     }

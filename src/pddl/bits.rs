@@ -47,7 +47,7 @@ impl Bits {
     }
 
     /// The indexes where the two rows differ, ascending.
-    pub fn differing<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = usize> + 'a {
+    pub fn differing_indexes<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = usize> + 'a {
         self.words
             .iter()
             .zip(&other.words)

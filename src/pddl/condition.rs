@@ -24,28 +24,32 @@ pub(super) struct Pattern {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clause {
     /// Variables that this clause binds beside those of its surroundings.
-    pub(super) own: Vec<Slot>,
-    pub(super) holds: Vec<Pattern>,
-    pub(super) fails: Vec<Pattern>,
-    pub(super) same: Vec<(Argument, Argument)>,
-    pub(super) differ: Vec<(Argument, Argument)>,
+    pub(super) own_variables: Vec<Slot>,
+    pub(super) positive: Vec<Pattern>,
+    pub(super) negative: Vec<Pattern>,
+    pub(super) equal: Vec<(Argument, Argument)>,
+    pub(super) unequal: Vec<(Argument, Argument)>,
     /// Alternatives none of which may hold; an index into [`Scope::nested`].
-    pub(super) none_of: Vec<usize>,
+    pub(super) negated_alternatives: Vec<usize>,
 }
 
 impl Clause {
     /// Everything the clause speaks of, as a measure of its size.
     pub(super) fn size(&self) -> usize {
-        1 + self.holds.len() + self.fails.len() + self.same.len() + self.differ.len() + self.none_of.len()
+        1 + self.positive.len()
+            + self.negative.len()
+            + self.equal.len()
+            + self.unequal.len()
+            + self.negated_alternatives.len()
     }
 
-    pub(super) fn absorb(&mut self, other: &Self) {
-        self.own.extend_from_slice(&other.own);
-        self.holds.extend_from_slice(&other.holds);
-        self.fails.extend_from_slice(&other.fails);
-        self.same.extend_from_slice(&other.same);
-        self.differ.extend_from_slice(&other.differ);
-        self.none_of.extend_from_slice(&other.none_of);
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.own_variables.extend_from_slice(&other.own_variables);
+        self.positive.extend_from_slice(&other.positive);
+        self.negative.extend_from_slice(&other.negative);
+        self.equal.extend_from_slice(&other.equal);
+        self.unequal.extend_from_slice(&other.unequal);
+        self.negated_alternatives.extend_from_slice(&other.negated_alternatives);
     }
 }
 
@@ -53,20 +57,20 @@ impl Clause {
 #[derive(Clone, Debug)]
 pub(super) struct Nested {
     pub(super) clauses: Vec<Clause>,
-    pub(super) free: Vec<Slot>,
+    pub(super) free_variables: Vec<Slot>,
 }
 
 /// The variables of one action or goal, and its negated alternatives.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     /// The type of each variable.
-    pub(super) kinds: Vec<TypeId>,
+    pub(super) variable_types: Vec<TypeId>,
     pub(super) nested: Vec<Nested>,
 }
 
 impl Scope {
     /// Cells of one binding; never 0, so that a binding without variables still shows in a table of bindings.
     pub(super) fn width(&self) -> usize {
-        self.kinds.len().max(1)
+        self.variable_types.len().max(1)
     }
 }

@@ -4,14 +4,14 @@ use std::fmt;
 
 /// Which of the two texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum PddlText {
     /// The domain: types, predicates, actions.
     Domain,
     /// The problem: objects, initial facts, goal.
     Problem,
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for PddlText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Domain => "PDDL domain",
@@ -27,7 +27,7 @@ pub enum PddlError {
     #[error("{part}, line {line}, column {column}: {reason}")]
     Text {
         /// Which text.
-        part: Part,
+        part: PddlText,
         /// Line, from 1.
         line: usize,
         /// Column in bytes, from 1.

@@ -27,7 +27,7 @@ impl Input {
     }
 
     /// The opposite.
-    pub(super) fn not(self) -> Self {
+    pub(super) fn negated(self) -> Self {
         Self(self.0 ^ 1)
     }
 
@@ -47,7 +47,7 @@ impl Input {
             Source::Fact(fact) => Self::fact(facts[fact as usize]),
             Source::Gate(gate) => Self::gate(gate + first_gate),
         };
-        if self.is_negated() { moved.not() } else { moved }
+        if self.is_negated() { moved.negated() } else { moved }
     }
 }
 
@@ -60,18 +60,18 @@ pub(super) enum Condition {
 
 /// Rows of inputs, one row a gate.
 #[derive(Clone, Debug)]
-pub(super) struct Rows {
+pub(super) struct InputRows {
     starts: Vec<u32>,
     cells: Vec<Input>,
 }
 
-impl Default for Rows {
+impl Default for InputRows {
     fn default() -> Self {
         Self { starts: vec![0], cells: Vec::new() }
     }
 }
 
-impl Rows {
+impl InputRows {
     pub(super) fn push(&mut self, row: &[Input]) -> Result<u32, PddlError> {
         if row.len() > limits::GATE_INPUTS {
             return Err(too_large("parts of one ground condition", limits::GATE_INPUTS));
@@ -112,7 +112,7 @@ pub(super) struct Watchers {
 
 impl Watchers {
     /// Collects the watchers of `count` sources from all gates; `pick` gives the source's number where it is of the wanted sort.
-    pub(super) fn collect<'a>(
+    pub(super) fn from_gates<'a>(
         count: usize,
         gates: impl Iterator<Item = &'a [Input]> + Clone,
         pick: impl Fn(Source) -> Option<u32>,
@@ -140,7 +140,7 @@ impl Watchers {
     }
 
     #[inline]
-    pub(super) fn of(&self, source: usize) -> &[u32] {
+    pub(super) fn watchers_of(&self, source: usize) -> &[u32] {
         match self.starts.get(source..source + 2) {
             Some(&[from, to]) => &self.gates[from as usize..to as usize],
             _ => &[],

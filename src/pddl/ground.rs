@@ -6,13 +6,13 @@ mod instances;
 use super::atoms::{AtomKeys, Atoms};
 use super::bits::Bits;
 use super::error::{PddlError, too_large};
-use super::gates::{Condition, Rows, Source, Watchers};
+use super::gates::{Condition, InputRows, Source, Watchers};
 use super::hash::FastMap;
 use super::ids::ObjectId;
 use super::limits;
 use super::model::{Formula, Model, Term};
 use super::names::Name;
-use super::reach;
+use super::reachability;
 use super::schema::Schema;
 use super::state::State;
 use super::task::Task;
@@ -26,7 +26,7 @@ impl Task {
     /// # Errors
     /// [`PddlError::TooLarge`] with the limit that was passed.
     pub fn ground(model: &Model) -> Result<Self, PddlError> {
-        ground(model, &[])
+        ground_model(model, &[])
     }
 
     /// The same, with a condition for each of [`Model::goal_parts`], so that a state can say which of them hold
@@ -35,22 +35,22 @@ impl Task {
     /// # Errors
     /// As [`Task::ground`].
     pub fn ground_with_parts(model: &Model) -> Result<Self, PddlError> {
-        ground(model, &model.goal_parts())
+        ground_model(model, &model.goal_parts())
     }
 }
 
 /// `parts` are the parts of the goal that get conditions of their own.
-fn ground(model: &Model, parts: &[&Formula]) -> Result<Task, PddlError> {
+fn ground_model(model: &Model, parts: &[&Formula]) -> Result<Task, PddlError> {
     let (objects, numbers) = number_objects(model)?;
-    let mut types = Types::of(model, &numbers)?;
+    let mut types = Types::from_model(model, &numbers)?;
     let mut schemas = Vec::with_capacity(model.actions.len());
     for action in &model.actions {
-        schemas.push(Schema::of(model, action, &numbers, &mut types)?);
+        schemas.push(Schema::from_action(model, action, &numbers, &mut types)?);
     }
-    let goal = Schema::of_goal(model, &model.goal, &numbers, &mut types)?;
+    let goal = Schema::from_goal(model, &model.goal, &numbers, &mut types)?;
     let parts: Vec<Schema> = parts
         .iter()
-        .map(|part| Schema::of_goal(model, part, &numbers, &mut types))
+        .map(|part| Schema::from_goal(model, part, &numbers, &mut types))
         .collect::<Result<_, _>>()?;
     let mut is_static = vec![true; model.predicates.len()];
     for effect in model.actions.iter().flat_map(|action| &action.effects) {
@@ -64,32 +64,32 @@ fn ground(model: &Model, parts: &[&Formula]) -> Result<Task, PddlError> {
     let arities: Vec<usize> = model.predicates.iter().map(|predicate| predicate.arity).collect();
     let mut atoms = Atoms::new(&arities, objects.len());
     let mut work = 0;
-    let found = reach::explore(&schemas, &types, &is_static, &mut atoms, &init, &mut work)?;
+    let found = reachability::find_instances(&schemas, &types, &is_static, &mut atoms, &init, &mut work)?;
 
     let mut grounder = Grounder::new(&atoms, &types, &is_static, &mut work);
-    let ops = instances::ground(&schemas, &found, &mut grounder)?;
-    let goal = grounder.goal(schemas.len(), &goal)?;
+    let ops = instances::ground_instances(&schemas, &found, &mut grounder)?;
+    let goal = grounder.ground_goal(schemas.len(), &goal)?;
     let mut goal_parts = Vec::with_capacity(parts.len());
     for (at, part) in parts.iter().enumerate() {
-        goal_parts.push(grounder.goal(schemas.len() + 1 + at, part)?);
+        goal_parts.push(grounder.ground_goal(schemas.len() + 1 + at, part)?);
     }
     let subs = grounder.into_gates();
     drop(found);
-    let goals = Goals { whole: goal, parts: goal_parts };
+    let goals = Goals { goal, parts: goal_parts };
     Ok(assemble(model, objects, types, &is_static, atoms, &init, ops, subs, goals))
 }
 
 /// The goal and the parts of it that are asked for one by one.
 struct Goals {
-    whole: Condition,
+    goal: Condition,
     parts: Vec<Condition>,
 }
 
 /// Objects by number, and numbers by name.
-type Numbered = (Vec<Arc<str>>, FastMap<Name, ObjectId>);
+type NumberedObjects = (Vec<Arc<str>>, FastMap<Name, ObjectId>);
 
 /// Objects and constants in the order of their names.
-fn number_objects(model: &Model) -> Result<Numbered, PddlError> {
+fn number_objects(model: &Model) -> Result<NumberedObjects, PddlError> {
     let mut all: Vec<Name> = model.objects.iter().map(|object| object.name).collect();
     let mut constant = |term: &Term| {
         if let Term::Constant(name) = term {
@@ -97,29 +97,31 @@ fn number_objects(model: &Model) -> Result<Numbered, PddlError> {
         }
     };
     for action in &model.actions {
-        constants(&action.precondition, &mut constant);
+        visit_terms(&action.precondition, &mut constant);
         for effect in &action.effects {
             effect.terms.iter().for_each(&mut constant);
-            effect.when.iter().for_each(|when| constants(when, &mut constant));
+            effect.conditions.iter().for_each(|when| visit_terms(when, &mut constant));
         }
     }
-    constants(&model.goal, &mut constant);
+    visit_terms(&model.goal, &mut constant);
     all.sort_unstable_by(|left, right| model.names.word(*left).cmp(model.names.word(*right)));
     all.dedup();
     if all.len() > limits::OBJECTS {
         return Err(too_large("objects", limits::OBJECTS));
     }
     let numbers = all.iter().enumerate().map(|(at, &name)| (name, ObjectId(at as u16))).collect();
-    Ok((all.iter().map(|&name| model.names.shared(name)).collect(), numbers))
+    Ok((all.iter().map(|&name| model.names.shared_word(name)).collect(), numbers))
 }
 
-fn constants(formula: &Formula, each: &mut impl FnMut(&Term)) {
+fn visit_terms(formula: &Formula, each: &mut impl FnMut(&Term)) {
     match formula {
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| constants(part, each)),
-        Formula::Not(inner) | Formula::Exists(_, inner) | Formula::Forall(_, inner) => constants(inner, each),
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| visit_terms(part, each)),
+        Formula::Not(inner) | Formula::Exists(_, inner) | Formula::Forall(_, inner) => {
+            visit_terms(inner, each)
+        }
         Formula::Imply(left, right) => {
-            constants(left, each);
-            constants(right, each);
+            visit_terms(left, each);
+            visit_terms(right, each);
         }
         Formula::Atom(_, terms) => terms.iter().for_each(each),
         Formula::Equal(left, right) => {
@@ -138,8 +140,8 @@ fn assemble(
     is_static: &[bool],
     atoms: Atoms,
     init: &[(u16, Vec<ObjectId>)],
-    mut ops: instances::Ops,
-    mut subs: Rows,
+    mut ops: instances::GroundedOps,
+    mut subs: InputRows,
     goals: Goals,
 ) -> Task {
     let mut order: Vec<u32> = (0..atoms.len() as u32).collect();
@@ -183,15 +185,15 @@ fn assemble(
         Condition::Input(input) => Condition::Input(input.renumbered(&new, first_sub as u32)),
         constant @ Condition::Constant(_) => constant,
     };
-    let goal = renumbered(goals.whole);
+    let goal = renumbered(goals.goal);
     let goal_parts = goals.parts.into_iter().map(renumbered).collect();
     let gates = ops.inputs.iter().chain(subs.iter());
-    let fact_watchers = Watchers::collect(order.len(), gates, |source| match source {
+    let fact_watchers = Watchers::from_gates(order.len(), gates, |source| match source {
         Source::Fact(fact) => Some(fact),
         Source::Gate(_) => None,
     });
     let gates = ops.inputs.iter().chain(subs.iter());
-    let gate_watchers = Watchers::collect(subs.len(), gates, |source| match source {
+    let gate_watchers = Watchers::from_gates(subs.len(), gates, |source| match source {
         Source::Fact(_) => None,
         Source::Gate(gate) => Some(gate - first_sub as u32),
     });
@@ -205,21 +207,21 @@ fn assemble(
         if gate < first_sub { ops.inputs.row(gate) } else { subs.row(gate - first_sub) }
     });
     let (initial_facts, initial_unmet) = start.into_parts();
-    let word = |name: Name| model.names.shared(name);
+    let word = |name: Name| model.names.shared_word(name);
     let parameters = model.actions.iter().zip(&ops.parameter_types).map(|(action, kinds)| {
         action.parameters.iter().zip(kinds).map(|(variable, &kind)| (word(variable.name), kind)).collect()
     });
     Task {
         objects,
         predicates: model.predicates.iter().map(|of| (word(of.name), of.arity)).collect(),
-        changing: is_static.iter().map(|fixed| !fixed).collect(),
+        is_changing: is_static.iter().map(|fixed| !fixed).collect(),
         actions: model.actions.iter().map(|of| (word(of.name), of.parameters.len())).collect(),
         parameters: parameters.collect(),
         types,
         fact_predicates,
         fact_starts,
         fact_arguments,
-        first_of,
+        first_fact_of: first_of,
         keys,
         op_actions: ops.actions,
         op_starts: ops.starts,

@@ -4,15 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map over a short hash function.
-pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<Fold>>;
+pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FoldHasher>>;
 /// A set over a short hash function.
-pub type FastSet<K> = HashSet<K, BuildHasherDefault<Fold>>;
+pub type FastSet<K> = HashSet<K, BuildHasherDefault<FoldHasher>>;
 
 /// Multiplies each word into 128 bits and folds the halves together.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Fold(u64);
+pub struct FoldHasher(u64);
 
-impl Fold {
+impl FoldHasher {
     fn mix(&mut self, word: u64) {
         const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
         let wide = u128::from(self.0.rotate_left(23) ^ word ^ ODD) * u128::from(ODD ^ 0x5851_F42D_4C95_7F2D);
@@ -20,7 +20,7 @@ impl Fold {
     }
 }
 
-impl Hasher for Fold {
+impl Hasher for FoldHasher {
     fn write(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<8>();
         for word in words {

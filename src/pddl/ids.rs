@@ -38,7 +38,7 @@ impl OpId {
     pub const FIRST: Self = Self(0);
 
     /// The instance with this index.
-    pub fn at(index: usize) -> Self {
+    pub fn from_index(index: usize) -> Self {
         Self(index as u32)
     }
 }

@@ -8,32 +8,32 @@ use super::limits;
 use super::types::{TypeId, Types};
 
 /// A slot that no object fills yet.
-pub(super) const FREE: ObjectId = ObjectId(u16::MAX);
+pub(super) const UNBOUND: ObjectId = ObjectId(u16::MAX);
 
 /// One step of a join.
 #[derive(Clone, Debug)]
-enum Move {
+enum JoinStep {
     /// Every argument is bound: the fact must be entered.
     Check(Pattern),
     /// Walk the facts that have the bound argument in this place (or all of the predicate) and bind the rest.
-    Scan { pattern: Pattern, through: Option<usize> },
+    Scan { pattern: Pattern, index_place: Option<usize> },
     /// Both sides are bound and must be the same, or must differ.
     Compare { left: Argument, right: Argument, same: bool },
     /// Bind a slot to what the other side is.
     Assign { slot: Slot, from: Argument },
     /// Bind a slot to each object of its type.
-    Each { slot: Slot },
+    ForEachObject { slot: Slot },
     /// The slot is of no further interest, but its type must have an object.
     Inhabited { slot: Slot },
 }
 
 /// The order in which a clause is joined, given what is bound before.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
-    moves: Vec<Move>,
+pub(super) struct JoinPlan {
+    steps: Vec<JoinStep>,
 }
 
-impl Plan {
+impl JoinPlan {
     /// Plans the join of `clause`. `bound` slots are given; `wanted` slots must be bound at the end; the literal `skip` was matched before.
     pub(super) fn new(
         clause: &Clause,
@@ -48,7 +48,7 @@ impl Plan {
             known[usize::from(slot)] = true;
         }
         let mut literals: Vec<&Pattern> = Vec::new();
-        for (at, pattern) in clause.holds.iter().enumerate() {
+        for (at, pattern) in clause.positive.iter().enumerate() {
             if Some(at) == skip {
                 let slots = pattern.arguments.iter().filter_map(|&argument| as_slot(argument));
                 slots.for_each(|slot| known[usize::from(slot)] = true);
@@ -57,11 +57,11 @@ impl Plan {
             }
         }
         let mut pairs: Vec<(Argument, Argument, bool)> =
-            clause.same.iter().map(|&(l, r)| (l, r, true)).collect();
-        pairs.extend(clause.differ.iter().map(|&(l, r)| (l, r, false)));
+            clause.equal.iter().map(|&(l, r)| (l, r, true)).collect();
+        pairs.extend(clause.unequal.iter().map(|&(l, r)| (l, r, false)));
         let mut moves = Vec::new();
         loop {
-            settle(&mut moves, &mut pairs, &mut literals, &mut known);
+            push_determined_steps(&mut moves, &mut pairs, &mut literals, &mut known);
             let best = literals.iter().enumerate().max_by_key(|(at, pattern)| {
                 let bound = pattern.arguments.iter().filter(|argument| is_known(**argument, &known)).count();
                 (bound > 0, is_static[usize::from(pattern.predicate)], bound, std::cmp::Reverse(*at))
@@ -74,25 +74,25 @@ impl Plan {
                     .iter()
                     .filter_map(|&argument| as_slot(argument))
                     .for_each(|slot| known[usize::from(slot)] = true);
-                moves.push(Move::Scan { pattern, through });
+                moves.push(JoinStep::Scan { pattern, index_place: through });
                 continue;
             }
-            let open = clause.own.iter().chain(wanted).find(|&&slot| !known[usize::from(slot)]);
+            let open = clause.own_variables.iter().chain(wanted).find(|&&slot| !known[usize::from(slot)]);
             let Some(&slot) = open else { break };
             known[usize::from(slot)] = true;
             let matters = wanted.contains(&slot)
                 || pairs.iter().any(|&(l, r, _)| l == Argument::Slot(slot) || r == Argument::Slot(slot))
-                || clause.fails.iter().any(|pattern| pattern.arguments.contains(&Argument::Slot(slot)))
-                || !clause.none_of.is_empty();
-            moves.push(if matters { Move::Each { slot } } else { Move::Inhabited { slot } });
+                || clause.negative.iter().any(|pattern| pattern.arguments.contains(&Argument::Slot(slot)))
+                || !clause.negated_alternatives.is_empty();
+            moves.push(if matters { JoinStep::ForEachObject { slot } } else { JoinStep::Inhabited { slot } });
         }
-        Self { moves }
+        Self { steps: moves }
     }
 }
 
 /// Moves that need no choice: checks, comparisons and assignments whose sides are known.
-fn settle(
-    moves: &mut Vec<Move>,
+fn push_determined_steps(
+    moves: &mut Vec<JoinStep>,
     pairs: &mut Vec<(Argument, Argument, bool)>,
     literals: &mut Vec<&Pattern>,
     known: &mut [bool],
@@ -102,12 +102,12 @@ fn settle(
         pairs.retain(|&(left, right, same)| {
             let (l, r) = (is_known(left, known), is_known(right, known));
             match (l, r, left, right) {
-                (true, true, _, _) => moves.push(Move::Compare { left, right, same }),
+                (true, true, _, _) => moves.push(JoinStep::Compare { left, right, same }),
                 (true, false, from, Argument::Slot(slot)) | (false, true, Argument::Slot(slot), from)
                     if same =>
                 {
                     known[usize::from(slot)] = true;
-                    moves.push(Move::Assign { slot, from });
+                    moves.push(JoinStep::Assign { slot, from });
                 }
                 _ => return true,
             }
@@ -116,7 +116,7 @@ fn settle(
         literals.retain(|pattern| {
             let all = pattern.arguments.iter().all(|&argument| is_known(argument, known));
             if all {
-                moves.push(Move::Check((*pattern).clone()));
+                moves.push(JoinStep::Check((*pattern).clone()));
             }
             !all
         });
@@ -139,7 +139,7 @@ fn is_known(argument: Argument, known: &[bool]) -> bool {
 
 /// What an argument stands for under a binding.
 #[inline]
-pub(super) fn value(argument: Argument, binding: &[ObjectId]) -> ObjectId {
+pub(super) fn resolve(argument: Argument, binding: &[ObjectId]) -> ObjectId {
     match argument {
         Argument::Slot(slot) => binding[usize::from(slot)],
         Argument::Object(object) => object,
@@ -147,19 +147,19 @@ pub(super) fn value(argument: Argument, binding: &[ObjectId]) -> ObjectId {
 }
 
 /// Everything a join reads, and how much work it has done.
-pub(super) struct Join<'a> {
+pub(super) struct Joiner<'a> {
     pub(super) atoms: &'a Atoms,
     pub(super) types: &'a Types,
     /// The type of each slot.
-    pub(super) kinds: &'a [TypeId],
+    pub(super) variable_types: &'a [TypeId],
     /// Facts looked at, over all joins of one grounding.
     pub(super) work: &'a mut u64,
 }
 
-impl Join<'_> {
+impl Joiner<'_> {
     /// Fits a fact to a pattern: binds its free slots (and lists them in `undo`), or says that it does not fit.
     #[inline]
-    pub(super) fn fit(
+    pub(super) fn match_atom(
         &self,
         pattern: &Pattern,
         atom: u32,
@@ -172,8 +172,8 @@ impl Join<'_> {
                 Argument::Object(_) => return false,
                 Argument::Slot(slot) => {
                     let filled = binding[usize::from(slot)];
-                    if filled == FREE {
-                        if !self.types.is_a(object, self.kinds[usize::from(slot)]) {
+                    if filled == UNBOUND {
+                        if !self.types.is_a(object, self.variable_types[usize::from(slot)]) {
                             return false;
                         }
                         binding[usize::from(slot)] = object;
@@ -190,17 +190,17 @@ impl Join<'_> {
     /// Appends each completed binding to `found`, whole.
     pub(super) fn run(
         &mut self,
-        plan: &Plan,
+        plan: &JoinPlan,
         binding: &mut [ObjectId],
         found: &mut Vec<ObjectId>,
     ) -> Result<(), PddlError> {
-        self.go(&plan.moves, binding, found)
+        self.run_steps(&plan.steps, binding, found)
     }
 
     /// Recursion only at moves that bind slots, so never deeper than there are slots.
-    fn go(
+    fn run_steps(
         &mut self,
-        mut moves: &[Move],
+        mut moves: &[JoinStep],
         binding: &mut [ObjectId],
         found: &mut Vec<ObjectId>,
     ) -> Result<(), PddlError> {
@@ -218,78 +218,82 @@ impl Join<'_> {
                 return Err(too_large("facts to look at", limits::JOIN_WORK as usize));
             }
             match first {
-                Move::Check(pattern) => {
-                    let mut arguments = [FREE; limits::ARITY];
+                JoinStep::Check(pattern) => {
+                    let mut arguments = [UNBOUND; limits::ARITY];
                     for (place, &argument) in pattern.arguments.iter().enumerate() {
-                        arguments[place] = value(argument, binding);
+                        arguments[place] = resolve(argument, binding);
                     }
-                    if !self.atoms.has(pattern.predicate, &arguments[..pattern.arguments.len()]) {
+                    if !self.atoms.is_entered(pattern.predicate, &arguments[..pattern.arguments.len()]) {
                         break Ok(());
                     }
                 }
-                Move::Compare { left, right, same } => {
-                    if (value(*left, binding) == value(*right, binding)) != *same {
+                JoinStep::Compare { left, right, same } => {
+                    if (resolve(*left, binding) == resolve(*right, binding)) != *same {
                         break Ok(());
                     }
                 }
-                Move::Assign { slot, from } => {
-                    let object = value(*from, binding);
-                    if !self.types.is_a(object, self.kinds[usize::from(*slot)]) {
+                JoinStep::Assign { slot, from } => {
+                    let object = resolve(*from, binding);
+                    if !self.types.is_a(object, self.variable_types[usize::from(*slot)]) {
                         break Ok(());
                     }
                     binding[usize::from(*slot)] = object;
                     assigned.push(*slot);
                 }
-                Move::Inhabited { slot } => {
-                    let Some(any) = self.types.members(self.kinds[usize::from(*slot)]).next() else {
+                JoinStep::Inhabited { slot } => {
+                    let Some(any) = self.types.members(self.variable_types[usize::from(*slot)]).next() else {
                         break Ok(());
                     };
                     binding[usize::from(*slot)] = any;
                     assigned.push(*slot);
                 }
-                Move::Each { slot } => {
+                JoinStep::ForEachObject { slot } => {
                     let types = self.types;
                     let mut result = Ok(());
-                    for object in types.members(self.kinds[usize::from(*slot)]) {
+                    for object in types.members(self.variable_types[usize::from(*slot)]) {
                         binding[usize::from(*slot)] = object;
-                        result = self.go(rest, binding, found);
+                        result = self.run_steps(rest, binding, found);
                         if result.is_err() {
                             break;
                         }
                     }
-                    binding[usize::from(*slot)] = FREE;
+                    binding[usize::from(*slot)] = UNBOUND;
                     break result;
                 }
-                Move::Scan { pattern, through } => break self.scan(pattern, *through, rest, binding, found),
+                JoinStep::Scan { pattern, index_place: through } => {
+                    break self.run_scan(pattern, *through, rest, binding, found);
+                }
             }
             moves = rest;
         };
         for slot in assigned {
-            binding[usize::from(slot)] = FREE;
+            binding[usize::from(slot)] = UNBOUND;
         }
         done
     }
 
-    fn scan(
+    fn run_scan(
         &mut self,
         pattern: &Pattern,
         through: Option<usize>,
-        rest: &[Move],
+        rest: &[JoinStep],
         binding: &mut [ObjectId],
         found: &mut Vec<ObjectId>,
     ) -> Result<(), PddlError> {
         let atoms = self.atoms;
         let chain = match through {
-            Some(place) => atoms.with(pattern.predicate, place, value(pattern.arguments[place], binding)),
-            None => atoms.of(pattern.predicate),
+            Some(place) => {
+                atoms.entered_with(pattern.predicate, place, resolve(pattern.arguments[place], binding))
+            }
+            None => atoms.entered_of(pattern.predicate),
         };
         let mut undo = Vec::new();
         for atom in chain {
             *self.work += 1;
-            let fits = self.fit(pattern, atom, binding, &mut undo);
-            let result = if fits { self.go(rest, binding, found) } else { Ok(()) };
+            let fits = self.match_atom(pattern, atom, binding, &mut undo);
+            let result = if fits { self.run_steps(rest, binding, found) } else { Ok(()) };
             for slot in undo.drain(..) {
-                binding[usize::from(slot)] = FREE;
+                binding[usize::from(slot)] = UNBOUND;
             }
             result?;
         }
@@ -298,7 +302,7 @@ impl Join<'_> {
 }
 
 /// The objects a pattern names under a binding.
-pub(super) fn fill(arguments: &[Argument], binding: &[ObjectId], out: &mut Vec<ObjectId>) {
+pub(super) fn resolve_all(arguments: &[Argument], binding: &[ObjectId], out: &mut Vec<ObjectId>) {
     out.clear();
-    out.extend(arguments.iter().map(|&argument| value(argument, binding)));
+    out.extend(arguments.iter().map(|&argument| resolve(argument, binding)));
 }

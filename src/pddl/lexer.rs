@@ -2,7 +2,7 @@
 //!
 //! Everything is lower case; `;` starts a comment; parentheses and `?` delimit; other bytes beyond ASCII are refused outside comments.
 
-use super::error::{Part, PddlError};
+use super::error::{PddlError, PddlText};
 
 /// One token and where it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,17 +14,17 @@ pub(super) enum Token<'t> {
 }
 
 pub(super) struct Lexer<'t> {
-    part: Part,
+    part: PddlText,
     text: &'t str,
-    at: usize,
-    start: usize,
+    offset: usize,
+    token_start: usize,
     token: Token<'t>,
 }
 
 impl<'t> Lexer<'t> {
     /// Reads `text`, which must be lower case already, up to its first token.
-    pub(super) fn new(part: Part, text: &'t str) -> Result<Self, PddlError> {
-        let mut lexer = Self { part, text, at: 0, start: 0, token: Token::End };
+    pub(super) fn new(part: PddlText, text: &'t str) -> Result<Self, PddlError> {
+        let mut lexer = Self { part, text, offset: 0, token_start: 0, token: Token::End };
         lexer.advance()?;
         Ok(lexer)
     }
@@ -43,7 +43,7 @@ impl<'t> Lexer<'t> {
 
     /// An error at the current token.
     pub(super) fn error(&self, reason: impl Into<String>) -> PddlError {
-        self.error_at(self.start, reason)
+        self.error_at(self.token_start, reason)
     }
 
     /// An error at a byte of the text.
@@ -56,44 +56,47 @@ impl<'t> Lexer<'t> {
 
     /// Where the current token starts.
     pub(super) fn position(&self) -> usize {
-        self.start
+        self.token_start
     }
 
     fn advance(&mut self) -> Result<(), PddlError> {
         let bytes = self.text.as_bytes();
         loop {
-            match bytes.get(self.at) {
+            match bytes.get(self.offset) {
                 Some(b';') => {
-                    while bytes.get(self.at).is_some_and(|&byte| byte != b'\n') {
-                        self.at += 1;
+                    while bytes.get(self.offset).is_some_and(|&byte| byte != b'\n') {
+                        self.offset += 1;
                     }
                 }
-                Some(&byte) if is_blank(byte) => self.at += 1,
+                Some(&byte) if is_blank(byte) => self.offset += 1,
                 _ => break,
             }
         }
-        self.start = self.at;
-        self.token = match bytes.get(self.at) {
+        self.token_start = self.offset;
+        self.token = match bytes.get(self.offset) {
             None => Token::End,
             Some(b'(') => {
-                self.at += 1;
+                self.offset += 1;
                 Token::Open
             }
             Some(b')') => {
-                self.at += 1;
+                self.offset += 1;
                 Token::Close
             }
             Some(_) => {
-                self.at += 1;
-                while bytes.get(self.at).is_some_and(|&byte| !is_delimiter(byte)) {
-                    self.at += 1;
+                self.offset += 1;
+                while bytes.get(self.offset).is_some_and(|&byte| !is_delimiter(byte)) {
+                    self.offset += 1;
                 }
-                if let Some(bad) = bytes[self.start..self.at].iter().position(|byte| !byte.is_ascii()) {
-                    return Err(
-                        self.error_at(self.start + bad, "only ASCII characters may stand outside comments")
-                    );
+                if let Some(bad) =
+                    bytes[self.token_start..self.offset].iter().position(|byte| !byte.is_ascii())
+                {
+                    return Err(self.error_at(
+                        self.token_start + bad,
+                        "only ASCII characters may stand outside comments",
+                    ));
                 }
-                Token::Word(&self.text[self.start..self.at])
+                Token::Word(&self.text[self.token_start..self.offset])
             }
         };
         Ok(())

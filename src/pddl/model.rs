@@ -32,19 +32,19 @@ impl Model {
     /// The conjuncts of the goal in the order written, those of nested conjunctions included.
     pub fn goal_parts(&self) -> Vec<&Formula> {
         let mut parts = Vec::new();
-        flatten(&self.goal, &mut parts);
+        collect_conjuncts(&self.goal, &mut parts);
         parts
     }
 
     /// A formula in PDDL, on one line.
-    pub fn spell(&self, formula: &Formula) -> String {
+    pub fn to_pddl(&self, formula: &Formula) -> String {
         let mut text = String::new();
-        self.write(formula, &mut text);
+        self.write_formula(formula, &mut text);
         text
     }
 
     /// Recurses as deep as the parser let formulas nest.
-    fn write(&self, formula: &Formula, out: &mut String) {
+    fn write_formula(&self, formula: &Formula, out: &mut String) {
         let word = |name: Name| self.names.word(name);
         let term = |of: &Term| match of {
             Term::Variable(name) => format!(" ?{}", word(*name)),
@@ -55,7 +55,7 @@ impl Model {
             out.push_str(head);
             for part in parts {
                 out.push(' ');
-                self.write(part, out);
+                self.write_formula(part, out);
             }
             out.push(')');
         };
@@ -79,9 +79,9 @@ impl Model {
     }
 }
 
-fn flatten<'m>(formula: &'m Formula, parts: &mut Vec<&'m Formula>) {
+fn collect_conjuncts<'m>(formula: &'m Formula, parts: &mut Vec<&'m Formula>) {
     match formula {
-        Formula::And(inner) => inner.iter().for_each(|part| flatten(part, parts)),
+        Formula::And(inner) => inner.iter().for_each(|part| collect_conjuncts(part, parts)),
         other => parts.push(other),
     }
 }
@@ -101,7 +101,7 @@ pub struct Object {
     /// Its name.
     pub name: Name,
     /// Its declared type.
-    pub kind: Name,
+    pub type_name: Name,
 }
 
 /// An action schema.
@@ -123,7 +123,7 @@ pub struct Variable {
     /// Its name, without the question mark.
     pub name: Name,
     /// The types it ranges over; more than one for `either`.
-    pub kinds: Vec<Name>,
+    pub types: Vec<Name>,
 }
 
 /// A variable or a named thing.
@@ -166,11 +166,11 @@ impl Default for Formula {
 #[derive(Clone, Debug)]
 pub struct Effect {
     /// Variables of surrounding `forall`s.
-    pub each: Vec<Variable>,
+    pub variables: Vec<Variable>,
     /// The conditions of the surrounding `when`s; all must hold.
-    pub when: Vec<Arc<Formula>>,
+    pub conditions: Vec<Arc<Formula>>,
     /// Whether the fact becomes true (else false).
-    pub adds: bool,
+    pub is_add: bool,
     /// The predicate's place in [`Model::predicates`].
     pub predicate: usize,
     /// Its arguments.

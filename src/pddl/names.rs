@@ -38,7 +38,7 @@ impl Names {
     }
 
     /// The spelling, shared.
-    pub fn shared(&self, name: Name) -> Arc<str> {
+    pub fn shared_word(&self, name: Name) -> Arc<str> {
         Arc::clone(&self.words[name.0 as usize])
     }
 

@@ -3,7 +3,7 @@
 mod effect;
 mod formula;
 
-use super::error::{Part, PddlError};
+use super::error::{PddlError, PddlText};
 use super::hash::{FastMap, FastSet};
 use super::lexer::{Lexer, Token};
 use super::limits;
@@ -15,73 +15,73 @@ impl Model {
     ///
     /// # Errors
     /// [`PddlError`] with line and column of the first thing that cannot be understood.
-    pub fn read(domain: &str, problem: &str) -> Result<Self, PddlError> {
-        let mut shared = Shared::default();
+    pub fn parse(domain: &str, problem: &str) -> Result<Self, PddlError> {
+        let mut shared = ParsedTexts::default();
         let lower = domain.to_ascii_lowercase();
-        Parser { lexer: Lexer::new(Part::Domain, &lower)?, shared: &mut shared }.domain()?;
+        Parser { lexer: Lexer::new(PddlText::Domain, &lower)?, shared: &mut shared }.parse_domain()?;
         let lower = problem.to_ascii_lowercase();
-        Parser { lexer: Lexer::new(Part::Problem, &lower)?, shared: &mut shared }.problem()?;
+        Parser { lexer: Lexer::new(PddlText::Problem, &lower)?, shared: &mut shared }.parse_problem()?;
         Ok(shared.model)
     }
 }
 
 /// What both texts fill.
 #[derive(Default)]
-struct Shared {
+struct ParsedTexts {
     model: Model,
-    predicates: FastMap<Name, usize>,
+    predicate_numbers: FastMap<Name, usize>,
     known_objects: FastSet<Name>,
 }
 
 struct Parser<'t, 's> {
     lexer: Lexer<'t>,
-    shared: &'s mut Shared,
+    shared: &'s mut ParsedTexts,
 }
 
 impl<'t> Parser<'t, '_> {
-    fn domain(mut self) -> Result<(), PddlError> {
-        let name = self.head("domain")?;
+    fn parse_domain(mut self) -> Result<(), PddlError> {
+        let name = self.parse_head("domain")?;
         self.shared.model.domain = Some(name);
         while self.lexer.token() != Token::Close {
-            self.open("a section of the domain")?;
-            match self.word("the name of a section")? {
+            self.expect_open("a section of the domain")?;
+            match self.expect_word("the name of a section")? {
                 ":requirements" => {
                     while let Token::Word(_) = self.lexer.token() {
                         self.lexer.next()?;
                     }
                 }
-                ":types" => self.types()?,
-                ":constants" => self.objects()?,
-                ":predicates" => self.predicates()?,
+                ":types" => self.parse_types()?,
+                ":constants" => self.parse_objects()?,
+                ":predicates" => self.parse_predicates()?,
                 ":functions" => self.skip_rest()?,
-                ":action" => self.action()?,
+                ":action" => self.parse_action()?,
                 other => {
                     return Err(self.lexer.error(format!(
                         "the section {other:?} is not supported (types, constants, predicates, functions and actions are)"
                     )));
                 }
             }
-            self.close()?;
+            self.expect_close()?;
         }
-        self.finish()
+        self.expect_end()
     }
 
-    fn problem(mut self) -> Result<(), PddlError> {
-        let name = self.head("problem")?;
+    fn parse_problem(mut self) -> Result<(), PddlError> {
+        let name = self.parse_head("problem")?;
         self.shared.model.problem = Some(name);
         let mut has_goal = false;
         while self.lexer.token() != Token::Close {
-            self.open("a section of the problem")?;
-            match self.word("the name of a section")? {
+            self.expect_open("a section of the problem")?;
+            match self.expect_word("the name of a section")? {
                 ":domain" => {
-                    let name = self.word("the name of a domain")?;
+                    let name = self.expect_word("the name of a domain")?;
                     self.shared.model.problem_domain = Some(self.shared.model.names.intern(name));
                 }
                 ":requirements" | ":metric" | ":length" => self.skip_rest()?,
-                ":objects" => self.objects()?,
-                ":init" => self.init()?,
+                ":objects" => self.parse_objects()?,
+                ":init" => self.parse_init()?,
                 ":goal" => {
-                    self.shared.model.goal = self.formula(&mut Vec::new(), 0)?;
+                    self.shared.model.goal = self.parse_formula(&mut Vec::new(), 0)?;
                     has_goal = true;
                 }
                 other => {
@@ -90,36 +90,36 @@ impl<'t> Parser<'t, '_> {
                     )));
                 }
             }
-            self.close()?;
+            self.expect_close()?;
         }
         if !has_goal {
             return Err(self.lexer.error("the problem has no goal"));
         }
-        self.finish()
+        self.expect_end()
     }
 
     /// `(define (KIND NAME)`, up to the first section.
-    fn head(&mut self, kind: &str) -> Result<Name, PddlError> {
-        self.open("(define")?;
-        self.keyword("define")?;
-        self.open("the head")?;
-        self.keyword(kind)?;
-        let word = self.word("a name")?;
+    fn parse_head(&mut self, kind: &str) -> Result<Name, PddlError> {
+        self.expect_open("(define")?;
+        self.expect_keyword("define")?;
+        self.expect_open("the head")?;
+        self.expect_keyword(kind)?;
+        let word = self.expect_word("a name")?;
         let name = self.shared.model.names.intern(word);
-        self.close()?;
+        self.expect_close()?;
         Ok(name)
     }
 
-    fn finish(mut self) -> Result<(), PddlError> {
-        self.close()?;
+    fn expect_end(mut self) -> Result<(), PddlError> {
+        self.expect_close()?;
         match self.lexer.token() {
             Token::End => Ok(()),
             _ => Err(self.lexer.error("text after the last parenthesis")),
         }
     }
 
-    fn types(&mut self) -> Result<(), PddlError> {
-        self.typed_list(limits::TYPES, "types", |parser, word, kinds| {
+    fn parse_types(&mut self) -> Result<(), PddlError> {
+        self.parse_typed_list(limits::TYPES, "types", |parser, word, kinds| {
             let name = parser.shared.model.names.intern(word);
             for &kind in kinds {
                 parser.shared.model.types.push((name, kind));
@@ -127,29 +127,29 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    fn objects(&mut self) -> Result<(), PddlError> {
-        self.typed_list(limits::OBJECTS, "objects", |parser, word, kinds| {
+    fn parse_objects(&mut self) -> Result<(), PddlError> {
+        self.parse_typed_list(limits::OBJECTS, "objects", |parser, word, kinds| {
             let name = parser.shared.model.names.intern(word);
             parser.shared.known_objects.insert(name);
             for &kind in kinds {
-                parser.shared.model.objects.push(Object { name, kind });
+                parser.shared.model.objects.push(Object { name, type_name: kind });
             }
         })
     }
 
-    fn predicates(&mut self) -> Result<(), PddlError> {
+    fn parse_predicates(&mut self) -> Result<(), PddlError> {
         while self.lexer.token() != Token::Close {
             let at = self.lexer.position();
-            self.open("a predicate")?;
-            let word = self.word("the name of a predicate")?;
+            self.expect_open("a predicate")?;
+            let word = self.expect_word("the name of a predicate")?;
             let name = self.shared.model.names.intern(word);
-            let arity = self.variables()?.len();
-            self.close()?;
+            let arity = self.parse_variables()?.len();
+            self.expect_close()?;
             let next = self.shared.model.predicates.len();
             if next >= limits::PREDICATES {
                 return Err(self.too_large("predicates", limits::PREDICATES));
             }
-            let known = *self.shared.predicates.entry(name).or_insert(next);
+            let known = *self.shared.predicate_numbers.entry(name).or_insert(next);
             if known == next {
                 self.shared.model.predicates.push(Predicate { name, arity });
             } else if self.shared.model.predicates[known].arity != arity {
@@ -159,11 +159,11 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    fn action(&mut self) -> Result<(), PddlError> {
+    fn parse_action(&mut self) -> Result<(), PddlError> {
         if self.shared.model.actions.len() >= limits::ACTIONS {
             return Err(self.too_large("actions", limits::ACTIONS));
         }
-        let word = self.word("the name of an action")?;
+        let word = self.expect_word("the name of an action")?;
         let name = self.shared.model.names.intern(word);
         let mut action =
             Action { name, parameters: Vec::new(), precondition: Formula::default(), effects: Vec::new() };
@@ -172,12 +172,12 @@ impl<'t> Parser<'t, '_> {
             let mut scope: Vec<Name> = action.parameters.iter().map(|variable| variable.name).collect();
             match key {
                 ":parameters" => {
-                    self.open("the parameters")?;
-                    action.parameters = self.variables()?;
-                    self.close()?;
+                    self.expect_open("the parameters")?;
+                    action.parameters = self.parse_variables()?;
+                    self.expect_close()?;
                 }
-                ":precondition" => action.precondition = self.formula(&mut scope, 0)?,
-                ":effect" => self.effects(&mut scope, &mut action.effects)?,
+                ":precondition" => action.precondition = self.parse_formula(&mut scope, 0)?,
+                ":effect" => self.parse_effects(&mut scope, &mut action.effects)?,
                 other => return Err(self.lexer.error(format!("an action has no {other:?}"))),
             }
         }
@@ -185,18 +185,18 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    fn init(&mut self) -> Result<(), PddlError> {
+    fn parse_init(&mut self) -> Result<(), PddlError> {
         while self.lexer.token() != Token::Close {
             let at = self.lexer.position();
-            self.open("a fact")?;
-            let word = self.word("the name of a predicate")?;
+            self.expect_open("a fact")?;
+            let word = self.expect_word("the name of a predicate")?;
             // Values of functions play no part; what is not said is false, so a denial says nothing.
             if word == "=" || word == "not" {
                 self.skip_rest()?;
-                self.close()?;
+                self.expect_close()?;
                 continue;
             }
-            let predicate = self.predicate(word, at)?;
+            let predicate = self.find_predicate(word, at)?;
             let mut objects = Vec::with_capacity(self.shared.model.predicates[predicate].arity);
             while let Token::Word(word) = self.lexer.token() {
                 let name = self.shared.model.names.intern(word);
@@ -207,7 +207,7 @@ impl<'t> Parser<'t, '_> {
                 objects.push(name);
             }
             self.check_arity(predicate, objects.len(), at)?;
-            self.close()?;
+            self.expect_close()?;
             if self.shared.model.init.len() >= limits::INIT_FACTS {
                 return Err(self.too_large("initial facts", limits::INIT_FACTS));
             }
@@ -217,10 +217,10 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// A declared predicate, or an error at `at`.
-    fn predicate(&mut self, word: &str, at: usize) -> Result<usize, PddlError> {
+    fn find_predicate(&mut self, word: &str, at: usize) -> Result<usize, PddlError> {
         let name = self.shared.model.names.intern(word);
         self.shared
-            .predicates
+            .predicate_numbers
             .get(&name)
             .copied()
             .ok_or_else(|| self.lexer.error_at(at, format!("the predicate {word:?} is not declared")))
@@ -238,17 +238,17 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// `?a ?b - type ?c`, up to the closing parenthesis.
-    fn variables(&mut self) -> Result<Vec<Variable>, PddlError> {
+    fn parse_variables(&mut self) -> Result<Vec<Variable>, PddlError> {
         let mut variables = Vec::new();
-        self.typed_list(limits::ARITY, "variables in one list", |parser, word, kinds| {
+        self.parse_typed_list(limits::ARITY, "variables in one list", |parser, word, kinds| {
             let name = parser.shared.model.names.intern(word.strip_prefix('?').unwrap_or(word));
-            variables.push(Variable { name, kinds: kinds.to_vec() });
+            variables.push(Variable { name, types: kinds.to_vec() });
         })?;
         Ok(variables)
     }
 
     /// Names, each group followed by `- type` or `- (either ...)`; without one the type is `object`.
-    fn typed_list(
+    fn parse_typed_list(
         &mut self,
         limit: usize,
         what: &'static str,
@@ -260,7 +260,7 @@ impl<'t> Parser<'t, '_> {
             let kinds = match self.lexer.token() {
                 Token::Word("-") => {
                     self.lexer.next()?;
-                    self.kinds()?
+                    self.parse_type_names()?
                 }
                 Token::Word(word) => {
                     count += 1;
@@ -282,13 +282,13 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn kinds(&mut self) -> Result<Vec<Name>, PddlError> {
+    fn parse_type_names(&mut self) -> Result<Vec<Name>, PddlError> {
         if self.lexer.token() != Token::Open {
-            let word = self.word("a type")?;
+            let word = self.expect_word("a type")?;
             return Ok(vec![self.shared.model.names.intern(word)]);
         }
         self.lexer.next()?;
-        self.keyword("either")?;
+        self.expect_keyword("either")?;
         let mut kinds = Vec::new();
         while let Token::Word(word) = self.lexer.token() {
             if kinds.len() >= limits::ARITY {
@@ -297,7 +297,7 @@ impl<'t> Parser<'t, '_> {
             kinds.push(self.shared.model.names.intern(word));
             self.lexer.next()?;
         }
-        self.close()?;
+        self.expect_close()?;
         Ok(kinds)
     }
 
@@ -316,34 +316,34 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn open(&mut self, what: &str) -> Result<(), PddlError> {
+    fn expect_open(&mut self, what: &str) -> Result<(), PddlError> {
         if self.lexer.token() != Token::Open {
-            return Err(self.unexpected(&format!("\"(\" before {what}")));
+            return Err(self.unexpected_token(&format!("\"(\" before {what}")));
         }
         self.lexer.next().map(|_| ())
     }
 
-    fn close(&mut self) -> Result<(), PddlError> {
+    fn expect_close(&mut self) -> Result<(), PddlError> {
         if self.lexer.token() != Token::Close {
-            return Err(self.unexpected("\")\""));
+            return Err(self.unexpected_token("\")\""));
         }
         self.lexer.next().map(|_| ())
     }
 
-    fn word(&mut self, what: &str) -> Result<&'t str, PddlError> {
-        let Token::Word(word) = self.lexer.token() else { return Err(self.unexpected(what)) };
+    fn expect_word(&mut self, what: &str) -> Result<&'t str, PddlError> {
+        let Token::Word(word) = self.lexer.token() else { return Err(self.unexpected_token(what)) };
         self.lexer.next()?;
         Ok(word)
     }
 
-    fn keyword(&mut self, expected: &str) -> Result<(), PddlError> {
+    fn expect_keyword(&mut self, expected: &str) -> Result<(), PddlError> {
         match self.lexer.token() {
             Token::Word(word) if word == expected => self.lexer.next().map(|_| ()),
-            _ => Err(self.unexpected(&format!("{expected:?}"))),
+            _ => Err(self.unexpected_token(&format!("{expected:?}"))),
         }
     }
 
-    fn unexpected(&self, expected: &str) -> PddlError {
+    fn unexpected_token(&self, expected: &str) -> PddlError {
         let found = match self.lexer.token() {
             Token::Open => "\"(\"".to_owned(),
             Token::Close => "\")\"".to_owned(),

@@ -7,7 +7,7 @@ use super::ids::ObjectId;
 use super::limits;
 use super::model::{Action, Formula, Model};
 use super::names::Name;
-use super::normal::{Normalizer, Wanted};
+use super::normalize::{Normalizer, Polarity};
 use super::types::Types;
 
 /// An action in disjunctive form. As in the reference, `exists` in a precondition gives the instance a further
@@ -21,20 +21,20 @@ pub(super) struct Schema {
 
 /// One effect literal; it fires when one of its clauses holds.
 pub(super) struct SchemaEffect {
-    pub(super) adds: bool,
+    pub(super) is_add: bool,
     pub(super) pattern: Pattern,
-    pub(super) when: Vec<Clause>,
+    pub(super) conditions: Vec<Clause>,
 }
 
 impl SchemaEffect {
     /// Whether it fires always, with nothing more to bind.
-    pub(super) fn is_plain(&self) -> bool {
-        matches!(self.when.as_slice(), [only] if only.own.is_empty() && only.size() == 1)
+    pub(super) fn is_unconditional(&self) -> bool {
+        matches!(self.conditions.as_slice(), [only] if only.own_variables.is_empty() && only.size() == 1)
     }
 }
 
 impl Schema {
-    pub(super) fn of(
+    pub(super) fn from_action(
         model: &Model,
         action: &Action,
         objects: &FastMap<Name, ObjectId>,
@@ -42,41 +42,41 @@ impl Schema {
     ) -> Result<Self, PddlError> {
         let place = format!("PDDL domain, action {:?}", model.names.word(action.name));
         let mut normal = Normalizer::new(model, objects, types, place.clone());
-        let parameters = normal.enter(&action.parameters)?;
-        let clauses = normal.clauses(&action.precondition, Wanted::True)?;
+        let parameters = normal.enter_scope(&action.parameters)?;
+        let clauses = normal.to_clauses(&action.precondition, Polarity::Positive)?;
         let mut effects = Vec::with_capacity(action.effects.len());
         let mut size = 0;
         for effect in &action.effects {
-            let each = normal.enter(&effect.each)?;
+            let each = normal.enter_scope(&effect.variables)?;
             let mut when = vec![Clause::default()];
-            for condition in &effect.when {
-                let part = normal.clauses(condition, Wanted::True)?;
-                when = normal.product(when, &part)?;
+            for condition in &effect.conditions {
+                let part = normal.to_clauses(condition, Polarity::Positive)?;
+                when = normal.combine(when, &part)?;
             }
             for clause in &mut when {
-                clause.own.extend_from_slice(&each);
+                clause.own_variables.extend_from_slice(&each);
             }
             size += when.iter().map(Clause::size).sum::<usize>();
             if size > limits::LITERALS {
                 let what = "literals in the effects of one action";
                 return Err(PddlError::TooLarge { place, what, limit: limits::LITERALS as u64 });
             }
-            let pattern = normal.pattern(effect.predicate, &effect.terms)?;
-            normal.leave(&effect.each);
-            effects.push(SchemaEffect { adds: effect.adds, pattern, when });
+            let pattern = normal.to_pattern(effect.predicate, &effect.terms)?;
+            normal.leave_scope(&effect.variables);
+            effects.push(SchemaEffect { is_add: effect.is_add, pattern, conditions: when });
         }
         Ok(Self { scope: normal.scope, parameters, clauses, effects })
     }
 
     /// The goal, as a schema without parameters and effects.
-    pub(super) fn of_goal(
+    pub(super) fn from_goal(
         model: &Model,
         goal: &Formula,
         objects: &FastMap<Name, ObjectId>,
         types: &mut Types,
     ) -> Result<Self, PddlError> {
         let mut normal = Normalizer::new(model, objects, types, "PDDL problem, goal".to_owned());
-        let clauses = normal.clauses(goal, Wanted::True)?;
+        let clauses = normal.to_clauses(goal, Polarity::Positive)?;
         Ok(Self { scope: normal.scope, parameters: Vec::new(), clauses, effects: Vec::new() })
     }
 }

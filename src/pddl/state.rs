@@ -11,7 +11,7 @@ pub struct Change {
     /// The fact.
     pub fact: FactId,
     /// Whether it is true now.
-    pub now: bool,
+    pub is_true: bool,
 }
 
 /// An action instance that became applicable or ceased to be. Within one step an instance may flip more than once.
@@ -20,14 +20,14 @@ pub struct Flip {
     /// The instance.
     pub op: OpId,
     /// Whether it applies now.
-    pub now: bool,
+    pub is_applicable: bool,
 }
 
 /// The true facts, and for each gate how many of its inputs do not hold. Methods take the task the state belongs to.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     facts: Bits,
-    unmet: Vec<u16>,
+    unmet_inputs: Vec<u16>,
     changes: Vec<Change>,
     flips: Vec<Flip>,
     fired: Vec<bool>,
@@ -41,16 +41,17 @@ impl State {
         first_sub: usize,
         row: impl Fn(usize) -> &'a [Input],
     ) -> Self {
-        let mut state = Self { facts, unmet: vec![0; count], ..Self::default() };
+        let mut state = Self { facts, unmet_inputs: vec![0; count], ..Self::default() };
         for gate in (first_sub..count).chain(0..first_sub) {
-            state.unmet[gate] = row(gate).iter().filter(|&&input| !state.holds_input(input)).count() as u16;
+            state.unmet_inputs[gate] =
+                row(gate).iter().filter(|&&input| !state.holds_input(input)).count() as u16;
         }
         state
     }
 
     /// The true facts and the unmet inputs, as a task keeps them of its initial state.
     pub(super) fn into_parts(self) -> (Bits, Vec<u16>) {
-        (self.facts, self.unmet)
+        (self.facts, self.unmet_inputs)
     }
 
     /// Whether a fact is true.
@@ -66,14 +67,14 @@ impl State {
 
     /// Whether an action instance can be applied.
     #[inline]
-    pub fn applies(&self, op: OpId) -> bool {
-        self.unmet[op.index()] == 0
+    pub fn is_applicable(&self, op: OpId) -> bool {
+        self.unmet_inputs[op.index()] == 0
     }
 
     /// All applicable instances, ascending. An action whose precondition has alternatives may have several instances with the
     /// same arguments; they count as one action.
     pub fn applicable(&self, task: &Task) -> impl Iterator<Item = OpId> {
-        self.unmet[..task.op_count()]
+        self.unmet_inputs[..task.op_count()]
             .iter()
             .enumerate()
             .filter(|&(_, &unmet)| unmet == 0)
@@ -92,8 +93,8 @@ impl State {
     }
 
     /// Whether an effect of an instance would fire now.
-    pub fn fires(&self, task: &Task, effect: &OpEffect) -> bool {
-        let (from, to) = effect.when;
+    pub fn would_fire(&self, task: &Task, effect: &OpEffect) -> bool {
+        let (from, to) = effect.conditions;
         task.conditions[from as usize..to as usize].iter().all(|&input| self.holds_input(input))
     }
 
@@ -104,18 +105,18 @@ impl State {
         let effects = task.effects(op);
         let mut fired = std::mem::take(&mut self.fired);
         fired.clear();
-        fired.extend(effects.iter().map(|effect| self.fires(task, effect)));
-        for (effect, _) in effects.iter().zip(&fired).filter(|(effect, fired)| **fired && !effect.adds) {
+        fired.extend(effects.iter().map(|effect| self.would_fire(task, effect)));
+        for (effect, _) in effects.iter().zip(&fired).filter(|(effect, fired)| **fired && !effect.is_add) {
             let kept = effects
                 .iter()
                 .zip(&fired)
-                .any(|(other, &fires)| fires && other.adds && other.fact == effect.fact);
+                .any(|(other, &fires)| fires && other.is_add && other.fact == effect.fact);
             if !kept {
-                self.set(task, effect.fact, false);
+                self.set_fact(task, effect.fact, false);
             }
         }
-        for (effect, _) in effects.iter().zip(&fired).filter(|(effect, fired)| **fired && effect.adds) {
-            self.set(task, effect.fact, true);
+        for (effect, _) in effects.iter().zip(&fired).filter(|(effect, fired)| **fired && effect.is_add) {
+            self.set_fact(task, effect.fact, true);
         }
         self.fired = fired;
     }
@@ -124,16 +125,16 @@ impl State {
     pub fn restore(&mut self, task: &Task, facts: &Bits) {
         self.changes.clear();
         self.flips.clear();
-        let differing: Vec<usize> = self.facts.differing(facts).collect();
+        let differing: Vec<usize> = self.facts.differing_indexes(facts).collect();
         for at in differing {
-            self.set(task, FactId(at as u32), facts.get(at));
+            self.set_fact(task, FactId(at as u32), facts.get(at));
         }
     }
 
     /// Goes back to the initial state, without listing what changed.
     pub fn reset(&mut self, task: &Task) {
         self.facts.copy_from(&task.initial_facts);
-        self.unmet.clone_from(&task.initial_unmet);
+        self.unmet_inputs.clone_from(&task.initial_unmet);
         self.changes.clear();
         self.flips.clear();
     }
@@ -148,21 +149,21 @@ impl State {
         &self.flips
     }
 
-    fn set(&mut self, task: &Task, fact: FactId, now: bool) {
+    fn set_fact(&mut self, task: &Task, fact: FactId, now: bool) {
         if self.facts.get(fact.index()) == now {
             return;
         }
         self.facts.set(fact.index(), now);
-        self.changes.push(Change { fact, now });
-        self.tell(task, task.fact_watchers.of(fact.index()), now);
+        self.changes.push(Change { fact, is_true: now });
+        self.notify_gates(task, task.fact_watchers.watchers_of(fact.index()), now);
     }
 
     /// Tells gates that something they read is now `now`. Recurses only along nested quantifiers, whose depth the parser bounds.
-    fn tell(&mut self, task: &Task, watchers: &[u32], now: bool) {
+    fn notify_gates(&mut self, task: &Task, watchers: &[u32], now: bool) {
         for &watcher in watchers {
             let gate = (watcher >> 1) as usize;
             let met = now != (watcher & 1 == 1);
-            let unmet = &mut self.unmet[gate];
+            let unmet = &mut self.unmet_inputs[gate];
             let flipped = if met {
                 *unmet -= 1;
                 *unmet == 0
@@ -172,9 +173,9 @@ impl State {
             };
             if flipped {
                 if gate < task.op_count() {
-                    self.flips.push(Flip { op: OpId(gate as u32), now: met });
+                    self.flips.push(Flip { op: OpId(gate as u32), is_applicable: met });
                 } else {
-                    self.tell(task, task.gate_watchers.of(gate - task.op_count()), met);
+                    self.notify_gates(task, task.gate_watchers.watchers_of(gate - task.op_count()), met);
                 }
             }
         }
@@ -192,7 +193,7 @@ impl State {
     pub(super) fn holds_input(&self, input: Input) -> bool {
         let value = match input.source() {
             Source::Fact(fact) => self.facts.get(fact as usize),
-            Source::Gate(gate) => self.unmet[gate as usize] == 0,
+            Source::Gate(gate) => self.unmet_inputs[gate as usize] == 0,
         };
         value != input.is_negated()
     }
@@ -201,6 +202,10 @@ impl State {
 impl Task {
     /// The initial state.
     pub fn initial(&self) -> State {
-        State { facts: self.initial_facts.clone(), unmet: self.initial_unmet.clone(), ..State::default() }
+        State {
+            facts: self.initial_facts.clone(),
+            unmet_inputs: self.initial_unmet.clone(),
+            ..State::default()
+        }
     }
 }

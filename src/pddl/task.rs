@@ -14,9 +14,9 @@ pub struct OpEffect {
     /// The fact it sets.
     pub fact: FactId,
     /// Whether the fact becomes true.
-    pub adds: bool,
+    pub is_add: bool,
     /// Its condition, a range of the task's conditions; empty where it always fires.
-    pub(super) when: (u32, u32),
+    pub(super) conditions: (u32, u32),
 }
 
 /// A grounded task. Immutable; states of it are made by [`Task::initial`].
@@ -25,13 +25,13 @@ pub struct Task {
     pub(super) objects: Vec<Arc<str>>,
     pub(super) types: Types,
     pub(super) predicates: Vec<(Arc<str>, usize)>,
-    pub(super) changing: Vec<bool>,
+    pub(super) is_changing: Vec<bool>,
     pub(super) actions: Vec<(Arc<str>, usize)>,
     pub(super) parameters: Vec<Vec<(Arc<str>, TypeId)>>,
     pub(super) fact_predicates: Vec<u16>,
     pub(super) fact_starts: Vec<u32>,
     pub(super) fact_arguments: Vec<ObjectId>,
-    pub(super) first_of: Vec<u32>,
+    pub(super) first_fact_of: Vec<u32>,
     pub(super) keys: AtomKeys,
     pub(super) op_actions: Vec<u16>,
     pub(super) op_starts: Vec<u32>,
@@ -104,8 +104,8 @@ impl Task {
     }
 
     /// Whether any action can set facts of this predicate.
-    pub fn changes(&self, predicate: PredicateId) -> bool {
-        self.changing[predicate.index()]
+    pub fn is_changing(&self, predicate: PredicateId) -> bool {
+        self.is_changing[predicate.index()]
     }
 
     /// All action schemas.
@@ -130,7 +130,8 @@ impl Task {
 
     /// The facts of a predicate, ascending by arguments.
     pub fn facts_of(&self, predicate: PredicateId) -> impl Iterator<Item = FactId> + use<> {
-        let range: Range<u32> = self.first_of[predicate.index()]..self.first_of[predicate.index() + 1];
+        let range: Range<u32> =
+            self.first_fact_of[predicate.index()]..self.first_fact_of[predicate.index() + 1];
         range.map(FactId)
     }
 
@@ -176,7 +177,7 @@ impl Task {
 
     /// What an instance's parameters are bound to.
     #[inline]
-    pub fn bound(&self, op: OpId) -> &[ObjectId] {
+    pub fn bound_objects(&self, op: OpId) -> &[ObjectId] {
         &self.op_arguments[self.op_starts[op.index()] as usize..self.op_starts[op.index() + 1] as usize]
     }
 

@@ -23,14 +23,14 @@ pub(super) const BLOCKS: &str = "
     :precondition (and (on ?ob ?underob) (clear ?ob) (arm-empty))
     :effect (and (holding ?ob) (clear ?underob) (not (on ?ob ?underob)) (not (clear ?ob)) (not (arm-empty)))))";
 
-pub(super) fn task(domain: &str, problem: &str) -> Result<Task, PddlError> {
-    Task::ground(&Model::read(domain, problem)?)
+pub(super) fn ground_task(domain: &str, problem: &str) -> Result<Task, PddlError> {
+    Task::ground(&Model::parse(domain, problem)?)
 }
 
 /// The applicable actions as text, sorted; instances of several alternatives of one action count once.
-pub(super) fn applicable(task: &Task, state: &State) -> Vec<String> {
+pub(super) fn applicable_texts(task: &Task, state: &State) -> Vec<String> {
     let text = |op| {
-        let words = task.bound(op).iter().map(|&object| task.object_name(object));
+        let words = task.bound_objects(op).iter().map(|&object| task.object_name(object));
         std::iter::once(task.action_name(task.action_of(op))).chain(words).collect::<Vec<&str>>().join(" ")
     };
     let mut all: Vec<String> = state.applicable(task).map(text).collect();
@@ -40,33 +40,33 @@ pub(super) fn applicable(task: &Task, state: &State) -> Vec<String> {
 }
 
 /// Applies the instance of this text.
-pub(super) fn apply(task: &Task, state: &mut State, wanted: &str) {
+pub(super) fn apply_text(task: &Task, state: &mut State, wanted: &str) {
     let op = task.ops().find(|&op| {
-        let words = task.bound(op).iter().map(|&object| task.object_name(object));
+        let words = task.bound_objects(op).iter().map(|&object| task.object_name(object));
         let words = std::iter::once(task.action_name(task.action_of(op))).chain(words);
-        state.applies(op) && words.eq(wanted.split(' '))
+        state.is_applicable(op) && words.eq(wanted.split(' '))
     });
     state.apply(task, op.unwrap_or_else(|| panic!("{wanted:?} does not apply")));
 }
 
 #[test]
 fn blocks_are_stacked_and_the_goal_is_noticed() {
-    let task = task(
+    let task = ground_task(
         BLOCKS,
         "(define (problem p) (:domain blocks) (:objects a b c) (:INIT (clear a) (clear b) (on-table b) (on-table C)
          (on a c) (arm-empty)) (:goal (and (on b a) (on a c))))",
     )
     .unwrap();
     let mut state = task.initial();
-    assert_eq!(applicable(&task, &state), ["pickup b", "unstack a c"]);
-    apply(&task, &mut state, "pickup b");
-    assert_eq!(applicable(&task, &state), ["putdown b", "stack b a"]);
+    assert_eq!(applicable_texts(&task, &state), ["pickup b", "unstack a c"]);
+    apply_text(&task, &mut state, "pickup b");
+    assert_eq!(applicable_texts(&task, &state), ["putdown b", "stack b a"]);
     assert_eq!(state.changes().len(), 4);
     assert!(!state.is_goal(&task));
-    apply(&task, &mut state, "stack b a");
+    apply_text(&task, &mut state, "stack b a");
     assert!(state.is_goal(&task));
     state.reset(&task);
-    assert_eq!(applicable(&task, &state), ["pickup b", "unstack a c"]);
+    assert_eq!(applicable_texts(&task, &state), ["pickup b", "unstack a c"]);
 }
 
 #[test]
@@ -81,12 +81,12 @@ fn subtypes_constants_and_objects_named_twice_are_understood() {
     let problem =
         "(define (problem p) (:domain tyres) (:objects wrench - tool r1 r2 - wheel boot - container)
         (:init (in wrench boot) (in r1 boot) (isopen boot)) (:goal (have r1)))";
-    let task = task(domain, problem).unwrap();
+    let task = ground_task(domain, problem).unwrap();
     let mut state = task.initial();
-    assert_eq!(applicable(&task, &state), ["fetch r1 boot", "fetch wrench boot"]);
-    apply(&task, &mut state, "fetch r1 boot");
-    apply(&task, &mut state, "fetch wrench boot");
-    assert_eq!(applicable(&task, &state), ["polish r1", "swing"]);
+    assert_eq!(applicable_texts(&task, &state), ["fetch r1 boot", "fetch wrench boot"]);
+    apply_text(&task, &mut state, "fetch r1 boot");
+    apply_text(&task, &mut state, "fetch wrench boot");
+    assert_eq!(applicable_texts(&task, &state), ["polish r1", "swing"]);
 }
 
 /// Ten thousand blocks: `stack` alone would have a hundred million instances.
@@ -99,7 +99,7 @@ fn a_problem_with_ten_thousand_objects_is_refused_in_words() {
         names.join(" "),
         facts.concat()
     );
-    let error = task(BLOCKS, &problem).unwrap_err().to_string();
+    let error = ground_task(BLOCKS, &problem).unwrap_err().to_string();
     assert!(error.contains("too large for this program"), "{error}");
 }
 
@@ -115,14 +115,14 @@ fn facts_are_joined_and_the_product_is_never_enumerated() {
         names.join(" "),
         links.concat()
     );
-    let task = task(domain, &problem).unwrap();
+    let task = ground_task(domain, &problem).unwrap();
     assert_eq!(task.op_count(), 9999);
-    assert_eq!(applicable(&task, &task.initial()), ["move r0 r1"]);
+    assert_eq!(applicable_texts(&task, &task.initial()), ["move r0 r1"]);
 }
 
 #[test]
 fn an_error_names_line_and_column() {
-    let error = Model::read("(define (domain d)\n  (:predicates (p ?x))\n  (:action a :effect (q ?x)))", "")
+    let error = Model::parse("(define (domain d)\n  (:predicates (p ?x))\n  (:action a :effect (q ?x)))", "")
         .unwrap_err();
     assert_eq!(error.place(), "PDDL domain, line 3, column 22");
     assert_eq!(error.reason(), "the predicate \"q\" is not declared");

@@ -21,7 +21,7 @@ pub struct Types {
     by_word: FastMap<String, TypeId>,
     children: Vec<Vec<TypeId>>,
     members: Vec<Bits>,
-    declared: Vec<Option<TypeId>>,
+    declared_types: Vec<Option<TypeId>>,
     unions: FastMap<Vec<TypeId>, TypeId>,
 }
 
@@ -30,14 +30,14 @@ impl Types {
     pub const OBJECT: TypeId = TypeId(0);
 
     /// The hierarchy of a model over `objects`, its objects by number.
-    pub(super) fn of(model: &Model, objects: &FastMap<Name, ObjectId>) -> Result<Self, PddlError> {
+    pub(super) fn from_model(model: &Model, objects: &FastMap<Name, ObjectId>) -> Result<Self, PddlError> {
         let mut types = Self::default();
-        types.id("object", objects.len());
+        types.intern("object", objects.len());
         let word = |name: Name| model.names.word(name);
         let mut parents: Vec<Vec<TypeId>> = Vec::new();
         for &(name, parent) in &model.types {
             let (child, parent) =
-                (types.id(word(name), objects.len()), types.id(word(parent), objects.len()));
+                (types.intern(word(name), objects.len()), types.intern(word(parent), objects.len()));
             parents.resize(types.words.len(), Vec::new());
             if child != parent && child != Self::OBJECT {
                 parents[usize::from(child.0)].push(parent);
@@ -45,7 +45,7 @@ impl Types {
             }
         }
         for object in &model.objects {
-            types.id(word(object.kind), objects.len());
+            types.intern(word(object.type_name), objects.len());
             if types.words.len() > 2 * limits::TYPES {
                 let place = "types of the objects".to_owned();
                 return Err(PddlError::TooLarge { place, what: "types", limit: 2 * limits::TYPES as u64 });
@@ -65,11 +65,11 @@ impl Types {
             });
             children.dedup();
         }
-        types.declared = vec![None; objects.len()];
+        types.declared_types = vec![None; objects.len()];
         for object in &model.objects {
             let Some(&id) = objects.get(&object.name) else { continue };
-            let Some(&kind) = types.by_word.get(word(object.kind)) else { continue };
-            types.declared[usize::from(id.0)].get_or_insert(kind);
+            let Some(&kind) = types.by_word.get(word(object.type_name)) else { continue };
+            types.declared_types[usize::from(id.0)].get_or_insert(kind);
             let mut open = vec![kind];
             let mut seen = vec![false; types.words.len()];
             seen[0] = true;
@@ -86,7 +86,7 @@ impl Types {
         Ok(types)
     }
 
-    fn id(&mut self, word: &str, objects: usize) -> TypeId {
+    fn intern(&mut self, word: &str, objects: usize) -> TypeId {
         if let Some(&id) = self.by_word.get(word) {
             return id;
         }
@@ -99,11 +99,11 @@ impl Types {
     }
 
     /// The type a variable ranges over; a union is made when there are several.
-    pub(super) fn of_variable(&mut self, words: &[&str], objects: usize) -> TypeId {
+    pub(super) fn type_of_variable(&mut self, words: &[&str], objects: usize) -> TypeId {
         if let [word] = words {
-            return self.id(word, objects);
+            return self.intern(word, objects);
         }
-        let kinds: Vec<TypeId> = words.iter().map(|word| self.id(word, objects)).collect();
+        let kinds: Vec<TypeId> = words.iter().map(|word| self.intern(word, objects)).collect();
         if let Some(&id) = self.unions.get(&kinds) {
             return id;
         }
@@ -135,8 +135,8 @@ impl Types {
     }
 
     /// The type an object was declared with.
-    pub fn declared(&self, object: ObjectId) -> Option<TypeId> {
-        self.declared.get(usize::from(object.0)).copied().flatten()
+    pub fn declared_type(&self, object: ObjectId) -> Option<TypeId> {
+        self.declared_types.get(usize::from(object.0)).copied().flatten()
     }
 
     /// Whether the object is of the type or of one below it.
@@ -151,7 +151,7 @@ impl Types {
     }
 
     /// All types below this one, by name.
-    pub fn below(&self, kind: TypeId) -> Vec<TypeId> {
+    pub fn subtypes(&self, kind: TypeId) -> Vec<TypeId> {
         let mut all = self.children[usize::from(kind.0)].clone();
         let mut at = 0;
         while let Some(&kind) = all.get(at) {

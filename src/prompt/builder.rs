@@ -7,43 +7,43 @@
 use super::Templates;
 use super::cache::PromptCache;
 use super::draft::draft;
-use super::render::expand;
+use super::render::render_with;
 use crate::domain::{Prompt, PromptRecord};
 use crate::engine::{PromptDraft, PromptRequest, State};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Steps and lessons that are kept at most, each; more of them are written anew.
-const MOST: usize = 4096;
+const MAX_CACHED: usize = 4096;
 
 /// Drafts and rebuilds the prompts of one run.
 #[derive(Debug)]
 pub struct PromptBuilder {
     templates: Arc<Templates>,
-    kept: Mutex<PromptCache>,
+    cache: Mutex<PromptCache>,
 }
 
 impl PromptBuilder {
     /// A desk with these templates.
     pub fn new(templates: Arc<Templates>) -> Self {
-        Self { templates, kept: Mutex::new(PromptCache::up_to(MOST)) }
+        Self { templates, cache: Mutex::new(PromptCache::with_capacity(MAX_CACHED)) }
     }
 
     /// Drafts the prompt of a question. The order is the template's; lessons and the task are never cut, the oldest steps
     /// are left out first. The work is bounded by the budget, not by the length of the episode.
     pub fn draft(&self, state: &State, ask: &PromptRequest) -> PromptDraft {
         // Whoever panicked here has left whole entries: each is put down in one piece.
-        draft(state, ask, &self.templates, &mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+        draft(state, ask, &self.templates, &mut self.cache.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// As [`super::render()`]; the prompt drafted last is not written again.
     pub fn render(&self, state: &State, record: &PromptRecord) -> Prompt {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |r: &PromptRecord| {
             r.sha256 == record.sha256 && r.episode == record.episode && r.segments == record.segments
         };
-        match kept.drafted.take_if(|(drafted, _)| same(drafted)) {
+        match kept.last_draft.take_if(|(drafted, _)| same(drafted)) {
             Some((_, prompt)) => prompt,
-            None => expand(state, record, &mut kept, |hash| state.texts.get(hash).cloned()),
+            None => render_with(state, record, &mut kept, |hash| state.texts.get(hash).cloned()),
         }
     }
 }

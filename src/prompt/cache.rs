@@ -11,57 +11,62 @@ use std::sync::Arc;
 pub(super) struct PromptCache {
     /// The episode whose steps are kept.
     episode: u32,
-    steps: Slots<Step, Lines>,
-    lessons: Slots<Vec<LessonVersion>, Line>,
+    steps: SlotCache<Step, StepLines>,
+    lessons: SlotCache<Vec<LessonVersion>, LessonLine>,
     /// The prompt drafted last, for whoever sends it.
-    pub(super) drafted: Option<(PromptRecord, Prompt)>,
+    pub(super) last_draft: Option<(PromptRecord, Prompt)>,
 }
 
 /// The lines of a step, and what they cost.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct StepLines {
     pub(super) lines: Vec<(SegmentLabel, Arc<str>)>,
     pub(super) tokens: u32,
 }
 
 /// The line of a lesson, and what it costs.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct LessonLine {
     pub(super) text: Arc<str>,
     pub(super) tokens: u32,
 }
 
 impl PromptCache {
     /// A desk that keeps this many steps and lessons at most (at least one of each).
-    pub(super) fn up_to(most: usize) -> Self {
-        Self { episode: 0, steps: Slots::up_to(most), lessons: Slots::up_to(most), drafted: None }
+    pub(super) fn with_capacity(most: usize) -> Self {
+        Self {
+            episode: 0,
+            steps: SlotCache::with_capacity(most),
+            lessons: SlotCache::with_capacity(most),
+            last_draft: None,
+        }
     }
 
     /// The lines of a settled step of this episode.
-    pub(super) fn step(&mut self, episode: u32, step: &Arc<Step>) -> &Lines {
+    pub(super) fn step_lines(&mut self, episode: u32, step: &Arc<Step>) -> &StepLines {
         if self.episode != episode {
             self.episode = episode;
             self.steps.slots.clear();
         }
-        self.steps.of(step.number, step, |step| {
+        self.steps.get_or_write(step.number, step, |step| {
             let lines = forms::step_lines(step);
             let tokens = lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum();
-            Lines { lines: lines.into_iter().map(|(label, line)| (label, line.into())).collect(), tokens }
+            StepLines { lines: lines.into_iter().map(|(label, line)| (label, line.into())).collect(), tokens }
         })
     }
 
     /// The line of a lesson in the wording in force. The turn it is about never changes, so its wordings tell it apart.
-    pub(super) fn lesson(&mut self, lesson: &Lesson) -> &Line {
+    pub(super) fn lesson_line(&mut self, lesson: &Lesson) -> &LessonLine {
         let moment = lesson.transition.as_deref();
-        self.lessons.of(lesson.number, &lesson.versions, |versions| {
-            versions.last().map_or_else(Line::empty, |v| Line::of(&v.text, moment))
+        self.lessons.get_or_write(lesson.number, &lesson.versions, |versions| {
+            versions.last().map_or_else(LessonLine::empty, |v| LessonLine::new(&v.text, moment))
         })
     }
 }
 
-impl Line {
-    pub(super) fn of(lesson: &LessonText, moment: Option<&Transition>) -> Self {
-        let line = forms::memory_line(lesson, moment);
+impl LessonLine {
+    pub(super) fn new(lesson: &LessonText, moment: Option<&Transition>) -> Self {
+        let line = forms::lesson_line_with_moment(lesson, moment);
         Self { tokens: forms::estimate_tokens(&line), text: line.into() }
     }
 
@@ -72,19 +77,19 @@ impl Line {
 
 /// One place for every number, shared by numbers that lie [`Slots::most`] apart.
 #[derive(Debug)]
-struct Slots<T, W> {
+struct SlotCache<T, W> {
     slots: Vec<Option<(Arc<T>, W)>>,
-    most: usize,
+    capacity: usize,
 }
 
-impl<T, W> Slots<T, W> {
-    fn up_to(most: usize) -> Self {
-        Self { slots: Vec::new(), most }
+impl<T, W> SlotCache<T, W> {
+    fn with_capacity(most: usize) -> Self {
+        Self { slots: Vec::new(), capacity: most }
     }
 
     /// What was written from this object, written now where it is not kept.
-    fn of(&mut self, number: u32, from: &Arc<T>, write: impl FnOnce(&T) -> W) -> &W {
-        let place = number as usize % self.most;
+    fn get_or_write(&mut self, number: u32, from: &Arc<T>, write: impl FnOnce(&T) -> W) -> &W {
+        let place = number as usize % self.capacity;
         if place >= self.slots.len() {
             self.slots.resize_with(place + 1, || None);
         }

@@ -1,8 +1,8 @@
 //! Puts the record of a prompt together: which segments, in which order, within the budget.
 
 use super::cache::PromptCache;
-use super::render::{body_hash, dropped_steps, expand};
-use super::templates::{Choice, Content, Fact, Part, StoredText, Wording};
+use super::render::{body_hash, dropped_steps, render_with};
+use super::templates::{Content, Fact, LessonFilter, SegmentTemplate, StoredText, Wording};
 use super::{Templates, forms};
 use crate::domain::{
     DroppedSegment, Lesson, MessageRole, ModelRole, PromptRecord, ReflectionKind, Scope, SegmentLabel,
@@ -11,9 +11,9 @@ use crate::domain::{
 use crate::engine::{Episode, PromptDraft, PromptRequest, State};
 
 /// Tokens a prompt may have by default (setting `context_tokens`).
-pub(crate) const CONTEXT_TOKENS: u64 = 8192;
+pub(crate) const DEFAULT_CONTEXT_TOKENS: u64 = 8192;
 /// Examples a prompt shows by default (setting `examples`).
-pub(crate) const EXAMPLES: u64 = 2;
+pub(crate) const DEFAULT_EXAMPLES: u64 = 2;
 
 /// Drafts the prompt of a question with what is kept at a desk, and leaves the prompt there for its sender.
 pub(super) fn draft(
@@ -25,8 +25,14 @@ pub(super) fn draft(
     let (Some(run), Some(episode)) = (state.run.as_deref(), state.episode.as_deref()) else {
         return PromptDraft::default();
     };
-    let mut assembly =
-        Assembly { state, episode, kept, record: PromptRecord::default(), texts: Vec::new(), steps_at: None };
+    let mut assembly = DraftBuilder {
+        state,
+        episode,
+        cache: kept,
+        record: PromptRecord::default(),
+        texts: Vec::new(),
+        steps_position: None,
+    };
     assembly.record.role = ask.role;
     assembly.record.episode = episode.number;
     assembly.record.step = ask.step;
@@ -36,101 +42,101 @@ pub(super) fn draft(
     let method = if episode.role.is_calibration() { "omnireflect" } else { run.method.as_str() };
     let layout = match ask.question {
         None => Some(templates.layout(method)),
-        Some(question) => templates.question(method, question),
+        Some(question) => templates.question_layout(method, question),
     };
-    for part in layout.map_or(&[][..], |l| &l.parts) {
-        assembly.add(part, ask, templates);
+    for part in layout.map_or(&[][..], |l| &l.segments) {
+        assembly.add_segment(part, ask, templates);
     }
-    assembly.fit(state.setting_number("context_tokens", CONTEXT_TOKENS));
+    assembly.fit_steps(state.setting_number("context_tokens", DEFAULT_CONTEXT_TOKENS));
     assembly.finish()
 }
 
-struct Assembly<'a> {
+struct DraftBuilder<'a> {
     state: &'a State,
     episode: &'a Episode,
-    kept: &'a mut PromptCache,
+    cache: &'a mut PromptCache,
     record: PromptRecord,
     texts: Vec<StoredText>,
     /// Where the steps stand among the segments, and who speaks them.
-    steps_at: Option<(usize, MessageRole)>,
+    steps_position: Option<(usize, MessageRole)>,
 }
 
-impl Assembly<'_> {
-    fn add(&mut self, part: &Part, ask: &PromptRequest, templates: &Templates) {
-        if part.when.as_ref().is_some_and(|w| !w.holds(self.state)) {
+impl DraftBuilder<'_> {
+    fn add_segment(&mut self, part: &SegmentTemplate, ask: &PromptRequest, templates: &Templates) {
+        if part.condition.as_ref().is_some_and(|w| !w.is_met(self.state)) {
             return;
         }
         match &part.content {
-            Content::Text(text) => self.text(part, text),
-            Content::World(name) => {
+            Content::Text(text) => self.add_text(part, text),
+            Content::EnvText(name) => {
                 let task = &self.episode.task;
-                if let Some(text) = templates.world(&task.env).text(name, task) {
-                    self.text(part, text);
+                if let Some(text) = templates.env_texts(&task.env).text(name, task) {
+                    self.add_text(part, text);
                 }
             }
             Content::Fact(fact, around) => {
-                if let Some(value) = self.fact(*fact) {
-                    self.text(part, &StoredText::new(&around.replacen("{}", &value, 1)));
+                if let Some(value) = self.fact_text(*fact) {
+                    self.add_text(part, &StoredText::new(&around.replacen("{}", &value, 1)));
                 }
             }
-            Content::Lessons(choice) => self.lessons(part, choice),
-            Content::Attempt(heading) => self.attempt(part, heading.as_ref()),
+            Content::Lessons(choice) => self.add_lessons(part, choice),
+            Content::LastAttempt(heading) => self.add_last_attempt(part, heading.as_ref()),
             Content::Examples(heading) => {
-                let count = self.state.setting_number("examples", EXAMPLES).min(2) as usize;
-                let world = templates.world(&self.episode.task.env);
-                let chosen = world.examples_for(&self.episode.task, count, wording(self.episode));
+                let count = self.state.setting_number("examples", DEFAULT_EXAMPLES).min(2) as usize;
+                let world = templates.env_texts(&self.episode.task.env);
+                let chosen = world.examples_for(&self.episode.task, count, detect_wording(self.episode));
                 if let (Some(heading), false) = (heading, chosen.is_empty()) {
-                    self.text(part, heading);
+                    self.add_text(part, heading);
                 }
                 for example in chosen {
-                    self.text(part, example);
+                    self.add_text(part, example);
                 }
             }
             Content::Task(heading) => {
                 if let Some(heading) = heading {
-                    self.text(part, heading);
+                    self.add_text(part, heading);
                 }
                 let tokens = forms::estimate_tokens(&forms::task_text(self.episode));
-                self.push(part, SegmentOrigin::Task, tokens);
+                self.push_record(part, SegmentOrigin::Task, tokens);
             }
-            Content::Steps => self.steps_at = Some((self.record.segments.len(), part.speaker)),
+            Content::Steps => self.steps_position = Some((self.record.segments.len(), part.speaker)),
             Content::Rejections(heading) => {
                 let Some(step) = self.episode.step(ask.step).filter(|s| !s.rejections.is_empty()) else {
                     return;
                 };
                 if let Some(heading) = heading {
-                    self.text(part, heading);
+                    self.add_text(part, heading);
                 }
                 for (was, why) in &step.rejections {
                     let tokens = forms::estimate_tokens(&forms::rejection_line(was, why));
-                    self.push(part, SegmentOrigin::Step(step.number), tokens);
+                    self.push_record(part, SegmentOrigin::Step(step.number), tokens);
                 }
             }
         }
     }
 
-    fn lessons(&mut self, part: &Part, choice: &Choice) {
+    fn add_lessons(&mut self, part: &SegmentTemplate, choice: &LessonFilter) {
         let state = self.state;
         let by_scope = state.setting_flag("lessons_by_scope", false);
-        let kinds = if choice.kinds.is_empty() { kinds(part.label) } else { &choice.kinds };
-        let newest = choice.last.as_deref().map_or(usize::MAX, |setting| {
+        let kinds = if choice.kinds.is_empty() { kinds_for_label(part.label) } else { &choice.kinds };
+        let newest = choice.count_setting.as_deref().map_or(usize::MAX, |setting| {
             usize::try_from(state.setting_number(setting, u64::MAX)).unwrap_or(usize::MAX)
         });
         let enters = |l: &&Lesson| {
             // A lesson about one task says nothing of another, nor does a memory of a type of tasks.
             let bound =
                 l.scope == Scope::Task || (part.label == SegmentLabel::Memory && l.scope == Scope::TaskType);
-            (!(by_scope || bound) || self.reaches(l))
+            (!(by_scope || bound) || self.is_in_scope(l))
                 && choice.scope.is_none_or(|scope| l.scope == scope)
-                && (!choice.here || l.learnt_at.0 == self.episode.number)
+                && (!choice.this_episode_only || l.learnt_at.0 == self.episode.number)
         };
         let mut shown: Vec<&Lesson> = Vec::new();
         for kind in kinds {
             let of_kind: Vec<&Lesson> = state.pool.active_of_kind(*kind).filter(enters).collect();
-            let from = if choice.together { 0 } else { of_kind.len().saturating_sub(newest) };
+            let from = if choice.grouped_by_episode { 0 } else { of_kind.len().saturating_sub(newest) };
             shown.extend(&of_kind[from..]);
         }
-        if choice.together {
+        if choice.grouped_by_episode {
             shown.sort_by_key(|l| l.learnt_at.0);
             let mut episodes: Vec<u32> = shown.iter().map(|l| l.learnt_at.0).collect();
             episodes.dedup();
@@ -140,29 +146,29 @@ impl Assembly<'_> {
         let mut heading = choice.heading.as_ref();
         for (place, lesson) in shown.into_iter().enumerate() {
             if let Some(heading) = heading.take() {
-                self.text(part, heading);
+                self.add_text(part, heading);
             }
             if choice.numbered {
-                self.text(part, &StoredText::new(&format!("Lesson {} ", place + 1)));
+                self.add_text(part, &StoredText::new(&format!("Lesson {} ", place + 1)));
             }
             let origin = SegmentOrigin::Lesson { id: lesson.id.clone(), version: lesson.version() };
-            let tokens = self.kept.lesson(lesson).tokens;
-            self.push(part, origin, tokens);
+            let tokens = self.cache.lesson_line(lesson).tokens;
+            self.push_record(part, origin, tokens);
         }
     }
 
     /// The last attempt at the task, its newest steps where not all fit into half of the budget.
-    fn attempt(&mut self, part: &Part, heading: Option<&StoredText>) {
+    fn add_last_attempt(&mut self, part: &SegmentTemplate, heading: Option<&StoredText>) {
         let Some(attempt) = self.state.last_attempt(&self.episode.task) else { return };
         if let Some(heading) = heading {
-            self.text(part, heading);
+            self.add_text(part, heading);
         }
         let (number, to) = (attempt.number, attempt.steps.len() as u32);
-        let budget = self.state.setting_number("context_tokens", CONTEXT_TOKENS);
+        let budget = self.state.setting_number("context_tokens", DEFAULT_CONTEXT_TOKENS);
         let mut room = self.state.to_estimated_tokens(self.record.role, budget) / 2;
         let mut from = to + 1;
         while from > 1 {
-            let cost = u64::from(cost(attempt, from - 1));
+            let cost = u64::from(estimate_step_tokens(attempt, from - 1));
             if cost > room {
                 break;
             }
@@ -173,14 +179,14 @@ impl Assembly<'_> {
             self.record.dropped.push(DroppedSegment {
                 origin: SegmentOrigin::Attempt { episode: number, from: 1, to: from - 1 },
                 reason: "an earlier attempt may fill half of the budget".to_owned(),
-                tokens: (1..from).map(|n| cost(attempt, n)).sum(),
+                tokens: (1..from).map(|n| estimate_step_tokens(attempt, n)).sum(),
             });
         }
         let tokens = forms::estimate_tokens(&forms::attempt_text(attempt, from, to));
-        self.push(part, SegmentOrigin::Attempt { episode: number, from, to }, tokens);
+        self.push_record(part, SegmentOrigin::Attempt { episode: number, from, to }, tokens);
     }
 
-    fn fact(&self, fact: Fact) -> Option<String> {
+    fn fact_text(&self, fact: Fact) -> Option<String> {
         let episode = self.episode;
         match fact {
             Fact::TaskType => episode.task.task_type.clone(),
@@ -199,7 +205,7 @@ impl Assembly<'_> {
     }
 
     /// Whether a lesson is meant for this task, where lessons are chosen by scope. What was loaded reaches everywhere.
-    fn reaches(&self, lesson: &Lesson) -> bool {
+    fn is_in_scope(&self, lesson: &Lesson) -> bool {
         let here = &self.episode.task;
         if let Some(about) = lesson.task_key.as_deref() {
             return *about == *here.key();
@@ -217,17 +223,17 @@ impl Assembly<'_> {
         }
     }
 
-    fn text(&mut self, part: &Part, text: &StoredText) {
+    fn add_text(&mut self, part: &SegmentTemplate, text: &StoredText) {
         if text.text.is_empty() {
             return;
         }
         if !self.texts.iter().any(|t| t.hash == text.hash) {
             self.texts.push(text.clone());
         }
-        self.push(part, SegmentOrigin::Text(text.hash.clone()), text.tokens);
+        self.push_record(part, SegmentOrigin::Text(text.hash.clone()), text.tokens);
     }
 
-    fn push(&mut self, part: &Part, origin: SegmentOrigin, tokens: u32) {
+    fn push_record(&mut self, part: &SegmentTemplate, origin: SegmentOrigin, tokens: u32) {
         self.record.tokens += tokens;
         self.record.segments.push(SegmentRecord {
             label: part.label,
@@ -238,14 +244,14 @@ impl Assembly<'_> {
     }
 
     /// Walks back from the newest settled step until the budget is full.
-    fn fit(&mut self, budget: u64) {
-        let Some((place, speaker)) = self.steps_at else { return };
+    fn fit_steps(&mut self, budget: u64) {
+        let Some((place, speaker)) = self.steps_position else { return };
         let newest = self.episode.answered_steps();
         let room = self.state.to_estimated_tokens(self.record.role, budget);
         let mut room = u32::try_from(room).unwrap_or(u32::MAX).saturating_sub(self.record.tokens);
         let (mut from, mut tokens) = (newest + 1, 0);
         while from > 1 {
-            let cost = self.cost(from - 1, newest);
+            let cost = self.step_tokens(from - 1, newest);
             // The newest step is always shown: without its observation the question makes no sense.
             if cost > room && from <= newest {
                 break;
@@ -271,10 +277,10 @@ impl Assembly<'_> {
     }
 
     /// Estimated tokens of a step in a prompt up to the newest one.
-    fn cost(&mut self, step: u32, newest: u32) -> u32 {
+    fn step_tokens(&mut self, step: u32, newest: u32) -> u32 {
         let episode = self.episode;
-        let step = episode.shared_step(step).filter(|s| forms::shown(s, newest));
-        step.map_or(0, |step| self.kept.step(episode.number, step).tokens)
+        let step = episode.shared_step(step).filter(|s| forms::is_shown(s, newest));
+        step.map_or(0, |step| self.cache.step_lines(episode.number, step).tokens)
     }
 
     /// What the steps up to `to` would have cost: counted on from the last prompt, so that a long past is not read again.
@@ -285,25 +291,25 @@ impl Assembly<'_> {
             last.and_then(|p| dropped_steps(&p.dropped)).filter(|_| self.record.role == ModelRole::Actor);
         match before {
             Some((1, was, tokens)) if was <= to => {
-                tokens.saturating_add((was + 1..=to).map(|n| self.cost(n, newest)).sum::<u32>())
+                tokens.saturating_add((was + 1..=to).map(|n| self.step_tokens(n, newest)).sum::<u32>())
             }
             // A file that was tampered with may name steps that never were.
             Some((1, was, tokens)) if was <= newest => {
-                tokens.saturating_sub((to + 1..=was).map(|n| self.cost(n, newest)).sum())
+                tokens.saturating_sub((to + 1..=was).map(|n| self.step_tokens(n, newest)).sum())
             }
-            _ => (1..=to).map(|n| self.cost(n, newest)).sum(),
+            _ => (1..=to).map(|n| self.step_tokens(n, newest)).sum(),
         }
     }
 
     fn finish(mut self) -> PromptDraft {
         let texts = &self.texts;
         let stored = |hash: &str| texts.iter().find(|t| *t.hash == *hash).map(|t| t.text.clone());
-        let prompt = expand(self.state, &self.record, self.kept, stored);
+        let prompt = render_with(self.state, &self.record, self.cache, stored);
         self.record.sha256 = body_hash(&prompt);
         let counted = self.state.to_counted_tokens(self.record.role, u64::from(self.record.tokens));
         let counted = u32::try_from(counted).unwrap_or(u32::MAX);
         self.record.counted_tokens = if counted == self.record.tokens { 0 } else { counted };
-        self.kept.drafted = Some((self.record.clone(), prompt));
+        self.cache.last_draft = Some((self.record.clone(), prompt));
         let known = &self.state.texts;
         let texts = texts.iter().filter(|t| !known.contains_key(&*t.hash));
         let texts = texts.map(|t| (t.hash.to_string(), t.text.to_string())).collect();
@@ -312,20 +318,20 @@ impl Assembly<'_> {
 }
 
 /// Estimated tokens of a step.
-fn cost(episode: &Episode, step: u32) -> u32 {
+fn estimate_step_tokens(episode: &Episode, step: u32) -> u32 {
     let lines = episode.step(step).map(forms::step_lines).unwrap_or_default();
     lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum()
 }
 
 /// The generation of the house's words, as far as its first answers tell: only the 2.1.1 games name a location on arrival.
-fn wording(episode: &Episode) -> Wording {
+fn detect_wording(episode: &Episode) -> Wording {
     let first = (1..=8).filter_map(|n| episode.step(n)?.answer.as_ref());
     let old = first.map(|a| &a.raw).any(|raw| raw.starts_with("You arrive at loc "));
     if old { Wording::Old } else { Wording::Current }
 }
 
 /// The kinds of lessons that stand under a label.
-fn kinds(label: SegmentLabel) -> &'static [ReflectionKind] {
+fn kinds_for_label(label: SegmentLabel) -> &'static [ReflectionKind] {
     match label {
         SegmentLabel::Abstract => &[ReflectionKind::Abstract],
         SegmentLabel::Error => &[ReflectionKind::Error],

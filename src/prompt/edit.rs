@@ -1,7 +1,7 @@
 //! A drafted prompt with other words in one place: what a person changes before it is sent.
 
 use super::cache::PromptCache;
-use super::render::{body_hash, expand};
+use super::render::{body_hash, render_with};
 use super::{forms, render, text_hash};
 use crate::domain::{PromptRecord, Segment, SegmentOrigin, SegmentRecord};
 use crate::engine::{PromptDraft, State};
@@ -12,15 +12,15 @@ use std::sync::Arc;
 ///
 /// The changed segment becomes a text of its own. A step, and the rejections of a step, have one origin for all their lines,
 /// so that all of these become texts where one is changed.
-pub fn edited(state: &State, record: &PromptRecord, at: usize, words: &str) -> Option<PromptDraft> {
+pub fn edit_segment(state: &State, record: &PromptRecord, at: usize, words: &str) -> Option<PromptDraft> {
     let rendered = render(state, record).segments;
-    let spans = spans(state, record);
+    let spans = segment_spans(state, record);
     let (part, first) = spans
         .iter()
         .enumerate()
         .find_map(|(part, (first, count))| (*first <= at && at < first + count).then_some((part, *first)))?;
     let mut texts: Vec<(String, Arc<str>)> = Vec::new();
-    let changed = within(&rendered.get(at)?.text, words);
+    let changed = replace_body(&rendered.get(at)?.text, words);
     let mut own = |place: usize, segment: &Segment| {
         let text = if place == at { Arc::from(changed.as_str()) } else { segment.text.clone() };
         let hash = text_hash(&text);
@@ -71,7 +71,7 @@ pub fn edited(state: &State, record: &PromptRecord, at: usize, words: &str) -> O
     record.tokens = record.segments.iter().map(|s| s.tokens).sum();
     let counted = u64::from(record.counted_tokens).saturating_mul(u64::from(record.tokens)) / was;
     record.counted_tokens = u32::try_from(counted).unwrap_or(u32::MAX);
-    let prompt = expand(state, &record, &mut PromptCache::up_to(1), |hash| {
+    let prompt = render_with(state, &record, &mut PromptCache::with_capacity(1), |hash| {
         let new = texts.iter().find(|(name, _)| name == hash).map(|(_, text)| text.clone());
         new.or_else(|| state.texts.get(hash).cloned())
     });
@@ -83,7 +83,7 @@ pub fn edited(state: &State, record: &PromptRecord, at: usize, words: &str) -> O
 }
 
 /// For each part of a record the first of the segments it is rendered to, and their number.
-fn spans(state: &State, record: &PromptRecord) -> Vec<(usize, usize)> {
+fn segment_spans(state: &State, record: &PromptRecord) -> Vec<(usize, usize)> {
     let mut first = 0;
     let count = |part: &SegmentRecord| {
         let alone =
@@ -103,7 +103,7 @@ fn spans(state: &State, record: &PromptRecord) -> Vec<(usize, usize)> {
 }
 
 /// Other words between the line breaks of a text.
-fn within(text: &str, words: &str) -> String {
+fn replace_body(text: &str, words: &str) -> String {
     let body = text.trim_matches('\n');
     let lead = text.len() - text.trim_start_matches('\n').len();
     if body.is_empty() {

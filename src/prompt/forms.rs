@@ -27,7 +27,7 @@ pub fn lesson_line(lesson: &LessonText) -> String {
 }
 
 /// A lesson as one line, with the turn it is about where it has one: `- SENTENCE (saw: OBSERVATION; did: ACTION; reward: N)`.
-pub fn memory_line(lesson: &LessonText, moment: Option<&Transition>) -> String {
+pub fn lesson_line_with_moment(lesson: &LessonText, moment: Option<&Transition>) -> String {
     let mut line = lesson_line(lesson);
     let Some(moment) = moment else { return line };
     line.pop();
@@ -59,7 +59,7 @@ pub fn task_text(episode: &Episode) -> String {
 pub fn attempt_text(episode: &Episode, from: u32, to: u32) -> String {
     let mut text = task_text(episode);
     let steps = (from..=to.min(episode.steps.len() as u32)).filter_map(|n| episode.step(n));
-    for step in steps.filter(|s| shown(s, to)) {
+    for step in steps.filter(|s| is_shown(s, to)) {
         for (_, line) in step_lines(step) {
             text.push_str(&line);
         }
@@ -69,7 +69,7 @@ pub fn attempt_text(episode: &Episode, from: u32, to: u32) -> String {
 
 /// Whether prompts whose newest step is `newest` show a step: not where it is a thought that was dropped with the override
 /// of one of theirs. A prompt that is older than that override shows it still, as it did then.
-pub fn shown(step: &Step, newest: u32) -> bool {
+pub fn is_shown(step: &Step, newest: u32) -> bool {
     step.dropped_by.is_none_or(|by| by > newest)
 }
 
@@ -79,7 +79,7 @@ pub fn step_lines(step: &Step) -> Vec<(SegmentLabel, String)> {
     let action = step.action();
     let repeats_thought = |a: &str| {
         // A reply that only thinks is executed as `think: THOUGHT`; it must not stand there twice.
-        step.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Actor) && thought_of(a).is_some()
+        step.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Actor) && think_text(a).is_some()
     };
     let thought = match step.executed.as_ref().map(|e| &e.thought_disposition) {
         Some(ThoughtDisposition::Dropped) => None,
@@ -89,17 +89,17 @@ pub fn step_lines(step: &Step) -> Vec<(SegmentLabel, String)> {
     if let Some(thought) = thought
         && !action.is_some_and(repeats_thought)
     {
-        lines.push((SegmentLabel::Thought, said("> think: ", thought)));
+        lines.push((SegmentLabel::Thought, marked_line("> think: ", thought)));
     }
     if let Some(action) = action {
         let edited = step
             .executed
             .as_ref()
             .is_some_and(|e| e.decided_by == DecidedBy::Person && e.shown_as == ShownAs::HumanEdit);
-        lines.push(match thought_of(action) {
-            _ if edited => (SegmentLabel::HumanEdit, said("[human edit]: ", action)),
-            Some(_) => (SegmentLabel::Thought, said("> ", action)),
-            None => (SegmentLabel::Action, said("> ", action)),
+        lines.push(match think_text(action) {
+            _ if edited => (SegmentLabel::HumanEdit, marked_line("[human edit]: ", action)),
+            Some(_) => (SegmentLabel::Thought, marked_line("> ", action)),
+            None => (SegmentLabel::Action, marked_line("> ", action)),
         });
     }
     if let Some(seen) = step.observation() {
@@ -124,11 +124,11 @@ pub fn rejection_line(was: &str, reason: &str) -> String {
 }
 
 /// The thought of an action that only thinks.
-pub fn thought_of(action: &str) -> Option<&str> {
+pub fn think_text(action: &str) -> Option<&str> {
     action.trim_start().strip_prefix("think:").map(str::trim)
 }
 
-fn said(mark: &str, words: &str) -> String {
+fn marked_line(mark: &str, words: &str) -> String {
     let mut line = String::from(mark);
     push_words(&mut line, words);
     line.push('\n');

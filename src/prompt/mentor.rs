@@ -12,10 +12,10 @@ pub fn read_mentor(question: Question, text: &str, truncated: Option<Truncation>
             question.kind,
             ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress
         );
-    if listed { list(question, text, truncated) } else { prose(question, text, truncated) }
+    if listed { read_list(question, text, truncated) } else { read_prose(question, text, truncated) }
 }
 
-fn list(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
+fn read_list(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
     let read = match truncated {
         None => read::items(text),
         Some(by) => read::whole_items(text, by.name()),
@@ -39,7 +39,7 @@ fn list(question: Question, text: &str, truncated: Option<Truncation>) -> Parsed
     ParsedMentorReply { items, complaints, dropped }
 }
 
-fn prose(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
+fn read_prose(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
     // A line of a plan of actions is an action; elsewhere a sentence stands by itself.
     let sentences = question.purpose != Purpose::PlanActions;
     let (whole, rest) = truncated.map_or((text, ""), |_| read::whole_text(text, sentences));

@@ -1,7 +1,7 @@
 //! From the record of a prompt back to its words. Any state that has folded the record's event and still holds its
 //! episode gives the same body: settled steps, lesson versions and stored texts never change.
 
-use super::cache::{Line, PromptCache};
+use super::cache::{LessonLine, PromptCache};
 use super::forms;
 use crate::domain::{
     DroppedSegment, MessageRole, Prompt, PromptRecord, Segment, SegmentLabel, SegmentOrigin, hex,
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The prompt of a record. Parts of several steps become one segment a line; words that the state does not hold (a
 /// record of an episode that is no longer open) are empty, which the hash tells.
 pub fn render(state: &State, record: &PromptRecord) -> Prompt {
-    expand(state, record, &mut PromptCache::up_to(1), |hash| state.texts.get(hash).cloned())
+    render_with(state, record, &mut PromptCache::with_capacity(1), |hash| state.texts.get(hash).cloned())
 }
 
 /// SHA-256 of a prompt's body in hexadecimal digits, as the record holds it.
@@ -32,13 +32,13 @@ pub fn text_hash(text: &str) -> String {
 
 /// As [`render`], with what is kept at a desk, and with the stored texts looked up elsewhere: a draft's are not in the state
 /// yet.
-pub(super) fn expand(
+pub(super) fn render_with(
     state: &State,
     record: &PromptRecord,
     kept: &mut PromptCache,
     stored: impl Fn(&str) -> Option<Arc<str>>,
 ) -> Prompt {
-    let mut segments = Vec::with_capacity(record.segments.len() + window(record));
+    let mut segments = Vec::with_capacity(record.segments.len() + estimate_segments(record));
     let (mut rejections, mut next_lesson) = (0, 0);
     let episode = state.episode.as_deref().filter(|e| e.number == record.episode);
     for part in &record.segments {
@@ -54,10 +54,10 @@ pub(super) fn expand(
                 let line = found.and_then(|(place, lesson)| {
                     next_lesson = place + 1;
                     if *version == lesson.version() {
-                        return Some(kept.lesson(lesson).text.clone());
+                        return Some(kept.lesson_line(lesson).text.clone());
                     }
                     let before = lesson.versions.get(version.checked_sub(1)? as usize)?;
-                    Some(Line::of(&before.text, lesson.transition.as_deref()).text)
+                    Some(LessonLine::new(&before.text, lesson.transition.as_deref()).text)
                 });
                 push(part.label, part.origin.clone(), part.message_role, line.unwrap_or_default());
             }
@@ -83,12 +83,12 @@ pub(super) fn expand(
                 // A record names no more steps than there are, but a file may say anything.
                 let last = episode.map_or(0, |e| e.steps.len() as u32).min(*to);
                 let steps = (*from..=last).filter_map(|n| episode?.shared_step(n));
-                for step in steps.filter(|s| forms::shown(s, *to)) {
-                    for (label, line) in &kept.step(record.episode, step).lines {
+                for step in steps.filter(|s| forms::is_shown(s, *to)) {
+                    for (label, line) in &kept.step_lines(record.episode, step).lines {
                         push(
                             *label,
                             SegmentOrigin::Step(step.number),
-                            voice(part.message_role, *label),
+                            line_speaker(part.message_role, *label),
                             line.clone(),
                         );
                     }
@@ -100,7 +100,7 @@ pub(super) fn expand(
 }
 
 /// How many segments the steps of a record come to, about. A file may say anything, so that it is not believed without end.
-fn window(record: &PromptRecord) -> usize {
+fn estimate_segments(record: &PromptRecord) -> usize {
     let steps = record.segments.iter().map(|s| match s.origin {
         SegmentOrigin::Steps { from, to } => to.saturating_sub(from) as usize + 1,
         _ => 0,
@@ -109,7 +109,7 @@ fn window(record: &PromptRecord) -> usize {
 }
 
 /// Who speaks a line of the steps. A template that gives the steps to the assistant gives it its own lines only.
-fn voice(steps: MessageRole, label: SegmentLabel) -> MessageRole {
+fn line_speaker(steps: MessageRole, label: SegmentLabel) -> MessageRole {
     match (steps, label) {
         (MessageRole::Assistant, SegmentLabel::Observation | SegmentLabel::HumanEdit) => MessageRole::User,
         _ => steps,

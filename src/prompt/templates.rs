@@ -2,17 +2,17 @@
 //!
 //! All are files beside this one, parsed once; `--prompts DIR` replaces any of them by name (`docs/PROMPTS.md`).
 
-mod packs;
+mod env_texts;
 mod parse;
-mod world;
+mod upstream_files;
 
 use super::{forms, text_hash};
 use crate::domain::{EpisodeRole, MessageRole, Question, ReflectionKind, Scope, SegmentLabel};
 use crate::engine::State;
+pub(super) use env_texts::{EnvTexts, Wording};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-pub(super) use world::{Wording, World};
 
 /// Every built-in file by name.
 const BUILTIN: &[(&str, &str)] = &[
@@ -62,7 +62,7 @@ const BUILTIN: &[(&str, &str)] = &[
 #[derive(Clone, Debug)]
 pub struct Templates {
     layouts: BTreeMap<String, Layout>,
-    worlds: Vec<World>,
+    env_texts: Vec<EnvTexts>,
     hash: String,
 }
 
@@ -89,16 +89,16 @@ pub(super) struct StoredText {
 /// The segments of a method's prompts, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
-    pub(super) parts: Vec<Part>,
+    pub(super) segments: Vec<SegmentTemplate>,
 }
 
 /// One entry of a layout.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct SegmentTemplate {
     pub(super) label: SegmentLabel,
     pub(super) speaker: MessageRole,
     pub(super) content: Content,
-    pub(super) when: Option<When>,
+    pub(super) condition: Option<Condition>,
 }
 
 /// What an entry contributes.
@@ -107,13 +107,13 @@ pub(super) enum Content {
     /// A text of the template.
     Text(StoredText),
     /// A text of the world's file, by name.
-    World(String),
+    EnvText(String),
     /// Something that is known of the task or the run, with words around it.
     Fact(Fact, String),
     /// The lessons in force under the entry's label; the heading stands only where there are any.
-    Lessons(Choice),
+    Lessons(LessonFilter),
     /// The last attempt at the task that was not won.
-    Attempt(Option<StoredText>),
+    LastAttempt(Option<StoredText>),
     /// Solved episodes of the world's file.
     Examples(Option<StoredText>),
     /// The first observation and the goal.
@@ -126,18 +126,18 @@ pub(super) enum Content {
 
 /// Which lessons an entry shows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Choice {
+pub(super) struct LessonFilter {
     pub(super) heading: Option<StoredText>,
     /// Kinds; none: those of the label.
     pub(super) kinds: Vec<ReflectionKind>,
     /// The setting that says how many of the newest are shown; none: all.
-    pub(super) last: Option<String>,
+    pub(super) count_setting: Option<String>,
     /// Only those of this reach.
     pub(super) scope: Option<Scope>,
     /// Only those that were learnt in this episode.
-    pub(super) here: bool,
+    pub(super) this_episode_only: bool,
     /// What was learnt in one episode stands together, and `last` counts episodes.
-    pub(super) together: bool,
+    pub(super) grouped_by_episode: bool,
     /// Each has its number before it, from 1, so that an answer can name one.
     pub(super) numbered: bool,
 }
@@ -157,9 +157,9 @@ pub(super) enum Fact {
 
 /// A condition on a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct When {
+pub(super) struct Condition {
     setting: String,
-    is: String,
+    value: String,
 }
 
 impl Templates {
@@ -169,7 +169,7 @@ impl Templates {
         // A test parses every built-in file, so the other side is never taken.
         Self::parse(&files).unwrap_or_else(|_| Self {
             layouts: BTreeMap::new(),
-            worlds: Vec::new(),
+            env_texts: Vec::new(),
             hash: String::new(),
         })
     }
@@ -182,9 +182,12 @@ impl Templates {
         let mut files: BTreeMap<String, String> =
             BUILTIN.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect();
         for (name, text) in overrides {
-            if !files.contains_key(&name) && !packs::NAMES.contains(&name.as_str()) {
-                let known: Vec<&str> =
-                    BUILTIN.iter().map(|(n, _)| *n).chain(packs::NAMES.iter().copied()).collect();
+            if !files.contains_key(&name) && !upstream_files::FILE_NAMES.contains(&name.as_str()) {
+                let known: Vec<&str> = BUILTIN
+                    .iter()
+                    .map(|(n, _)| *n)
+                    .chain(upstream_files::FILE_NAMES.iter().copied())
+                    .collect();
                 let reason = format!("no template has this name; there are {}", known.join(", "));
                 return Err(TemplateError { file: name, line: 1, reason });
             }
@@ -201,13 +204,13 @@ impl Templates {
         hash.update(self.hash.as_bytes());
         for (kind, lines) in lines {
             let name = exemplars_name(kind);
-            let text = format!("{EXEMPLARS}{lines}");
+            let text = format!("{EXEMPLARS_HEADING}{lines}");
             for part in [name.as_str(), &text] {
                 hash.update((part.len() as u64).to_le_bytes());
                 hash.update(part.as_bytes());
             }
             let text = StoredText::new(&text);
-            for world in &mut self.worlds {
+            for world in &mut self.env_texts {
                 world.texts.insert(name.clone(), text.clone());
             }
         }
@@ -233,32 +236,32 @@ impl Templates {
                 hash.update(part.as_bytes());
             }
         }
-        let (layouts, mut worlds) = parse::all(files)?;
-        packs::unpack(files, &mut worlds)?;
-        Ok(Self { layouts, worlds, hash: crate::domain::hex(&hash.finalize()) })
+        let (layouts, mut worlds) = parse::parse_all(files)?;
+        upstream_files::add_upstream_texts(files, &mut worlds)?;
+        Ok(Self { layouts, env_texts: worlds, hash: crate::domain::hex(&hash.finalize()) })
     }
 
     /// The layout of a method; methods without one of their own use ReAct's.
     pub(super) fn layout(&self, method: &str) -> &Layout {
-        static NONE: Layout = Layout { parts: Vec::new() };
+        static NONE: Layout = Layout { segments: Vec::new() };
         self.layouts.get(method).or_else(|| self.layouts.get("react")).unwrap_or(&NONE)
     }
 
     /// The layout of a question to the mentor; none where the method never asks it.
-    pub(super) fn question(&self, method: &str, question: Question) -> Option<&Layout> {
+    pub(super) fn question_layout(&self, method: &str, question: Question) -> Option<&Layout> {
         self.layouts.get(&question_key(method, &question_name(question)))
     }
 
     /// The texts of an environment; those that have none get the general ones.
-    pub(super) fn world(&self, env: &str) -> &World {
-        static NONE: World = World::NONE;
-        let named = self.worlds.iter().find(|w| w.envs.iter().any(|e| e == env));
-        named.or_else(|| self.worlds.iter().find(|w| w.envs.is_empty())).unwrap_or(&NONE)
+    pub(super) fn env_texts(&self, env: &str) -> &EnvTexts {
+        static NONE: EnvTexts = EnvTexts::EMPTY;
+        let named = self.env_texts.iter().find(|w| w.envs.iter().any(|e| e == env));
+        named.or_else(|| self.env_texts.iter().find(|w| w.envs.is_empty())).unwrap_or(&NONE)
     }
 }
 
 /// What stands before exemplars.
-const EXEMPLARS: &str =
+const EXEMPLARS_HEADING: &str =
     "\nReflections of this kind that rules wrote about other tasks; write in their manner:\n";
 
 /// The name of a world's exemplars for a kind of reflection.
@@ -282,15 +285,15 @@ impl StoredText {
     }
 }
 
-impl When {
+impl Condition {
     /// Whether it holds: `method`, `interface` and `mentor` are the run's, `outcome` is the episode's (open, won or failed),
     /// and so is `role` (test, calibrate or explore); every other name is a setting's.
-    pub(super) fn holds(&self, state: &State) -> bool {
+    pub(super) fn is_met(&self, state: &State) -> bool {
         let Some(run) = state.run.as_deref() else { return false };
         match self.setting.as_str() {
-            "method" => run.method == self.is,
-            "interface" => run.interface == self.is,
-            "mentor" => run.mentor == self.is,
+            "method" => run.method == self.value,
+            "interface" => run.interface == self.value,
+            "mentor" => run.mentor == self.value,
             "role" => {
                 let role = state.episode.as_ref().map(|e| e.role).unwrap_or_default();
                 let word = match role {
@@ -298,7 +301,7 @@ impl When {
                     EpisodeRole::Calibrate => "calibrate",
                     EpisodeRole::Explore => "explore",
                 };
-                word == self.is
+                word == self.value
             }
             "outcome" => {
                 let outcome = match state.episode.as_ref().map(|e| &e.outcome) {
@@ -306,14 +309,14 @@ impl When {
                     Some(Some(_)) => "failed",
                     _ => "open",
                 };
-                outcome == self.is
+                outcome == self.value
             }
             name => match run.settings.0.get(name).map(|s| &s.value) {
-                Some(serde_json::Value::String(word)) => *word == self.is,
+                Some(serde_json::Value::String(word)) => *word == self.value,
                 // As it is written: `true`, `3`.
                 Some(other) => {
                     let written = other.to_string();
-                    written == self.is
+                    written == self.value
                 }
                 None => false,
             },

@@ -6,14 +6,14 @@ use crate::domain::{
     StepResult, ThoughtDisposition,
 };
 use crate::engine::{Command, LessonCommand, OutgoingAction, State};
-use crate::method::fixture::{House, Play, spec};
+use crate::method::fixture::{FakeHousehold, TestRun, test_spec};
 use proptest::prelude::*;
 use std::sync::Arc;
 
 mod budget;
 mod edited;
-mod fate;
 mod interfaces;
+mod thoughts;
 
 const TASK: (&str, &str) = ("kitchen-1", "pick_heat_then_place_in_recep");
 
@@ -27,13 +27,13 @@ fn labels(state: &State, record: &PromptRecord) -> Vec<SegmentLabel> {
     labels
 }
 
-fn lesson(kind: ReflectionKind, text: LessonText) -> Command {
+fn add_lesson(kind: ReflectionKind, text: LessonText) -> Command {
     Command::Lesson(LessonCommand::add(kind, Scope::Environment, text, String::new()))
 }
 
 /// Every prompt of a play gives its hash, from the state it was sent in and from the last one, and one desk that has seen
 /// them all writes each of them as an empty one does.
-fn all_hashes_hold(play: &Play) -> Result<(), TestCaseError> {
+fn check_all_hashes(play: &TestRun) -> Result<(), TestCaseError> {
     let desk = PromptBuilder::new(Arc::new(Templates::builtin()));
     for (state, record) in &play.prompts {
         prop_assert_eq!(desk.render(state, record), render(state, record));
@@ -47,9 +47,9 @@ fn all_hashes_hold(play: &Play) -> Result<(), TestCaseError> {
 
 #[test]
 fn a_react_prompt_is_instruction_examples_task_steps_cue() {
-    let mut play = Play::new(spec("react", &[TASK]));
-    let mut house = House::kitchen("put a hot apple in garbagecan");
-    play.script(
+    let mut play = TestRun::new(test_spec("react", &[TASK]));
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.play_script(
         &mut house,
         &["think: apples are on countertops", "go to countertop 2", "take apple 1 from countertop 2"],
     );
@@ -72,18 +72,18 @@ fn a_react_prompt_is_instruction_examples_task_steps_cue() {
     assert!(prompt.ends_with(end), "{prompt}");
     assert!(prompt.contains("heat egg 2 with microwave 1"), "the example fits the task's type");
     assert!(!prompt.contains("Welcome"), "react drops the banner");
-    all_hashes_hold(&play).unwrap();
+    check_all_hashes(&play).unwrap();
 }
 
 #[test]
 fn an_omnireflect_prompt_has_guidance_and_sections_only_where_lessons_are() {
-    let mut play = Play::new(spec("omnireflect", &[TASK]));
-    let mut house = House::kitchen("put a hot apple in garbagecan");
-    play.command(lesson(
+    let mut play = TestRun::new(test_spec("omnireflect", &[TASK]));
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.command(add_lesson(
         ReflectionKind::Error,
         LessonText::error("It was cold.", "Heat food in a microwave only."),
     ));
-    play.script(&mut house, &[]);
+    play.play_script(&mut house, &[]);
     let (state, record) = play.prompts.last().unwrap();
     let order = [
         SegmentLabel::Instruction,
@@ -101,12 +101,12 @@ fn an_omnireflect_prompt_has_guidance_and_sections_only_where_lessons_are() {
 
 #[test]
 fn a_lesson_of_a_person_enters_the_very_next_prompt_of_react() {
-    let mut play = Play::new(spec("react", &[TASK]));
-    let mut house = House::kitchen("put a hot apple in garbagecan");
-    play.script(&mut house, &["go to countertop 2"]);
+    let mut play = TestRun::new(test_spec("react", &[TASK]));
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.play_script(&mut house, &["go to countertop 2"]);
     let before = play.prompts.len();
-    play.command(lesson(ReflectionKind::Abstract, LessonText::plain("Apples lie on\n countertops.")));
-    play.script(&mut house, &["look", "look"]);
+    play.command(add_lesson(ReflectionKind::Abstract, LessonText::plain("Apples lie on\n countertops.")));
+    play.play_script(&mut house, &["look", "look"]);
     let (state, record) = &play.prompts[before];
     assert!(body(state, record).contains("- Apples lie on countertops.\n"), "one lesson, one line");
     assert!(record.segments.iter().any(|s| matches!(s.origin, SegmentOrigin::Lesson { version: 1, .. })));
@@ -128,53 +128,53 @@ fn an_override_is_shown_as_asked() {
             "> think: A microwave heats.\n[human edit]: go to microwave 1\nYou arrive",
         ),
     ] {
-        let mut play = Play::new(spec("react", &[TASK]));
-        let mut house = House::kitchen("put a hot apple in garbagecan");
+        let mut play = TestRun::new(test_spec("react", &[TASK]));
+        let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
         play.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm));
-        play.script(&mut house, &["Thought: hot stove\nAction: go to stoveburner 1"]);
+        play.play_script(&mut house, &["Thought: hot stove\nAction: go to stoveburner 1"]);
         play.command(Command::Override {
             action: "go to microwave 1".to_owned(),
             shown_as,
             thought_disposition: fate,
         });
-        play.script(&mut house, &["look"]);
+        play.play_script(&mut house, &["look"]);
         let (state, record) = play.prompts.last().unwrap();
         let prompt = body(state, record);
         assert!(prompt.contains(want), "{prompt}");
-        all_hashes_hold(&play).unwrap();
+        check_all_hashes(&play).unwrap();
     }
 }
 
 #[test]
 fn rejections_stand_before_the_cue_and_old_prompts_keep_theirs() {
-    let mut play = Play::new(spec("react", &[TASK]));
-    let mut house = House::kitchen("put a hot apple in garbagecan");
+    let mut play = TestRun::new(test_spec("react", &[TASK]));
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
     play.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm));
     for reason in ["a stove does not heat here", "you need the apple first"] {
-        play.script(&mut house, &["go to stoveburner 1"]);
+        play.play_script(&mut house, &["go to stoveburner 1"]);
         play.command(Command::Reject(reason.to_owned()));
     }
-    play.script(&mut house, &["go to stoveburner 1"]);
+    play.play_script(&mut house, &["go to stoveburner 1"]);
     let (state, record) = play.prompts.last().unwrap();
     let want = "(A person rejected \"go to stoveburner 1\": a stove does not heat here)\n\
                 (A person rejected \"go to stoveburner 1\": you need the apple first)\n>";
     assert!(body(state, record).ends_with(want), "{}", body(state, record));
     assert_eq!(play.prompts.len(), 3);
-    all_hashes_hold(&play).unwrap();
+    check_all_hashes(&play).unwrap();
 }
 
 #[test]
 fn the_oldest_steps_go_first_and_the_lessons_stay() {
-    let mut run = spec("react", &[TASK]);
+    let mut run = test_spec("react", &[TASK]);
     run.settings.set("context_tokens", 700, crate::domain::SettingOrigin::Flag);
     run.settings.set("examples", 0, crate::domain::SettingOrigin::Flag);
     run.limits.steps = 200;
-    let mut play = Play::new(run);
-    let mut house = House::kitchen("put a hot apple in garbagecan");
-    play.command(lesson(ReflectionKind::Abstract, LessonText::plain("Keep me.")));
+    let mut play = TestRun::new(run);
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.command(add_lesson(ReflectionKind::Abstract, LessonText::plain("Keep me.")));
     let replies: Vec<String> = (0..80).map(|n| format!("go to countertop {}", 1 + n % 2)).collect();
     let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
-    play.script(&mut house, &replies);
+    play.play_script(&mut house, &replies);
     let (state, record) = play.prompts.last().unwrap();
     assert!(record.tokens <= 700);
     assert!(body(state, record).contains("- Keep me.\n"));
@@ -186,15 +186,15 @@ fn the_oldest_steps_go_first_and_the_lessons_stay() {
         .map(|(_, line)| forms::estimate_tokens(&line))
         .sum();
     assert_eq!(dropped.tokens, honest, "counting on from prompt to prompt comes to the same sum");
-    all_hashes_hold(&play).unwrap();
+    check_all_hashes(&play).unwrap();
 }
 
 #[test]
 fn examples_speak_the_words_of_the_house_once_it_has_shown_them() {
-    let mut play = Play::new(spec("react", &[TASK]));
-    let mut house = House::kitchen("put a hot apple in garbagecan");
-    house.old = true;
-    play.script(&mut house, &["go to countertop 2"]);
+    let mut play = TestRun::new(test_spec("react", &[TASK]));
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    house.old_wording = true;
+    play.play_script(&mut house, &["go to countertop 2"]);
     let example = |place: usize| {
         let (state, record) = &play.prompts[place];
         let prompt = render(state, record);
@@ -209,7 +209,7 @@ fn examples_speak_the_words_of_the_house_once_it_has_shown_them() {
     assert!(before.contains("> move egg 2 to countertop 1\nYou move the egg 2 to the countertop 1.\n"));
     assert!(after.contains("> put egg 2 in/on countertop 1\nYou put the egg 2 in/on the countertop 1.\n"));
     assert!(before.contains("You arrive at") && !after.contains("You arrive at"));
-    all_hashes_hold(&play).unwrap();
+    check_all_hashes(&play).unwrap();
 }
 
 #[test]
@@ -223,10 +223,10 @@ fn a_desk_is_not_taken_in_by_steps_and_lessons_of_the_same_number() {
     };
     let mut bodies = Vec::new();
     for (words, places) in [("Be quick.", ["1", "2"]), ("Be slow.", ["2", "1"]), ("Be slow.", ["2", "2"])] {
-        let mut play = Play::new(spec("react", &[TASK]));
-        let mut house = House::kitchen("put a hot apple in garbagecan");
-        play.command(lesson(ReflectionKind::Abstract, LessonText::plain(words)));
-        play.script(
+        let mut play = TestRun::new(test_spec("react", &[TASK]));
+        let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+        play.command(add_lesson(ReflectionKind::Abstract, LessonText::plain(words)));
+        play.play_script(
             &mut house,
             &places.map(|n| format!("go to countertop {n}")).each_ref().map(String::as_str),
         );
@@ -266,14 +266,14 @@ proptest! {
             1..25,
         ),
     ) {
-        let mut run = spec(if omni { "omnireflect" } else { "react" }, &[TASK, ("kitchen-2", "")]);
+        let mut run = test_spec(if omni { "omnireflect" } else { "react" }, &[TASK, ("kitchen-2", "")]);
         run.settings.set("context_tokens", budget, crate::domain::SettingOrigin::Flag);
         run.limits.steps = 12;
-        let mut play = Play::new(run);
-        let mut house = House::kitchen("put a hot apple in garbagecan");
+        let mut play = TestRun::new(run);
+        let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
         let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
-        play.script(&mut house, &replies);
-        all_hashes_hold(&play)?;
+        play.play_script(&mut house, &replies);
+        check_all_hashes(&play)?;
         for (state, record) in &play.prompts {
             let sum: u32 = render(state, record).segments.iter().map(|s| forms::estimate_tokens(&s.text)).sum();
             prop_assert_eq!(sum, record.tokens);

@@ -52,7 +52,7 @@ impl Recorded {
     pub fn of(source: &str, events: Timeline, render: Render) -> Result<Self, String> {
         let mut exchanges: HashMap<Question, Vec<Exchange>> = HashMap::new();
         let mut open: HashMap<CallId, Open> = HashMap::new();
-        for envelope in events.walk(Seq(0)) {
+        for envelope in events.iter_after(Seq(0)) {
             let envelope = envelope?;
             match &envelope.event {
                 Event::PromptSent { prompt } => {
@@ -109,7 +109,7 @@ impl Recorded {
             }));
             return Some(Ok(pieces));
         }
-        let why = self.events.fault().unwrap_or_else(|| "its reply is gone".to_owned());
+        let why = self.events.take_fetch_error().unwrap_or_else(|| "its reply is gone".to_owned());
         Some(Err(refused(format!("{}: event {}: {why}", self.source, exact.reply))))
     }
 
@@ -120,7 +120,7 @@ impl Recorded {
         let answered: HashSet<Seq> = of_role.flat_map(|(_, all)| all.iter().map(|e| e.sent)).collect();
         let mut state = State::default();
         let mut nearest: Option<(usize, Prompt)> = None;
-        for envelope in self.events.walk(Seq(0)) {
+        for envelope in self.events.iter_after(Seq(0)) {
             let envelope = match envelope {
                 Ok(envelope) => envelope,
                 Err(why) => return format!("{}: {why}", self.source),

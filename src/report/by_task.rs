@@ -15,11 +15,11 @@ pub struct ByTask {
     /// The progress rate at the end of the last trial, 1 where it was solved; of all `tasks` together.
     pub progress: f64,
     /// Some task had several trials.
-    pub several: bool,
+    pub has_several_trials: bool,
 }
 
 #[derive(Default)]
-struct One {
+struct TaskOutcome {
     won: bool,
     assisted: bool,
     progress: f64,
@@ -27,18 +27,18 @@ struct One {
 
 impl ByTask {
     /// Of ended episodes, in the order in which they were played.
-    pub fn of<'a>(past: impl IntoIterator<Item = &'a EpisodeSummary>) -> Self {
-        let mut found: Vec<One> = Vec::new();
+    pub fn from_episodes<'a>(past: impl IntoIterator<Item = &'a EpisodeSummary>) -> Self {
+        let mut found: Vec<TaskOutcome> = Vec::new();
         let mut open: HashMap<String, usize> = HashMap::new();
         let mut by = Self::default();
         for episode in past.into_iter().filter(|e| e.role == EpisodeRole::Test) {
             let key = episode.task.key();
             // A first trial is a task of its own: a list may name a task twice.
             let place = open.get(&key).copied().filter(|_| episode.trial > 1).unwrap_or_else(|| {
-                found.push(One::default());
+                found.push(TaskOutcome::default());
                 found.len() - 1
             });
-            by.several |= episode.trial > 1;
+            by.has_several_trials |= episode.trial > 1;
             open.insert(key, place);
             let Some(one) = found.get_mut(place) else { continue };
             one.won |= episode.won;

@@ -3,9 +3,9 @@
 //!
 //! The marked step carries `autofocus`: a browser brings it into view when the address names no other place.
 
-use super::record::{made_from, times, word};
-use super::transcript::{PROMPT_EDITED, author, broken_off, source_words};
-use super::{At, EpisodeRecord, Record, carry};
+use super::record::{enum_word, parents_text, times_text};
+use super::transcript::{PROMPT_EDITED, author_word, cancelled_reply_text, reply_source};
+use super::{EpisodeRecord, SessionRecord, StepRef, embed_session};
 use crate::domain::{
     DecidedBy, Lesson, LessonStatus, LessonText, NoteKind, Reflection, ReflectionKind, ShownAs, Step,
     ThoughtDisposition,
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The page. `at` is the step to open at; `files` are the session's files, carried along where given.
-pub fn html(record: &Record, at: At, files: &BTreeMap<String, String>) -> String {
+pub fn render_html(record: &SessionRecord, at: StepRef, files: &BTreeMap<String, String>) -> String {
     let goal = record.episode(at.episode).or(record.episodes.last()).map_or("", |e| &e.episode.task.goal);
     let title = escape(if goal.is_empty() { &record.session } else { goal });
     let mut out = String::new();
@@ -27,15 +27,15 @@ pub fn html(record: &Record, at: At, files: &BTreeMap<String, String>) -> String
          </head>\n<body>\n<h1>{title}</h1>\n",
         include_str!("html/page.css")
     );
-    facts(&mut out, record, at);
+    write_facts(&mut out, record, at);
     if record.episodes.len() > 1 {
-        contents(&mut out, record);
+        write_contents(&mut out, record);
     }
-    lessons(&mut out, record);
+    write_lessons(&mut out, record);
     for episode in &record.episodes {
-        self::episode(&mut out, record, episode, at);
+        self::write_episode(&mut out, record, episode, at);
     }
-    settings(&mut out, record);
+    write_settings(&mut out, record);
     if files.is_empty() {
         out.push_str("<p class=\"soft\">This page carries no journal.</p>\n");
     } else {
@@ -43,24 +43,24 @@ pub fn html(record: &Record, at: At, files: &BTreeMap<String, String>) -> String
             "<p class=\"soft\">This page carries the session's journal: <code>retrospect open FILE.html</code> opens it \
              again, read-only.</p>\n",
         );
-        out.push_str(&carry(files, record.branch.as_ref().map(|b| b.id.0.as_str())));
+        out.push_str(&embed_session(files, record.branch.as_ref().map(|b| b.id.0.as_str())));
         out.push('\n');
     }
     out.push_str("</body>\n</html>\n");
     out
 }
 
-fn facts(out: &mut String, record: &Record, at: At) {
-    let _ = writeln!(out, "<p>{}</p>", escape(&super::Tally::of([&*record.end]).sentence()));
+fn write_facts(out: &mut String, record: &SessionRecord, at: StepRef) {
+    let _ = writeln!(out, "<p>{}</p>", escape(&super::Tally::from_states([&*record.final_state]).sentence()));
     out.push_str("<dl>\n");
     let mut row = |name: &str, value: &str| {
         let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", escape(value));
     };
     row("session", &record.session);
     if let Some(branch) = &record.branch {
-        row("branch", &branch.words());
+        row("branch", &branch.display_name());
     }
-    if let Some(began) = record.began {
+    if let Some(began) = record.started_at {
         row("began", &format!("{began:.0}"));
     }
     if let Some(spec) = &record.spec {
@@ -71,7 +71,7 @@ fn facts(out: &mut String, record: &Record, at: At) {
         row("seed", &spec.seed.to_string());
     }
     out.push_str("</dl>\n");
-    if exists(record, at) {
+    if has_step(record, at) {
         let _ = writeln!(
             out,
             "<p>Opened at <a href=\"#{}\">step {} of episode {}</a>.</p>",
@@ -82,15 +82,15 @@ fn facts(out: &mut String, record: &Record, at: At) {
     }
 }
 
-fn exists(record: &Record, at: At) -> bool {
+fn has_step(record: &SessionRecord, at: StepRef) -> bool {
     record.episode(at.episode).is_some_and(|e| at.step as usize <= e.episode.steps.len())
 }
 
-fn anchor(at: At) -> String {
+fn anchor(at: StepRef) -> String {
     format!("s{}-{}", at.episode, at.step)
 }
 
-fn contents(out: &mut String, record: &Record) {
+fn write_contents(out: &mut String, record: &SessionRecord) {
     out.push_str(
         "<h2>Episodes</h2>\n<div class=\"wide\"><table>\n<tr><th>no.</th><th>task</th><th>trial</th><th>outcome</th>\
          <th>progress</th></tr>\n",
@@ -104,19 +104,19 @@ fn contents(out: &mut String, record: &Record) {
             e.trial,
             escape(&told.verdict()),
             if e.assisted { " · assisted" } else { "" },
-            bar(e.progress),
+            progress_bar(e.progress),
             n = e.number
         );
     }
     out.push_str("</table></div>\n");
 }
 
-fn bar(progress: f64) -> String {
+fn progress_bar(progress: f64) -> String {
     let percent = (progress.clamp(0.0, 1.0) * 100.0).round();
     format!("<span class=\"bar\"><i style=\"width:{percent}%\"></i></span> {progress:.2}")
 }
 
-fn episode(out: &mut String, record: &Record, told: &EpisodeRecord, at: At) {
+fn write_episode(out: &mut String, record: &SessionRecord, told: &EpisodeRecord, at: StepRef) {
     let e = &told.episode;
     let open = if e.number == at.episode || record.episodes.len() == 1 { " open" } else { "" };
     let _ = writeln!(
@@ -136,7 +136,7 @@ fn episode(out: &mut String, record: &Record, told: &EpisodeRecord, at: At) {
     let mut progress = 0.0;
     if let Some(reset) = &e.first_observation {
         progress = reset.progress;
-        open_step(out, At { episode: e.number, step: 0 }, at);
+        write_step_start(out, StepRef { episode: e.number, step: 0 }, at);
         let _ = writeln!(
             out,
             "<div class=\"obs\">{}</div></div></section>",
@@ -144,15 +144,15 @@ fn episode(out: &mut String, record: &Record, told: &EpisodeRecord, at: At) {
         );
     }
     for step in told.steps() {
-        open_step(out, At { episode: e.number, step: step.number }, at);
-        self::step(out, record, step, &mut progress);
+        write_step_start(out, StepRef { episode: e.number, step: step.number }, at);
+        self::write_step(out, record, step, &mut progress);
         out.push_str("</div></section>\n");
     }
     for failed in &told.failures {
         let _ = writeln!(
             out,
             "<p class=\"bad\">A call failed ({}): {}</p>",
-            escape(&failed.place()),
+            escape(&failed.description()),
             escape(&failed.failure.message)
         );
     }
@@ -162,7 +162,7 @@ fn episode(out: &mut String, record: &Record, told: &EpisodeRecord, at: At) {
     out.push_str("</details>\n");
 }
 
-fn open_step(out: &mut String, here: At, at: At) {
+fn write_step_start(out: &mut String, here: StepRef, at: StepRef) {
     let marked = if here == at { (" marked", " tabindex=\"-1\" autofocus") } else { ("", "") };
     let id = anchor(here);
     let _ = writeln!(
@@ -172,12 +172,12 @@ fn open_step(out: &mut String, here: At, at: At) {
     );
 }
 
-fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
+fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &mut f64) {
     for (was, why) in &step.rejections {
         let _ = writeln!(out, "<p class=\"soft\">rejected <code>{}</code>: {}</p>", escape(was), escape(why));
     }
     for came in &step.partial_replies {
-        let _ = writeln!(out, "<p class=\"soft\">{}</p>", broken_off(came, escape));
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", cancelled_reply_text(came, escape));
     }
     if step.prompt_edited {
         let _ = writeln!(out, "<p class=\"soft\">{PROMPT_EDITED}</p>");
@@ -202,14 +202,14 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         }
     }
     if step.unusable_replies > 0 {
-        let again = times(step.unusable_replies);
+        let again = times_text(step.unusable_replies);
         let _ = writeln!(out, "<p class=\"soft\">asked again, as a reply could not be used: {again}</p>");
     }
     for warning in &step.warnings {
         let _ = writeln!(out, "<p class=\"soft\">warning: {}</p>", escape(warning));
     }
     if let Some(from) = &step.reply_source {
-        let _ = writeln!(out, "<p class=\"soft\">{}</p>", escape(&source_words(from)));
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", escape(&reply_source(from)));
     }
     for complaint in &step.complaints {
         let _ = writeln!(out, "<p class=\"soft\">about the reply: {}</p>", escape(complaint));
@@ -267,30 +267,30 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
             escape(&note.evidence)
         );
     }
-    for reflection in record.reflections(step) {
-        self::reflection(out, reflection);
+    for reflection in record.reflections_after(step) {
+        self::write_reflection(out, reflection);
     }
     for remark in &step.remarks {
         let _ = writeln!(out, "<div class=\"card\">{}</div>", escape(remark));
     }
 }
 
-fn reflection(out: &mut String, reflection: &Reflection) {
+fn write_reflection(out: &mut String, reflection: &Reflection) {
     let _ = writeln!(
         out,
         "<div class=\"card\"><b>{} reflection</b> <span class=\"soft\">by {}</span><ul>",
         reflection.question().name(),
-        author(reflection.author)
+        author_word(reflection.author)
     );
     for item in &reflection.items {
-        let _ = writeln!(out, "<li>{}</li>", words(&item.text));
+        let _ = writeln!(out, "<li>{}</li>", lesson_html(&item.text));
     }
     out.push_str("</ul>");
     if reflection.prompt_edited {
         let _ = write!(out, "<p class=\"soft\">{PROMPT_EDITED}</p>");
     }
     if let Some(from) = &reflection.reply_source {
-        let _ = write!(out, "<p class=\"soft\">{}</p>", escape(&source_words(from)));
+        let _ = write!(out, "<p class=\"soft\">{}</p>", escape(&reply_source(from)));
     }
     for complaint in &reflection.complaints {
         let _ = write!(out, "<p class=\"soft\">about the reply: {}</p>", escape(complaint));
@@ -298,14 +298,14 @@ fn reflection(out: &mut String, reflection: &Reflection) {
     out.push_str("</div>\n");
 }
 
-fn words(text: &LessonText) -> String {
+fn lesson_html(text: &LessonText) -> String {
     match &text.solution {
         Some(solution) => format!("{} → {}", escape(&text.text), escape(solution)),
         None => escape(&text.text),
     }
 }
 
-fn lessons(out: &mut String, record: &Record) {
+fn write_lessons(out: &mut String, record: &SessionRecord) {
     let all = record.lessons();
     if all.is_empty() {
         return;
@@ -323,14 +323,14 @@ fn lessons(out: &mut String, record: &Record) {
         }
         let _ = writeln!(out, "<h2>{}</h2>\n<div class=\"wide\"><table>", kind.name());
         for lesson in of_kind {
-            lesson_row(out, record, lesson);
+            write_lesson_row(out, record, lesson);
         }
         out.push_str("</table></div>\n");
     }
     out.push_str("</details>\n");
 }
 
-fn lesson_row(out: &mut String, record: &Record, lesson: &Lesson) {
+fn write_lesson_row(out: &mut String, record: &SessionRecord, lesson: &Lesson) {
     let class = if lesson.status == LessonStatus::Retired { " class=\"soft\"" } else { "" };
     let source = match lesson.learnt_at {
         (0, _) => {
@@ -343,19 +343,19 @@ fn lesson_row(out: &mut String, record: &Record, lesson: &Lesson) {
         out,
         "<tr{class}><td>{}</td><td>{}</td><td>{source}</td><td class=\"soft\">{}, {}, {}, version {}, in {} prompts{}</td></tr>",
         lesson.number,
-        words(lesson.text()),
-        word(&lesson.origin),
-        word(&lesson.scope),
-        word(&lesson.status),
+        lesson_html(lesson.text()),
+        enum_word(&lesson.origin),
+        enum_word(&lesson.scope),
+        enum_word(&lesson.status),
         lesson.version(),
         lesson.uses,
-        made_from(&record.parents(lesson))
+        parents_text(&record.parent_numbers(lesson))
     );
 }
 
-fn settings(out: &mut String, record: &Record) {
+fn write_settings(out: &mut String, record: &SessionRecord) {
     let Some(spec) = &record.spec else { return };
-    if spec.settings.0.is_empty() && record.changed.is_empty() {
+    if spec.settings.0.is_empty() && record.changed_settings.is_empty() {
         return;
     }
     out.push_str(
@@ -368,10 +368,10 @@ fn settings(out: &mut String, record: &Record) {
             "<tr><td>{}</td><td><code>{}</code></td><td>{}</td></tr>",
             escape(name),
             escape(&setting.value.to_string()),
-            word(&setting.origin)
+            enum_word(&setting.origin)
         );
     }
-    for (seq, name, value) in &record.changed {
+    for (seq, name, value) in &record.changed_settings {
         let _ = writeln!(
             out,
             "<tr><td>{}</td><td><code>{}</code></td><td>a person, event {seq}</td></tr>",

@@ -1,6 +1,6 @@
 //! The whole trajectory as one JSON document, for programs.
 
-use super::Record;
+use super::SessionRecord;
 use super::record::{EpisodeRecord, FailedCall};
 use crate::domain::{
     EpisodeSummary, ExecutedAction, Lesson, Note, Observation, PartialReply, Reflection, RunSpec, Seq, Step,
@@ -19,9 +19,10 @@ struct Document<'a> {
     branch: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     branch_name: Option<&'a str>,
-    began: Option<String>,
+    #[serde(rename = "began")]
+    started_at: Option<String>,
     run: Option<&'a RunSpec>,
-    settings_changed: Vec<Changed<'a>>,
+    settings_changed: Vec<SettingChange<'a>>,
     episodes: Vec<EpisodeJson<'a>>,
     lessons: Vec<&'a Lesson>,
     spent: &'a crate::engine::UsageTotals,
@@ -29,7 +30,7 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
-struct Changed<'a> {
+struct SettingChange<'a> {
     seq: Seq,
     name: &'a str,
     value: &'a Value,
@@ -41,8 +42,10 @@ struct EpisodeJson<'a> {
     task: &'a crate::domain::Task,
     trial: u32,
     role: crate::domain::EpisodeRole,
-    began: Option<String>,
-    ended: Option<String>,
+    #[serde(rename = "began")]
+    started_at: Option<String>,
+    #[serde(rename = "ended")]
+    ended_at: Option<String>,
     start: Option<&'a Observation>,
     steps: Vec<StepJson<'a>>,
     reflections: Vec<&'a Reflection>,
@@ -69,7 +72,8 @@ struct StepJson<'a> {
     thought_edited: bool,
     proposed: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "<[PartialReply]>::is_empty")]
-    broken_off: &'a [PartialReply],
+    #[serde(rename = "broken_off")]
+    cancelled_replies: &'a [PartialReply],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     prompt_edited: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,14 +83,16 @@ struct StepJson<'a> {
     notes: &'a [Note],
     rejections: Vec<RejectionJson<'a>>,
     complaints: &'a [String],
-    unusable: u32,
+    #[serde(rename = "unusable")]
+    unusable_replies: u32,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     warnings: &'a [String],
     remarks: &'a [String],
     lessons_in_prompt: u32,
     usage: &'a Usage,
     #[serde(skip_serializing_if = "Option::is_none")]
-    from: Option<&'a str>,
+    #[serde(rename = "from")]
+    reply_source: Option<&'a str>,
     events: (Seq, Seq),
 }
 
@@ -97,60 +103,60 @@ struct RejectionJson<'a> {
 }
 
 /// The document, indented, with a line break at its end. Field names are those of the journal.
-pub fn json(record: &Record) -> String {
+pub fn render_json(record: &SessionRecord) -> String {
     let document = Document {
         format: "retrospect-trajectory",
         v: 1,
         session: &record.session,
         branch: record.branch.as_ref().map(|b| b.id.0.as_str()),
         branch_name: record.branch.as_ref().and_then(|b| b.name.as_deref()),
-        began: record.began.map(|t| t.to_string()),
+        started_at: record.started_at.map(|t| t.to_string()),
         run: record.spec.as_deref(),
         settings_changed: record
-            .changed
+            .changed_settings
             .iter()
-            .map(|(seq, name, value)| Changed { seq: *seq, name, value })
+            .map(|(seq, name, value)| SettingChange { seq: *seq, name, value })
             .collect(),
-        episodes: record.episodes.iter().map(|e| episode(record, e)).collect(),
+        episodes: record.episodes.iter().map(|e| episode_json(record, e)).collect(),
         lessons: record.lessons(),
-        spent: &record.end.usage,
-        tally: super::Tally::of([&*record.end]),
+        spent: &record.final_state.usage,
+        tally: super::Tally::from_states([&*record.final_state]),
     };
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');
     crate::text::escape_json(&text).into_owned()
 }
 
-fn episode<'a>(record: &'a Record, told: &'a EpisodeRecord) -> EpisodeJson<'a> {
+fn episode_json<'a>(record: &'a SessionRecord, told: &'a EpisodeRecord) -> EpisodeJson<'a> {
     let e = &told.episode;
     EpisodeJson {
         episode: e.number,
         task: &e.task,
         trial: e.trial,
         role: e.role,
-        began: told.began.map(|t| t.to_string()),
-        ended: told.ended.map(|t| t.to_string()),
+        started_at: told.started_at.map(|t| t.to_string()),
+        ended_at: told.ended_at.map(|t| t.to_string()),
         start: e.first_observation.as_ref(),
-        steps: told.steps().map(step).collect(),
+        steps: told.steps().map(step_json).collect(),
         reflections: record
-            .end
+            .final_state
             .reflections
             .iter()
             .map(AsRef::as_ref)
             .filter(|r: &&Reflection| r.episode == e.number)
             .collect(),
-        failures: told.failures.iter().map(failed).collect(),
+        failures: told.failures.iter().map(failure_json).collect(),
         remarks: record.remarks(e.number),
         outcome: e.outcome.as_deref(),
     }
 }
 
-fn failed(failed: &FailedCall) -> FailureJson<'_> {
+fn failure_json(failed: &FailedCall) -> FailureJson<'_> {
     let (seq, question, given_up) = (failed.seq, failed.question, failed.given_up);
     FailureJson { seq, failure: &failed.failure, question, given_up }
 }
 
-fn step(s: &Step) -> StepJson<'_> {
+fn step_json(s: &Step) -> StepJson<'_> {
     StepJson {
         step: s.number,
         thought: s.thought.as_deref(),
@@ -161,7 +167,7 @@ fn step(s: &Step) -> StepJson<'_> {
         } else {
             s.proposed.as_deref().map(Cow::Borrowed)
         },
-        broken_off: &s.partial_replies,
+        cancelled_replies: &s.partial_replies,
         prompt_edited: s.prompt_edited,
         dropped_by: s.dropped_by,
         executed: s.executed.as_ref(),
@@ -173,12 +179,12 @@ fn step(s: &Step) -> StepJson<'_> {
             .map(|(proposed, reason)| RejectionJson { proposed, reason })
             .collect(),
         complaints: &s.complaints,
-        unusable: s.unusable_replies,
+        unusable_replies: s.unusable_replies,
         warnings: &s.warnings,
         remarks: &s.remarks,
         lessons_in_prompt: s.lesson_count,
         usage: &s.usage,
-        from: s.reply_source.as_deref(),
+        reply_source: s.reply_source.as_deref(),
         events: (s.first_seq, s.last_seq),
     }
 }

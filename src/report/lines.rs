@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 /// The fields that `play` and `run` share for a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TurnLine<'a> {
+pub struct StepFields<'a> {
     step: u32,
     action: Option<&'a str>,
     observation: &'a str,
@@ -32,7 +32,7 @@ pub struct TurnLine<'a> {
 
 /// What a second look at the world adds to a turn: it stands in no journal.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Aside {
+pub struct StepExtras {
     /// The commands the world would accept now, in its own order.
     pub admissible: Vec<String>,
     /// What it shows of itself.
@@ -40,14 +40,14 @@ pub struct Aside {
 }
 
 /// A reply of `play --json`. The reset is step 0 without an action, and carries goal and task id in `start`.
-pub fn turn_line<'a>(
+pub fn step_fields<'a>(
     step: u32,
     action: Option<&'a str>,
     turn: &'a StepResult,
-    aside: &'a Aside,
+    aside: &'a StepExtras,
     start: Option<(&'a str, &'a str)>,
-) -> TurnLine<'a> {
-    TurnLine {
+) -> StepFields<'a> {
+    StepFields {
         step,
         action,
         observation: &turn.observation,
@@ -65,7 +65,7 @@ pub fn turn_line<'a>(
 
 /// Tells a run as lines; `session` stands in every line where several runs share one output.
 #[derive(Clone, Debug, Default)]
-pub struct Lines {
+pub struct RunLines {
     /// Name of the session, where lines of several are mixed.
     pub session: Option<String>,
 }
@@ -80,9 +80,9 @@ struct HitLine<'a> {
 }
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct TaggedLine<'a> {
     #[serde(flatten)]
-    line: Line<'a>,
+    line: RunLine<'a>,
     /// The event it tells: the journal holds it and every one before it.
     seq: Seq,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +91,7 @@ struct Told<'a> {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Line<'a> {
+enum RunLine<'a> {
     Run {
         name: &'a str,
         path: &'a str,
@@ -184,23 +184,23 @@ enum Line<'a> {
     },
 }
 
-impl Lines {
+impl RunLines {
     /// The line of an event, without its line break; none for events that are not told. `aside` is asked for only where
     /// the line has a place for it, `path` is the session's folder.
-    pub fn event(
+    pub fn event_line(
         &self,
         envelope: &Envelope,
         after: &State,
         path: &str,
-        aside: impl FnOnce() -> Aside,
+        aside: impl FnOnce() -> StepExtras,
     ) -> Option<String> {
         let look;
         let line = match &envelope.event {
-            Event::RunStarted { session, spec } => run(session, spec, path),
+            Event::RunStarted { session, spec } => run_line(session, spec, path),
             Event::WorldReset { result: turn, goal, .. } => {
                 let episode = after.episode.as_deref()?;
                 look = aside();
-                Line::EpisodeStart {
+                RunLine::EpisodeStart {
                     episode: episode.number,
                     task: &episode.task.id,
                     trial: episode.trial,
@@ -217,7 +217,7 @@ impl Lines {
                 let episode = after.episode.as_deref()?;
                 let told = episode.step(*step)?;
                 look = aside();
-                Line::Step {
+                RunLine::Step {
                     episode: episode.number,
                     step: *step,
                     action: told.action(),
@@ -240,8 +240,8 @@ impl Lines {
                     complaints: &told.complaints,
                 }
             }
-            Event::Warned { step, text } => Line::Warning { step: *step, text },
-            Event::Reflected { reflection } => Line::Reflection {
+            Event::Warned { step, text } => RunLine::Warning { step: *step, text },
+            Event::Reflected { reflection } => RunLine::Reflection {
                 episode: reflection.episode,
                 step: reflection.step,
                 kind: reflection.kind,
@@ -252,7 +252,7 @@ impl Lines {
                 dropped: &reflection.dropped,
                 truncated: reflection.truncated,
             },
-            Event::CallFailed { call, failure } => Line::CallFailed {
+            Event::CallFailed { call, failure } => RunLine::CallFailed {
                 call: *call,
                 place: &failure.source,
                 what: &failure.message,
@@ -268,19 +268,20 @@ impl Lines {
                     condition: &hit.config.condition,
                     why,
                 };
-                if hit.config.warn { Line::Warned(told) } else { Line::Stopped(told) }
+                if hit.config.warn { RunLine::Warned(told) } else { RunLine::Stopped(told) }
             }
-            Event::EpisodeEnded { summary } => {
-                end(summary, after.episode.as_deref().map(|e| e.token_counts).filter(|c| !c.is_empty()))
-            }
+            Event::EpisodeEnded { summary } => episode_end_line(
+                summary,
+                after.episode.as_deref().map(|e| e.token_counts).filter(|c| !c.is_empty()),
+            ),
             _ => return None,
         };
-        serde_json::to_string(&Told { line, seq: envelope.seq, session: self.session.as_deref() }).ok()
+        serde_json::to_string(&TaggedLine { line, seq: envelope.seq, session: self.session.as_deref() }).ok()
     }
 }
 
-fn run<'a>(session: &'a str, spec: &'a RunSpec, path: &'a str) -> Line<'a> {
-    Line::Run {
+fn run_line<'a>(session: &'a str, spec: &'a RunSpec, path: &'a str) -> RunLine<'a> {
+    RunLine::Run {
         name: session,
         path,
         env: spec.tasks.first().map_or("", |t| t.env.as_str()),
@@ -296,8 +297,8 @@ fn run<'a>(session: &'a str, spec: &'a RunSpec, path: &'a str) -> Line<'a> {
     }
 }
 
-fn end(summary: &EpisodeSummary, counted: Option<TokenCounts>) -> Line<'_> {
-    Line::EpisodeEnd {
+fn episode_end_line(summary: &EpisodeSummary, counted: Option<TokenCounts>) -> RunLine<'_> {
+    RunLine::EpisodeEnd {
         episode: summary.number,
         task: &summary.task.id,
         trial: summary.trial,
@@ -314,7 +315,7 @@ fn end(summary: &EpisodeSummary, counted: Option<TokenCounts>) -> Line<'_> {
 }
 
 /// A number with its noun: `1 step`, `2 steps`.
-pub fn counted(number: u64, noun: &str) -> String {
+pub fn pluralize(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 

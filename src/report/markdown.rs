@@ -1,33 +1,33 @@
 //! The whole trajectory as Markdown, to read, to paste into an issue, to keep in git.
 
-use super::record::{times, word};
-use super::transcript::{PROMPT_EDITED, author, broken_off, source_words};
-use super::{EpisodeRecord, Record};
+use super::record::{enum_word, times_text};
+use super::transcript::{PROMPT_EDITED, author_word, cancelled_reply_text, reply_source};
+use super::{EpisodeRecord, SessionRecord};
 use crate::domain::{DecidedBy, Lesson, NoteKind, ShownAs, Step, ThoughtDisposition};
 use crate::text::{escape_markdown as inert, markdown_block, markdown_code as code};
 use std::fmt::Write as _;
 
 /// The document. Text from outside stands in code, so that none of it is taken for Markdown.
-pub fn markdown(record: &Record) -> String {
+pub fn render_markdown(record: &SessionRecord) -> String {
     let mut out = String::new();
     let title = record.episodes.last().map_or("", |e| e.episode.task.goal.as_str());
     let _ = writeln!(out, "# {}\n", inert(if title.is_empty() { &record.session } else { title }));
-    facts(&mut out, record);
+    write_facts(&mut out, record);
     if record.episodes.len() > 1 {
-        contents(&mut out, record);
+        write_contents(&mut out, record);
     }
     for episode in &record.episodes {
-        self::episode(&mut out, record, episode);
+        self::write_episode(&mut out, record, episode);
     }
-    lessons(&mut out, record);
-    settings(&mut out, record);
+    write_lessons(&mut out, record);
+    write_settings(&mut out, record);
     out
 }
 
-fn facts(out: &mut String, record: &Record) {
+fn write_facts(out: &mut String, record: &SessionRecord) {
     let _ = writeln!(out, "- session: {}", code(&record.session));
     if let Some(branch) = &record.branch {
-        let _ = writeln!(out, "- branch: {}", code(&branch.words()));
+        let _ = writeln!(out, "- branch: {}", code(&branch.display_name()));
     }
     if let Some(spec) = &record.spec {
         let _ = writeln!(
@@ -41,16 +41,16 @@ fn facts(out: &mut String, record: &Record) {
         let _ =
             writeln!(out, "- seed: {}, trials: {}, cap: {} steps", spec.seed, spec.trials, spec.limits.steps);
     }
-    if let Some(began) = record.began {
+    if let Some(began) = record.started_at {
         let _ = writeln!(out, "- began: {began:.0}");
     }
-    if record.end.usage.mentor_calls > 0 || record.end.usage.actor_counts.cost_nano > 0 {
-        let _ = writeln!(out, "- asked: {}", record.end.usage.describe());
+    if record.final_state.usage.mentor_calls > 0 || record.final_state.usage.actor_counts.cost_nano > 0 {
+        let _ = writeln!(out, "- asked: {}", record.final_state.usage.describe());
     }
-    let _ = writeln!(out, "- result: {}\n", super::Tally::of([&*record.end]).sentence());
+    let _ = writeln!(out, "- result: {}\n", super::Tally::from_states([&*record.final_state]).sentence());
 }
 
-fn contents(out: &mut String, record: &Record) {
+fn write_contents(out: &mut String, record: &SessionRecord) {
     out.push_str("| episode | task | trial | outcome | assisted |\n|---|---|---|---|---|\n");
     for told in &record.episodes {
         let e = &told.episode;
@@ -68,7 +68,7 @@ fn contents(out: &mut String, record: &Record) {
     out.push('\n');
 }
 
-fn episode(out: &mut String, record: &Record, told: &EpisodeRecord) {
+fn write_episode(out: &mut String, record: &SessionRecord, told: &EpisodeRecord) {
     let e = &told.episode;
     let id = format!("{} {}", inert(&e.task.env), code(&e.task.id));
     let _ = match e.task.goal.as_str() {
@@ -77,17 +77,17 @@ fn episode(out: &mut String, record: &Record, told: &EpisodeRecord) {
     };
     let _ = writeln!(out, "{}{}\n", told.verdict(), if e.assisted { ", assisted by a person" } else { "" });
     if let Some(reset) = &e.first_observation {
-        fence(out, reset.agent_view.as_deref().unwrap_or(&reset.raw));
+        write_code_block(out, reset.agent_view.as_deref().unwrap_or(&reset.raw));
     }
     let mut progress = e.first_observation.as_ref().map_or(0.0, |r| r.progress);
     for step in told.steps() {
-        self::step(out, record, step, &mut progress);
+        self::write_step(out, record, step, &mut progress);
     }
     for failed in &told.failures {
         let _ = writeln!(
             out,
             "- a call failed ({}): {}\n",
-            inert(&failed.place()),
+            inert(&failed.description()),
             code(&failed.failure.message)
         );
     }
@@ -96,13 +96,13 @@ fn episode(out: &mut String, record: &Record, told: &EpisodeRecord) {
     }
 }
 
-fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
+fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &mut f64) {
     let _ = writeln!(out, "### Step {}\n", step.number);
     for (was, why) in &step.rejections {
         let _ = writeln!(out, "- rejected {}: {}", code(was), code(why));
     }
     for came in &step.partial_replies {
-        let _ = writeln!(out, "- {}", broken_off(came, code));
+        let _ = writeln!(out, "- {}", cancelled_reply_text(came, code));
     }
     if step.prompt_edited {
         let _ = writeln!(out, "- {PROMPT_EDITED}");
@@ -122,14 +122,17 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         }
     }
     if step.unusable_replies > 0 {
-        let _ =
-            writeln!(out, "- asked again, as a reply could not be used: {}", times(step.unusable_replies));
+        let _ = writeln!(
+            out,
+            "- asked again, as a reply could not be used: {}",
+            times_text(step.unusable_replies)
+        );
     }
     for warning in &step.warnings {
         let _ = writeln!(out, "- warning: {}", code(warning));
     }
     if let Some(from) = &step.reply_source {
-        let _ = writeln!(out, "- {}", code(&source_words(from)));
+        let _ = writeln!(out, "- {}", code(&reply_source(from)));
     }
     for complaint in &step.complaints {
         let _ = writeln!(out, "- about the reply: {}", code(complaint));
@@ -152,10 +155,10 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         if answer.edited {
             let _ =
                 writeln!(out, "The observation was edited by a person; the world is not. The world said:\n");
-            fence(out, &answer.raw);
+            write_code_block(out, &answer.raw);
             let _ = writeln!(out, "The agent sees:\n");
         }
-        fence(out, answer.agent_view.as_deref().unwrap_or(&answer.raw));
+        write_code_block(out, answer.agent_view.as_deref().unwrap_or(&answer.raw));
         if (answer.progress - *progress).abs() > f64::EPSILON {
             let _ = writeln!(out, "Progress {:.2} → {:.2}\n", progress, answer.progress);
             *progress = answer.progress;
@@ -165,14 +168,14 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
         let _ = writeln!(
             out,
             "- {} {}: {}",
-            word(&note.kind),
+            enum_word(&note.kind),
             inert(&note.detector.replace('_', " ")),
             code(&note.evidence)
         );
     }
-    for reflection in record.reflections(step) {
+    for reflection in record.reflections_after(step) {
         let name = reflection.question().name();
-        let _ = writeln!(out, "- **{name} reflection** ({})", author(reflection.author));
+        let _ = writeln!(out, "- **{name} reflection** ({})", author_word(reflection.author));
         for item in &reflection.items {
             let _ = write!(out, "  - {}", code(&item.text.text));
             if let Some(solution) = &item.text.solution {
@@ -184,7 +187,7 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
             let _ = writeln!(out, "  - {PROMPT_EDITED}");
         }
         if let Some(from) = &reflection.reply_source {
-            let _ = writeln!(out, "  - {}", code(&source_words(from)));
+            let _ = writeln!(out, "  - {}", code(&reply_source(from)));
         }
         for complaint in &reflection.complaints {
             let _ = writeln!(out, "  - about the reply: {}", code(complaint));
@@ -199,32 +202,32 @@ fn step(out: &mut String, record: &Record, step: &Step, progress: &mut f64) {
     out.push('\n');
 }
 
-fn lessons(out: &mut String, record: &Record) {
+fn write_lessons(out: &mut String, record: &SessionRecord) {
     let lessons = record.lessons();
     if lessons.is_empty() {
         return;
     }
     out.push_str("## Lessons\n\n");
     for lesson in lessons {
-        lesson_line(out, record, lesson);
+        write_lesson(out, record, lesson);
     }
     out.push('\n');
 }
 
-fn lesson_line(out: &mut String, record: &Record, lesson: &Lesson) {
+fn write_lesson(out: &mut String, record: &SessionRecord, lesson: &Lesson) {
     let _ = write!(out, "{}. {}: {}", lesson.number, lesson.kind.name(), code(&lesson.text().text));
     if let Some(solution) = &lesson.text().solution {
         let _ = write!(out, " → {}", code(solution));
     }
-    let parents = record.parents(lesson);
+    let parents = record.parent_numbers(lesson);
     let loaded = lesson.file_name().map_or_else(String::new, |name| format!(", loaded from {}", code(name)));
-    let from = super::record::made_from(&parents) + &loaded;
+    let from = super::record::parents_text(&parents) + &loaded;
     let _ = writeln!(
         out,
         " ({}, scope {}, {}, version {}, in {} prompts, learnt at {}.{}{from})",
-        word(&lesson.origin),
-        word(&lesson.scope),
-        word(&lesson.status),
+        enum_word(&lesson.origin),
+        enum_word(&lesson.scope),
+        enum_word(&lesson.status),
         lesson.version(),
         lesson.uses,
         lesson.learnt_at.0,
@@ -232,9 +235,9 @@ fn lesson_line(out: &mut String, record: &Record, lesson: &Lesson) {
     );
 }
 
-fn settings(out: &mut String, record: &Record) {
+fn write_settings(out: &mut String, record: &SessionRecord) {
     let Some(spec) = &record.spec else { return };
-    if spec.settings.0.is_empty() && record.changed.is_empty() {
+    if spec.settings.0.is_empty() && record.changed_settings.is_empty() {
         return;
     }
     out.push_str("## Settings\n\n| name | value | from |\n|---|---|---|\n");
@@ -244,10 +247,10 @@ fn settings(out: &mut String, record: &Record) {
             "| {} | {} | {} |",
             inert(name),
             code(&setting.value.to_string()).replace('|', "\\|"),
-            word(&setting.origin)
+            enum_word(&setting.origin)
         );
     }
-    for (seq, name, value) in &record.changed {
+    for (seq, name, value) in &record.changed_settings {
         let _ = writeln!(
             out,
             "| {} | {} | a person, event {seq} |",
@@ -258,7 +261,7 @@ fn settings(out: &mut String, record: &Record) {
 }
 
 /// Adds a text of several lines as a code block.
-fn fence(out: &mut String, text: &str) {
+fn write_code_block(out: &mut String, text: &str) {
     out.push_str(&markdown_block(text));
     out.push('\n');
 }

@@ -6,24 +6,26 @@
 
 mod aggregate;
 mod attempts;
-mod gather;
+mod collect;
 mod interval;
 mod papers;
 mod rates;
 mod reflections;
-mod tell;
+mod render;
 
 #[cfg(test)]
 mod tests;
 
 pub use aggregate::{Aggregate, Improvement, improvement};
-pub use attempts::{Attempts, attempts, difficulty, short_type};
-pub use gather::{Gather, Gathered};
+pub use attempts::{Attempts, collect_attempts, difficulty, short_type};
+pub use collect::{MetricsCollector, SessionMetrics};
 pub use interval::{Interval, wilson};
-pub use papers::{Cell, Comparison, Row, against, cell_reproduces, rows};
+pub use papers::{
+    PaperComparison, PaperRow, PublishedFigure, compare_with_papers, is_share_of_whole_tasks, paper_rows,
+};
 pub use rates::{ByTrial, Rates};
-pub use reflections::{Reflected, Revision};
-pub use tell::{Form, tell};
+pub use reflections::{ReflectionStats, RevisionCounts};
+pub use render::{Format, render_metrics};
 
 use crate::domain::{EpisodeRole, RunSpec, SettingOrigin, Settings, TokenCounts};
 use crate::engine::{PrefetchStats, fixed_trial};
@@ -37,13 +39,16 @@ pub struct Metrics {
     /// Method, actor and mentor, in words.
     pub label: String,
     /// The actor is the built-in rules or a recording, so that the numbers say nothing of a model.
-    pub stand_in: bool,
+    #[serde(rename = "stand_in")]
+    pub has_stand_in_actor: bool,
     /// The mentor that was asked is a recording, so that what it wrote is not its model's answer to this run.
-    pub mentor_stand_in: bool,
+    #[serde(rename = "mentor_stand_in")]
+    pub has_stand_in_mentor: bool,
     /// The sessions.
     pub sessions: Vec<String>,
     /// Sessions whose run has not ended.
-    pub open: usize,
+    #[serde(rename = "open")]
+    pub open_sessions: usize,
     /// Tasks in which a person had a hand; they stand in no rate.
     pub assisted: usize,
     /// Calibration episodes; they stand in no rate.
@@ -61,12 +66,13 @@ pub struct Metrics {
     /// IQM, mean, median and optimality gap of the scores.
     pub aggregate: Option<Aggregate>,
     /// Length of reflections, recall and precision.
-    pub reflections: Option<Reflected>,
+    pub reflections: Option<ReflectionStats>,
     /// Tokens of all episodes by who counted them, and what the calls cost.
     pub counted: TokenCounts,
     /// What was asked ahead; what of it was for nothing stands in no other count.
     #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
-    pub ahead: PrefetchStats,
+    #[serde(rename = "ahead")]
+    pub prefetch: PrefetchStats,
     /// How the sessions were run.
     #[serde(skip)]
     pub spec: Option<Arc<RunSpec>>,
@@ -80,25 +86,26 @@ pub struct Metrics {
 
 impl Metrics {
     /// Numbers of sessions, one for each way of running, in the order in which the ways came.
-    pub fn of(sessions: Vec<Gathered>) -> Vec<Self> {
-        let mut ways: Vec<(String, Vec<Gathered>)> = Vec::new();
+    pub fn from_sessions(sessions: Vec<SessionMetrics>) -> Vec<Self> {
+        let mut ways: Vec<(String, Vec<SessionMetrics>)> = Vec::new();
         for session in sessions {
-            let way = session.spec.as_deref().map(way).unwrap_or_default() + &session.pool_given.to_string();
+            let way =
+                session.spec.as_deref().map(group_key).unwrap_or_default() + &session.pool_given.to_string();
             match ways.iter_mut().find(|w| w.0 == way) {
                 Some((_, same)) => same.push(session),
                 None => ways.push((way, vec![session])),
             }
         }
-        let mut all: Vec<Self> = ways.into_iter().map(|w| Self::of_one_way(w.1)).collect();
-        name_apart(&mut all);
+        let mut all: Vec<Self> = ways.into_iter().map(|w| Self::from_group(w.1)).collect();
+        disambiguate_labels(&mut all);
         all
     }
 
-    fn of_one_way(mut sessions: Vec<Gathered>) -> Self {
+    fn from_group(mut sessions: Vec<SessionMetrics>) -> Self {
         // The order in which sessions are named changes no number.
         sessions.sort_by(|a, b| a.session.cmp(&b.session));
         let spec = sessions.first().and_then(|s| s.spec.clone());
-        let every: Vec<Attempts> = sessions.iter().flat_map(attempts).collect();
+        let every: Vec<Attempts> = sessions.iter().flat_map(collect_attempts).collect();
         let (assisted, counted): (Vec<_>, Vec<_>) = every.into_iter().partition(|a| a.assisted);
         let grouped = |key: &dyn Fn(&Attempts) -> Option<String>| {
             let mut groups: BTreeMap<String, Vec<&Attempts>> = BTreeMap::new();
@@ -107,35 +114,35 @@ impl Metrics {
                     groups.entry(key).or_default().push(one);
                 }
             }
-            groups.into_iter().map(|(k, g)| (k, Rates::of(&g))).collect()
+            groups.into_iter().map(|(k, g)| (k, Rates::from_tasks(&g))).collect()
         };
         let (actor, mentor) = spec.as_ref().map_or(("", ""), |s| (s.actor.as_str(), s.mentor.as_str()));
         let calibrates =
-            |g: &Gathered| g.episodes.iter().filter(|e| e.role == EpisodeRole::Calibrate).count();
+            |g: &SessionMetrics| g.episodes.iter().filter(|e| e.role == EpisodeRole::Calibrate).count();
         let mut by_round = BTreeMap::new();
         for rounds in counted.iter().filter_map(|a| a.rounds_before_success) {
             *by_round.entry(rounds).or_insert(0) += 1;
         }
         Self {
             label: label(spec.as_deref()),
-            stand_in: is_stand_in(actor),
-            mentor_stand_in: is_stand_in(mentor) && sessions.iter().any(|s| s.mentor_asked),
+            has_stand_in_actor: is_stand_in(actor),
+            has_stand_in_mentor: is_stand_in(mentor) && sessions.iter().any(|s| s.mentor_asked),
             sessions: sessions.iter().map(|s| s.session.clone()).collect(),
-            open: sessions.iter().filter(|s| s.open).count(),
+            open_sessions: sessions.iter().filter(|s| s.open).count(),
             assisted: assisted.len(),
             calibration: sessions.iter().map(calibrates).sum(),
-            all: Rates::of(&counted.iter().collect::<Vec<_>>()),
-            by_type: grouped(&|a| Some(a.kind.clone())),
+            all: Rates::from_tasks(&counted.iter().collect::<Vec<_>>()),
+            by_type: grouped(&|a| Some(a.task_type.clone())),
             by_difficulty: grouped(&|a| difficulty(&a.task).map(str::to_owned)),
-            by_trial: ByTrial::of(&counted),
+            by_trial: ByTrial::from_attempts(&counted),
             by_round,
-            aggregate: Aggregate::of(&counted),
-            reflections: Reflected::of(&sessions),
+            aggregate: Aggregate::from_attempts(&counted),
+            reflections: ReflectionStats::from_sessions(&sessions),
             counted: sessions
                 .iter()
                 .flat_map(|s| &s.episodes)
                 .fold(TokenCounts::default(), |sum, e| sum.plus(e.stats.token_counts)),
-            ahead: sessions.iter().fold(PrefetchStats::default(), |sum, s| sum.plus(s.ahead)),
+            prefetch: sessions.iter().fold(PrefetchStats::default(), |sum, s| sum.plus(s.prefetch)),
             pool_given: sessions.iter().any(|s| s.pool_given),
             spec,
             attempts: counted,
@@ -144,7 +151,7 @@ impl Metrics {
 }
 
 /// What has to be the same for two sessions to be runs of the same thing: all but tasks, seed and where it comes from.
-fn way(spec: &RunSpec) -> String {
+fn group_key(spec: &RunSpec) -> String {
     let Settings(all) = &spec.settings;
     let settings: Vec<String> = all
         .iter()
@@ -185,7 +192,7 @@ fn label(spec: Option<&RunSpec>) -> String {
 }
 
 /// Ways with equal labels are told apart by what differs from the first of them.
-fn name_apart(all: &mut [Metrics]) {
+fn disambiguate_labels(all: &mut [Metrics]) {
     for at in 1..all.len() {
         let (before, rest) = all.split_at_mut(at);
         let Some(this) = rest.first_mut() else { break };

@@ -1,6 +1,6 @@
 //! The whole of a session: every episode with its steps, which the state alone does not keep.
 
-use super::lines::counted;
+use super::lines::pluralize;
 use crate::domain::{BranchId, CallId, EpisodeSummary, Lesson, Question, Reflection, RunSpec, Seq, Step};
 use crate::engine::{Envelope, Episode, Event, Failure, State};
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A place in a session: episode and step, both counted from 1; step 0 is the first observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct At {
+pub struct StepRef {
     /// Episode.
     pub episode: u32,
     /// Step.
@@ -21,7 +21,7 @@ pub struct At {
 /// A text is not a place in a session.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no place in a session: expected EPISODE.STEP, as in `1.14`, or a step number alone")]
-pub struct BadAt {
+pub struct InvalidStepRef {
     /// What was given.
     pub text: String,
 }
@@ -32,9 +32,9 @@ pub struct EpisodeRecord {
     /// Its state after its last event.
     pub episode: Arc<Episode>,
     /// When it began.
-    pub began: Option<Timestamp>,
+    pub started_at: Option<Timestamp>,
     /// When its last event was stamped.
-    pub ended: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
     /// Calls that failed in it, or after its end before the next began.
     pub failures: Vec<FailedCall>,
 }
@@ -56,55 +56,55 @@ pub struct FailedCall {
 
 /// The branch that is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownBranch {
     /// Its id.
     pub id: BranchId,
     /// What a person calls it.
     pub name: Option<String>,
 }
 
-impl Shown {
+impl ShownBranch {
     /// Its id, and its name where it has one.
-    pub fn words(&self) -> String {
+    pub fn display_name(&self) -> String {
         self.name.as_ref().map_or_else(|| self.id.to_string(), |name| format!("{} ({name})", self.id))
     }
 }
 
 /// Everything a session holds, folded once from its events.
 #[derive(Clone, Debug)]
-pub struct Record {
+pub struct SessionRecord {
     /// Its name.
     pub session: String,
     /// Which of its branches this is; none where the events alone are known.
-    pub branch: Option<Shown>,
+    pub branch: Option<ShownBranch>,
     /// What it was started with.
     pub spec: Option<Arc<RunSpec>>,
     /// Settings that were changed while it ran, in order.
-    pub changed: Vec<(Seq, String, Value)>,
+    pub changed_settings: Vec<(Seq, String, Value)>,
     /// Its episodes, in order; the last may be open.
     pub episodes: Vec<EpisodeRecord>,
     /// The state after the last event.
-    pub end: Arc<State>,
+    pub final_state: Arc<State>,
     /// Time of the first event.
-    pub began: Option<Timestamp>,
+    pub started_at: Option<Timestamp>,
 }
 
-/// A [`Record`] that is being made: fed with the events of a branch, one after the other, it holds none of them.
+/// A [`SessionRecord`] that is being made: fed with the events of a branch, one after the other, it holds none of them.
 #[derive(Default)]
-pub struct Recording {
+pub struct SessionRecorder {
     state: State,
     episodes: Vec<EpisodeRecord>,
-    changed: Vec<(Seq, String, Value)>,
-    began: Option<Timestamp>,
+    changed_settings: Vec<(Seq, String, Value)>,
+    started_at: Option<Timestamp>,
 }
 
-impl Recording {
+impl SessionRecorder {
     /// Takes the next event in.
-    pub fn event(&mut self, envelope: &Envelope) {
-        let Self { state, episodes, changed, began } = self;
+    pub fn add_event(&mut self, envelope: &Envelope) {
+        let Self { state, episodes, changed_settings: changed, started_at: began } = self;
         began.get_or_insert(envelope.timestamp);
         if matches!(envelope.event, Event::EpisodeStarted { .. }) {
-            seal(episodes, state);
+            update_last_episode(episodes, state);
         }
         state.apply(envelope);
         match &envelope.event {
@@ -112,8 +112,8 @@ impl Recording {
                 if let Some(episode) = &state.episode {
                     episodes.push(EpisodeRecord {
                         episode: episode.clone(),
-                        began: Some(envelope.timestamp),
-                        ended: None,
+                        started_at: Some(envelope.timestamp),
+                        ended_at: None,
                         failures: Vec::new(),
                     });
                 }
@@ -140,32 +140,32 @@ impl Recording {
         if let Some(last) = episodes.last_mut()
             && state.open_episode().is_some() | matches!(envelope.event, Event::EpisodeEnded { .. })
         {
-            last.ended = Some(envelope.timestamp);
+            last.ended_at = Some(envelope.timestamp);
         }
     }
 
     /// The record of all events so far.
-    pub fn finish(self) -> Record {
-        let Self { state, mut episodes, changed, began } = self;
-        seal(&mut episodes, &state);
-        Record {
+    pub fn finish(self) -> SessionRecord {
+        let Self { state, mut episodes, changed_settings: changed, started_at: began } = self;
+        update_last_episode(&mut episodes, &state);
+        SessionRecord {
             session: state.session.clone(),
             branch: None,
             spec: state.run.clone(),
-            changed,
+            changed_settings: changed,
             episodes,
-            end: Arc::new(state),
-            began,
+            final_state: Arc::new(state),
+            started_at: began,
         }
     }
 }
 
-impl Record {
+impl SessionRecord {
     /// Folds the events of a branch from its first on.
-    pub fn of(events: &[Arc<Envelope>]) -> Self {
-        let mut recording = Recording::default();
+    pub fn from_events(events: &[Arc<Envelope>]) -> Self {
+        let mut recording = SessionRecorder::default();
         for envelope in events {
-            recording.event(envelope);
+            recording.add_event(envelope);
         }
         recording.finish()
     }
@@ -176,47 +176,51 @@ impl Record {
     }
 
     /// The place to open at when none is asked for: the last mistake that a reflection followed, else the last step.
-    pub fn interesting(&self) -> At {
-        let reflected =
-            self.end.reflections.iter().rev().find(|r| r.kind == crate::domain::ReflectionKind::Error);
+    pub fn default_step(&self) -> StepRef {
+        let reflected = self
+            .final_state
+            .reflections
+            .iter()
+            .rev()
+            .find(|r| r.kind == crate::domain::ReflectionKind::Error);
         if let Some(r) = reflected
             && r.step > 0
         {
-            return At { episode: r.episode, step: r.step };
+            return StepRef { episode: r.episode, step: r.step };
         }
         let last = self.episodes.last().map(|e| &e.episode);
-        At { episode: last.map_or(1, |e| e.number), step: last.map_or(0, |e| e.steps.len() as u32) }
+        StepRef { episode: last.map_or(1, |e| e.number), step: last.map_or(0, |e| e.steps.len() as u32) }
     }
 
     /// All lessons there ever were, retired ones too.
     pub fn lessons(&self) -> Vec<&Lesson> {
-        self.end.pool.all().collect()
+        self.final_state.pool.all().collect()
     }
 
     /// The numbers of the lessons that one was made from; what left the pool with its episode has none.
-    pub fn parents(&self, lesson: &Lesson) -> Vec<u32> {
-        lesson.parents.iter().filter_map(|id| self.end.pool.get(id)).map(|l| l.number).collect()
+    pub fn parent_numbers(&self, lesson: &Lesson) -> Vec<u32> {
+        lesson.parents.iter().filter_map(|id| self.final_state.pool.get(id)).map(|l| l.number).collect()
     }
 
     /// The reflections written after a step.
-    pub fn reflections<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = &'a Reflection> {
-        step.reflections.iter().filter_map(|i| self.end.reflections.get(*i as usize)).map(Arc::as_ref)
+    pub fn reflections_after<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = &'a Reflection> {
+        step.reflections.iter().filter_map(|i| self.final_state.reflections.get(*i as usize)).map(Arc::as_ref)
     }
 
     /// Remarks of a person on an episode as a whole.
     pub fn remarks(&self, episode: u32) -> Vec<&str> {
-        self.end.remarks.iter().filter(|r| r.0 == episode).map(|r| r.1.as_str()).collect()
+        self.final_state.remarks.iter().filter(|r| r.0 == episode).map(|r| r.1.as_str()).collect()
     }
 
     /// The summaries of ended episodes.
     pub fn outcomes(&self) -> impl Iterator<Item = &EpisodeSummary> {
-        self.end.ended_episodes.iter().map(Arc::as_ref)
+        self.final_state.ended_episodes.iter().map(Arc::as_ref)
     }
 }
 
 impl FailedCall {
     /// Whose call it was: the place, and the question where it was the mentor's.
-    pub fn place(&self) -> String {
+    pub fn description(&self) -> String {
         let question = self.question.map_or_else(String::new, |q| format!(", {}", q.name()));
         let given_up = if self.given_up { ", given up" } else { "" };
         format!("{}{question}{given_up}", self.failure.source)
@@ -232,10 +236,10 @@ impl EpisodeRecord {
     /// How it went, in a few words.
     pub fn verdict(&self) -> String {
         match &self.episode.outcome {
-            Some(o) if o.won => format!("won after {}", counted(o.steps.into(), "step")),
+            Some(o) if o.won => format!("won after {}", pluralize(o.steps.into(), "step")),
             Some(o) => {
                 let why = o.reason.verdict(o.won);
-                format!("{why} after {}, progress {:.2}", counted(o.steps.into(), "step"), o.progress)
+                format!("{why} after {}, progress {:.2}", pluralize(o.steps.into(), "step"), o.progress)
             }
             None => {
                 format!(
@@ -249,17 +253,17 @@ impl EpisodeRecord {
 }
 
 /// The state knows the last episode better than the copy that was taken when it began.
-fn seal(episodes: &mut [EpisodeRecord], state: &State) {
+fn update_last_episode(episodes: &mut [EpisodeRecord], state: &State) {
     if let (Some(last), Some(episode)) = (episodes.last_mut(), &state.episode) {
         last.episode = episode.clone();
     }
 }
 
-impl FromStr for At {
-    type Err = BadAt;
+impl FromStr for StepRef {
+    type Err = InvalidStepRef;
 
-    fn from_str(text: &str) -> Result<Self, BadAt> {
-        let bad = || BadAt { text: text.to_owned() };
+    fn from_str(text: &str) -> Result<Self, InvalidStepRef> {
+        let bad = || InvalidStepRef { text: text.to_owned() };
         let (episode, step) = match text.split_once('.') {
             Some((episode, step)) => (episode.parse().map_err(|_error| bad())?, step),
             None => (1, text),
@@ -272,14 +276,14 @@ impl FromStr for At {
     }
 }
 
-impl fmt::Display for At {
+impl fmt::Display for StepRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.episode, self.step)
     }
 }
 
 /// The word a one-word enum is written with in the journal, its underscores as blanks.
-pub(super) fn word(value: &impl serde::Serialize) -> String {
+pub(super) fn enum_word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word.replace('_', " "),
         Ok(other) => other.to_string(),
@@ -288,12 +292,12 @@ pub(super) fn word(value: &impl serde::Serialize) -> String {
 }
 
 /// `once`, `3 times`.
-pub(super) fn times(n: u32) -> String {
+pub(super) fn times_text(n: u32) -> String {
     if n == 1 { "once".to_owned() } else { format!("{n} times") }
 }
 
 /// The lessons that one was made from, as the end of a line about it; nothing where it was made from none.
-pub(super) fn made_from(parents: &[u32]) -> String {
+pub(super) fn parents_text(parents: &[u32]) -> String {
     if parents.is_empty() {
         return String::new();
     }

@@ -11,11 +11,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// Plans that are shown, as the public code has it.
-const SHOWN: usize = 3;
+const MAX_SHOWN_PLANS: usize = 3;
 
 /// A row of `env_results_trial_N.json`.
 #[derive(Serialize)]
-struct Row {
+struct ResultRow {
     name: String,
     memory: Vec<String>,
     is_success: bool,
@@ -25,11 +25,11 @@ struct Row {
 /// An episode that was played, with the words before its memory and task.
 struct Attempt {
     episode: Arc<Episode>,
-    before: String,
+    prompt_start: String,
 }
 
 /// The files, by name, of all trials that were played to their end.
-pub fn reflexion(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
+pub fn reflexion_files(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
     let mut state = State::default();
     let mut first: BTreeMap<u32, String> = BTreeMap::new();
     let mut attempts: Vec<Attempt> = Vec::new();
@@ -50,7 +50,7 @@ pub fn reflexion(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
             Event::EpisodeEnded { summary } if summary.role == EpisodeRole::Test => {
                 if let Some(episode) = &state.episode {
                     let before = first.remove(&summary.number).unwrap_or_default();
-                    attempts.push(Attempt { episode: episode.clone(), before });
+                    attempts.push(Attempt { episode: episode.clone(), prompt_start: before });
                 }
             }
             _ => {}
@@ -60,7 +60,7 @@ pub fn reflexion(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut world = String::new();
     for trial in 0..run.trials {
-        let Some(told) = told(&state, run.test_tasks(), &attempts, trial) else { break };
+        let Some(told) = trial_files(&state, run.test_tasks(), &attempts, trial) else { break };
         let _ = write!(world, "\n\n***** Start Trial #{trial} *****\n\n{}", told.world);
         let _ = write!(world, "\n\n***** End Trial #{trial} *****\n\n");
         files.push((format!("env_results_trial_{trial}.json"), told.results));
@@ -70,14 +70,14 @@ pub fn reflexion(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
     files
 }
 
-struct Told {
+struct TrialFiles {
     results: String,
     log: String,
     world: String,
 }
 
 /// What is written of one trial; none where it was not played to its end.
-fn told(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) -> Option<Told> {
+fn trial_files(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) -> Option<TrialFiles> {
     let (mut rows, mut log, mut world) = (Vec::new(), String::new(), String::new());
     let (mut won, mut fresh, mut played) = (0_usize, 0_usize, 0_usize);
     for (z, task) in tasks.iter().enumerate() {
@@ -95,17 +95,17 @@ fn told(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) -> Opti
             Some(attempt) => {
                 played += 1;
                 fresh += usize::from(success);
-                let memory = memory(state, task, trial);
-                let shown = &memory[memory.len().saturating_sub(SHOWN)..];
-                let history = history(attempt, shown);
+                let memory = plans_before_trial(state, task, trial);
+                let shown = &memory[memory.len().saturating_sub(MAX_SHOWN_PLANS)..];
+                let history = attempt_history(attempt, shown);
                 let status = if success { "OK" } else { "FAIL" };
                 let _ = write!(log, "\n#####\n\nEnvironment #{z}:\n{history}\n\nSTATUS: {status}\n\n#####\n");
             }
             None => return None,
         }
         won += usize::from(success);
-        let memory = memory(state, task, trial + 1);
-        rows.push(Row { name: format!("env_{z}"), memory, is_success: success, skip: false });
+        let memory = plans_before_trial(state, task, trial + 1);
+        rows.push(ResultRow { name: format!("env_{z}"), memory, is_success: success, skip: false });
     }
     if played == 0 {
         return None;
@@ -118,11 +118,11 @@ fn told(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) -> Opti
     );
     log.push_str(&sums);
     let _ = writeln!(world, "{sums}");
-    Some(Told { results: indented(&rows), log, world })
+    Some(TrialFiles { results: python_json(&rows), log, world })
 }
 
 /// The plans about a task from its first so many trials, and those the run began with.
-fn memory(state: &State, task: &Task, trials: u32) -> Vec<String> {
+fn plans_before_trial(state: &State, task: &Task, trials: u32) -> Vec<String> {
     let key = task.key();
     let about = |lesson: &&Lesson| {
         if let Some(about) = lesson.task_key.as_deref() {
@@ -137,8 +137,8 @@ fn memory(state: &State, task: &Task, trials: u32) -> Vec<String> {
 }
 
 /// The prompt of an attempt with everything that was done and seen.
-fn history(attempt: &Attempt, memory: &[String]) -> String {
-    let mut text = attempt.before.trim_end().to_owned();
+fn attempt_history(attempt: &Attempt, memory: &[String]) -> String {
+    let mut text = attempt.prompt_start.trim_end().to_owned();
     if !memory.is_empty() {
         text.push_str("\n\nYour memory for the task below:");
         for (number, plan) in memory.iter().enumerate() {
@@ -175,7 +175,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// JSON as Python writes it with an indent of four: characters beyond ASCII are escaped.
-fn indented(rows: &[Row]) -> String {
+fn python_json(rows: &[ResultRow]) -> String {
     let mut out = Vec::new();
     let format = serde_json::ser::PrettyFormatter::with_indent(b"    ");
     if rows.serialize(&mut serde_json::Serializer::with_formatter(&mut out, format)).is_err() {

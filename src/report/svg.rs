@@ -11,24 +11,24 @@ use unicode_width::UnicodeWidthStr as _;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SvgColors {
     /// Text that asks for no colour.
-    pub ink: (u8, u8, u8),
+    pub foreground: (u8, u8, u8),
     /// The page behind it.
-    pub paper: (u8, u8, u8),
+    pub background: (u8, u8, u8),
     /// The sixteen colours of a terminal, in ANSI order.
     pub ansi: [(u8, u8, u8); 16],
 }
 
 /// Width and height of a cell, and the baseline in it, in pixels.
-const W: f64 = 8.4;
-const H: f64 = 18.0;
-const BASE: f64 = 13.4;
+const CELL_WIDTH: f64 = 8.4;
+const CELL_HEIGHT: f64 = 18.0;
+const BASELINE: f64 = 13.4;
 
 impl SvgColors {
     /// A dark terminal.
     pub fn dark() -> Self {
         Self {
-            ink: (0xe4, 0xe7, 0xee),
-            paper: (0x14, 0x17, 0x1d),
+            foreground: (0xe4, 0xe7, 0xee),
+            background: (0x14, 0x17, 0x1d),
             ansi: [
                 (0x2a, 0x30, 0x3b),
                 (0xff, 0x7b, 0x84),
@@ -53,8 +53,8 @@ impl SvgColors {
     /// A light terminal.
     pub fn light() -> Self {
         Self {
-            ink: (0x1d, 0x23, 0x30),
-            paper: (0xff, 0xff, 0xff),
+            foreground: (0x1d, 0x23, 0x30),
+            background: (0xff, 0xff, 0xff),
             ansi: [
                 (0x1d, 0x23, 0x30),
                 (0xad, 0x25, 0x30),
@@ -76,7 +76,7 @@ impl SvgColors {
         }
     }
 
-    fn of(&self, color: Color, or: (u8, u8, u8)) -> (u8, u8, u8) {
+    fn resolve(&self, color: Color, or: (u8, u8, u8)) -> (u8, u8, u8) {
         let ansi = |i: usize| self.ansi.get(i).copied().unwrap_or(or);
         match color {
             Color::Reset => or,
@@ -113,16 +113,16 @@ impl SvgColors {
 
 /// What two neighbouring cells must share to be one run.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Look {
-    ink: (u8, u8, u8),
-    paper: (u8, u8, u8),
+struct CellStyle {
+    foreground: (u8, u8, u8),
+    background: (u8, u8, u8),
     modifier: Modifier,
 }
 
 /// The picture; `title` is what a screen reader says of it.
-pub fn svg(buffer: &Buffer, colors: &SvgColors, title: &str) -> String {
+pub fn render_svg(buffer: &Buffer, colors: &SvgColors, title: &str) -> String {
     let (columns, rows) = (buffer.area.width, buffer.area.height);
-    let (width, height) = (f64::from(columns) * W + 16.0, f64::from(rows) * H + 16.0);
+    let (width, height) = (f64::from(columns) * CELL_WIDTH + 16.0, f64::from(rows) * CELL_HEIGHT + 16.0);
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -131,55 +131,56 @@ pub fn svg(buffer: &Buffer, colors: &SvgColors, title: &str) -> String {
          Consolas, monospace\" font-size=\"14\">\n<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{}\"/>\n\
          <g transform=\"translate(8 8)\" fill=\"{}\">",
         escape_html(title),
-        hex(colors.paper),
-        hex(colors.ink)
+        hex_color(colors.background),
+        hex_color(colors.foreground)
     );
     for y in 0..rows {
-        row(&mut out, buffer, colors, y, columns);
+        write_row(&mut out, buffer, colors, y, columns);
     }
     out.push_str("</g>\n</svg>\n");
     out
 }
 
-fn row(out: &mut String, buffer: &Buffer, colors: &SvgColors, y: u16, columns: u16) {
-    let cells: Vec<(Look, String, u16)> = (0..columns)
+fn write_row(out: &mut String, buffer: &Buffer, colors: &SvgColors, y: u16, columns: u16) {
+    let cells: Vec<(CellStyle, String, u16)> = (0..columns)
         .filter_map(|x| buffer.cell((buffer.area.x + x, buffer.area.y + y)))
         .map(|cell| {
             let symbol = clean(cell.symbol()).replace('\n', " ");
             let wide = u16::try_from(symbol.width()).unwrap_or(1).max(1);
-            (look_of(cell, colors), symbol, wide)
+            (cell_style(cell, colors), symbol, wide)
         })
         .collect();
-    papers(out, &cells, colors, y);
+    write_backgrounds(out, &cells, colors, y);
     let mut x = 0;
     while let Some((look, symbol, wide)) = cells.get(usize::from(x)) {
         let same = |n: u16| cells.get(usize::from(x + n)).is_some_and(|c| c.0 == *look);
-        let (left, top) = (f64::from(x) * W, f64::from(y) * H);
-        if let Some(mut shape) = shape(symbol, left, top) {
+        let (left, top) = (f64::from(x) * CELL_WIDTH, f64::from(y) * CELL_HEIGHT);
+        if let Some(mut shape) = cell_shape(symbol, left, top) {
             let mut n = 1;
             if symbol == "─" {
                 // A long line is one stroke, not one a cell.
                 while same(n) && cells[usize::from(x + n)].1 == "─" {
                     n += 1;
                 }
-                shape.path = format!("M{left:.1} {:.1}h{:.1}", top + H / 2.0, f64::from(n) * W);
+                shape.path =
+                    format!("M{left:.1} {:.1}h{:.1}", top + CELL_HEIGHT / 2.0, f64::from(n) * CELL_WIDTH);
             }
-            let _ = write!(out, "<path d=\"{}\" {}/>", shape.path, shape.paint(look.ink));
+            let _ = write!(out, "<path d=\"{}\" {}/>", shape.path, shape.paint_attributes(look.foreground));
             x += n;
         } else if *wide > 1 {
-            text(out, symbol, x, y, *look, colors);
+            write_text(out, symbol, x, y, *look, colors);
             x += wide;
         } else {
             let mut run = symbol.clone();
             let mut n = 1;
             while same(n)
                 && cells[usize::from(x + n)].2 == 1
-                && shape(&cells[usize::from(x + n)].1, 0.0, 0.0).is_none()
+                && cell_shape(&cells[usize::from(x + n)].1, 0.0, 0.0).is_none()
             {
                 run.push_str(&cells[usize::from(x + n)].1);
                 n += 1;
             }
-            text(out, &run, x, y, *look, colors);
+            write_text(out, &run, x, y, *look, colors);
             x += n;
         }
     }
@@ -187,27 +188,28 @@ fn row(out: &mut String, buffer: &Buffer, colors: &SvgColors, y: u16, columns: u
 }
 
 /// The backgrounds of a row, one rectangle for neighbours of one colour.
-fn papers(out: &mut String, cells: &[(Look, String, u16)], colors: &SvgColors, y: u16) {
+fn write_backgrounds(out: &mut String, cells: &[(CellStyle, String, u16)], colors: &SvgColors, y: u16) {
     let mut x = 0;
-    for group in cells.chunk_by(|a, b| a.0.paper == b.0.paper) {
+    for group in cells.chunk_by(|a, b| a.0.background == b.0.background) {
         if let Some((look, ..)) = group.first()
-            && look.paper != colors.paper
+            && look.background != colors.background
         {
             let _ = write!(
                 out,
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{H}\" fill=\"{}\"/>",
-                f64::from(x) * W,
-                f64::from(y) * H,
-                f64::from(group.len() as u32) * W,
-                hex(look.paper)
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{CELL_HEIGHT}\" fill=\"{}\"/>",
+                f64::from(x) * CELL_WIDTH,
+                f64::from(y) * CELL_HEIGHT,
+                f64::from(group.len() as u32) * CELL_WIDTH,
+                hex_color(look.background)
             );
         }
         x += group.len() as u32;
     }
 }
 
-fn look_of(cell: &Cell, colors: &SvgColors) -> Look {
-    let (mut ink, mut paper) = (colors.of(cell.fg, colors.ink), colors.of(cell.bg, colors.paper));
+fn cell_style(cell: &Cell, colors: &SvgColors) -> CellStyle {
+    let (mut ink, mut paper) =
+        (colors.resolve(cell.fg, colors.foreground), colors.resolve(cell.bg, colors.background));
     if cell.modifier.contains(Modifier::REVERSED) {
         std::mem::swap(&mut ink, &mut paper);
     }
@@ -216,10 +218,10 @@ fn look_of(cell: &Cell, colors: &SvgColors) -> Look {
     }
     let kept =
         Modifier::BOLD | Modifier::DIM | Modifier::ITALIC | Modifier::UNDERLINED | Modifier::CROSSED_OUT;
-    Look { ink, paper, modifier: cell.modifier & kept }
+    CellStyle { foreground: ink, background: paper, modifier: cell.modifier & kept }
 }
 
-fn text(out: &mut String, run: &str, start: u16, y: u16, look: Look, colors: &SvgColors) {
+fn write_text(out: &mut String, run: &str, start: u16, y: u16, look: CellStyle, colors: &SvgColors) {
     let lead = run.len() - run.trim_start_matches(' ').len();
     let words = run.trim_matches(' ');
     if words.is_empty() {
@@ -228,12 +230,12 @@ fn text(out: &mut String, run: &str, start: u16, y: u16, look: Look, colors: &Sv
     let _ = write!(
         out,
         "<text x=\"{:.1}\" y=\"{:.1}\" textLength=\"{:.1}\" xml:space=\"preserve\"",
-        (f64::from(start) + lead as f64) * W,
-        f64::from(y) * H + BASE,
-        words.width() as f64 * W
+        (f64::from(start) + lead as f64) * CELL_WIDTH,
+        f64::from(y) * CELL_HEIGHT + BASELINE,
+        words.width() as f64 * CELL_WIDTH
     );
-    if look.ink != colors.ink {
-        let _ = write!(out, " fill=\"{}\"", hex(look.ink));
+    if look.foreground != colors.foreground {
+        let _ = write!(out, " fill=\"{}\"", hex_color(look.foreground));
     }
     for (modifier, attribute) in [
         (Modifier::BOLD, " font-weight=\"bold\""),
@@ -264,23 +266,23 @@ struct Shape {
 }
 
 impl Shape {
-    fn paint(&self, ink: (u8, u8, u8)) -> String {
+    fn paint_attributes(&self, ink: (u8, u8, u8)) -> String {
         if self.filled {
-            format!("fill=\"{}\"", hex(ink))
+            format!("fill=\"{}\"", hex_color(ink))
         } else {
             format!(
                 "fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"",
-                hex(ink),
+                hex_color(ink),
                 if self.heavy { 2.2 } else { 1.1 }
             )
         }
     }
 }
 
-fn shape(symbol: &str, x: f64, y: f64) -> Option<Shape> {
+fn cell_shape(symbol: &str, x: f64, y: f64) -> Option<Shape> {
     let mut chars = symbol.chars();
     let (c, None) = (chars.next()?, chars.next()) else { return None };
-    if let Some(path) = block(c, x, y) {
+    if let Some(path) = block_path(c, x, y) {
         return Some(Shape { path, filled: true, heavy: false });
     }
     // Arms of frame characters: left, right, up, down.
@@ -304,8 +306,8 @@ fn shape(symbol: &str, x: f64, y: f64) -> Option<Shape> {
         '┛' => ([1, 0, 1, 0], true),
         _ => return None,
     };
-    let (cx, cy) = (x + W / 2.0, y + H / 2.0);
-    let ends = [(x, cy), (x + W, cy), (cx, y), (cx, y + H)];
+    let (cx, cy) = (x + CELL_WIDTH / 2.0, y + CELL_HEIGHT / 2.0);
+    let ends = [(x, cy), (x + CELL_WIDTH, cy), (cx, y), (cx, y + CELL_HEIGHT)];
     let mut path = String::new();
     for (arm, (ex, ey)) in arms.iter().zip(ends) {
         if *arm == 1 {
@@ -316,22 +318,22 @@ fn shape(symbol: &str, x: f64, y: f64) -> Option<Shape> {
 }
 
 /// Block elements as rectangles.
-fn block(symbol: char, x: f64, y: f64) -> Option<String> {
+fn block_path(symbol: char, x: f64, y: f64) -> Option<String> {
     let eighths = |row: &str| row.chars().position(|b| b == symbol).map(|n| (n as f64 + 1.0) / 8.0);
     let (left, top, wide, high) = if let Some(part) = eighths("▁▂▃▄▅▆▇█") {
-        (x, y + H * (1.0 - part), W, H * part)
+        (x, y + CELL_HEIGHT * (1.0 - part), CELL_WIDTH, CELL_HEIGHT * part)
     } else if let Some(part) = eighths("▏▎▍▌▋▊▉") {
-        (x, y, W * part, H)
+        (x, y, CELL_WIDTH * part, CELL_HEIGHT)
     } else if symbol == '▀' {
-        (x, y, W, H / 2.0)
+        (x, y, CELL_WIDTH, CELL_HEIGHT / 2.0)
     } else if symbol == '▐' {
-        (x + W / 2.0, y, W / 2.0, H)
+        (x + CELL_WIDTH / 2.0, y, CELL_WIDTH / 2.0, CELL_HEIGHT)
     } else {
         return None;
     };
     Some(format!("M{left:.1} {top:.1}h{wide:.1}v{high:.1}h-{wide:.1}z"))
 }
 
-fn hex((r, g, b): (u8, u8, u8)) -> String {
+fn hex_color((r, g, b): (u8, u8, u8)) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }

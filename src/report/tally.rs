@@ -1,7 +1,7 @@
 //! What the episodes of a run come to, as its summary tells it: AgentBoard's rates, over all and for easy and hard apart.
 
 use super::ByTask;
-use super::lines::counted;
+use super::lines::pluralize;
 use crate::domain::{EpisodeRole, EpisodeSummary, TokenCounts};
 use crate::engine::{PrefetchStats, State};
 use serde::Serialize;
@@ -15,13 +15,15 @@ pub struct Tally {
     pub episodes: u32,
     /// Episodes that are open: what they have cost so far is counted, and they are in no rate.
     #[serde(skip_serializing_if = "is_zero")]
-    pub open: u32,
+    #[serde(rename = "open")]
+    pub open_episodes: u32,
     /// Those a person had a hand in; they are in no rate.
     pub assisted: u32,
     /// Unassisted test episodes that were won.
     pub won: u32,
     /// Unassisted test episodes.
-    pub counted: u32,
+    #[serde(rename = "counted")]
+    pub counted_episodes: u32,
     /// `won` over `counted`; none where nothing counts.
     pub success_rate: Option<f64>,
     /// Mean progress of the counted episodes; none where nothing counts.
@@ -30,7 +32,7 @@ pub struct Tally {
     pub grounding_accuracy: Option<f64>,
     /// The same for easy and hard tasks apart, where tasks are labelled.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub by_difficulty: BTreeMap<String, Graded>,
+    pub by_difficulty: BTreeMap<String, DifficultyRates>,
     /// Steps of all episodes, the open ones too.
     pub steps: u64,
     /// World actions of all episodes.
@@ -44,7 +46,8 @@ pub struct Tally {
     pub spent: TokenCounts,
     /// What was asked ahead (`--prefetch`); what of it was for nothing stands in none of the counts above.
     #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
-    pub ahead: PrefetchStats,
+    #[serde(rename = "ahead")]
+    pub prefetch: PrefetchStats,
     /// Lessons in force at the end.
     pub lessons: u32,
     /// Tasks that no person had a hand in.
@@ -53,7 +56,7 @@ pub struct Tally {
     pub solved: u32,
     /// Some task had several trials.
     #[serde(skip)]
-    several: bool,
+    has_several_trials: bool,
     /// Progress of the tasks together, at the end of the last trial of each.
     #[serde(skip)]
     progress: f64,
@@ -61,11 +64,12 @@ pub struct Tally {
 
 /// The rates of tasks of one difficulty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Graded {
+pub struct DifficultyRates {
     /// Unassisted test episodes that were won.
     pub won: u32,
     /// Unassisted test episodes.
-    pub counted: u32,
+    #[serde(rename = "counted")]
+    pub counted_episodes: u32,
     /// `won` over `counted`.
     pub success_rate: Option<f64>,
     /// Mean progress.
@@ -80,12 +84,12 @@ fn is_zero(number: &u32) -> bool {
 }
 
 /// A rate as people read it.
-fn percent(rate: Option<f64>) -> String {
+fn format_percent(rate: Option<f64>) -> String {
     format!("{:.1} %", rate.unwrap_or(0.0) * 100.0)
 }
 
-impl Graded {
-    fn of(episodes: &[&EpisodeSummary]) -> Self {
+impl DifficultyRates {
+    fn from_episodes(episodes: &[&EpisodeSummary]) -> Self {
         let mean = |numbers: &[f64]| {
             (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
         };
@@ -94,41 +98,42 @@ impl Graded {
         let grounding: Vec<f64> = episodes.iter().filter_map(|e| e.grounding()).collect();
         Self {
             won: episodes.iter().filter(|e| e.won).count() as u32,
-            counted: episodes.len() as u32,
+            counted_episodes: episodes.len() as u32,
             success_rate: mean(&success),
             progress_rate: mean(&progress),
             grounding_accuracy: mean(&grounding),
         }
     }
 
-    fn words(&self) -> String {
-        let grounding =
-            self.grounding_accuracy.map_or_else(String::new, |g| format!(", grounding {}", percent(Some(g))));
+    fn summary(&self) -> String {
+        let grounding = self
+            .grounding_accuracy
+            .map_or_else(String::new, |g| format!(", grounding {}", format_percent(Some(g))));
         format!(
             "{} of {} won ({}), progress {}{grounding}",
             self.won,
-            self.counted,
-            percent(self.success_rate),
-            percent(self.progress_rate)
+            self.counted_episodes,
+            format_percent(self.success_rate),
+            format_percent(self.progress_rate)
         )
     }
 }
 
 impl Tally {
     /// Counts the episodes of these states together.
-    pub fn of<'a>(states: impl IntoIterator<Item = &'a State>) -> Self {
+    pub fn from_states<'a>(states: impl IntoIterator<Item = &'a State>) -> Self {
         let mut tally = Self::default();
         let mut counted: Vec<&EpisodeSummary> = Vec::new();
         for state in states {
-            let by_task = ByTask::of(state.ended_episodes.iter().map(AsRef::as_ref));
+            let by_task = ByTask::from_episodes(state.ended_episodes.iter().map(AsRef::as_ref));
             tally.tasks += by_task.tasks as u32;
             tally.solved += by_task.solved as u32;
             tally.progress += by_task.progress;
-            tally.several |= by_task.several;
+            tally.has_several_trials |= by_task.has_several_trials;
             tally.lessons += state.pool.all().filter(|l| l.is_active()).count() as u32;
-            tally.ahead = tally.ahead.plus(state.prefetch_stats());
+            tally.prefetch = tally.prefetch.plus(state.prefetch_stats());
             if let Some(open) = state.open_episode() {
-                tally.open += 1;
+                tally.open_episodes += 1;
                 tally.steps += u64::from(state.counted_steps(open));
                 tally.moves += u64::from(open.moves);
                 tally.calls += u64::from(open.calls);
@@ -149,8 +154,8 @@ impl Tally {
                 }
             }
         }
-        let all = Graded::of(&counted);
-        (tally.won, tally.counted) = (all.won, all.counted);
+        let all = DifficultyRates::from_episodes(&counted);
+        (tally.won, tally.counted_episodes) = (all.won, all.counted_episodes);
         (tally.success_rate, tally.progress_rate) = (all.success_rate, all.progress_rate);
         tally.grounding_accuracy = all.grounding_accuracy;
         let mut grades: BTreeMap<String, Vec<&EpisodeSummary>> = BTreeMap::new();
@@ -159,39 +164,42 @@ impl Tally {
                 grades.entry(word.to_owned()).or_default().push(episode);
             }
         }
-        tally.by_difficulty =
-            grades.into_iter().map(|(word, episodes)| (word, Graded::of(&episodes))).collect();
+        tally.by_difficulty = grades
+            .into_iter()
+            .map(|(word, episodes)| (word, DifficultyRates::from_episodes(&episodes)))
+            .collect();
         tally
     }
 
     /// In one sentence.
     pub fn sentence(&self) -> String {
-        let open = if self.open > 0 { format!(" and {} open", self.open) } else { String::new() };
-        let episodes = counted(u64::from(self.episodes), "episode");
-        let mut told = format!("{episodes}{open}, {}", counted(self.steps, "step"));
-        if self.several && self.tasks > 0 {
+        let open =
+            if self.open_episodes > 0 { format!(" and {} open", self.open_episodes) } else { String::new() };
+        let episodes = pluralize(u64::from(self.episodes), "episode");
+        let mut told = format!("{episodes}{open}, {}", pluralize(self.steps, "step"));
+        if self.has_several_trials && self.tasks > 0 {
             let all = f64::from(self.tasks);
             let _ = write!(
                 told,
                 ", {} of {} solved ({}), progress {}",
                 self.solved,
-                counted(u64::from(self.tasks), "task"),
-                percent(Some(f64::from(self.solved) / all)),
-                percent(Some(self.progress / all))
+                pluralize(u64::from(self.tasks), "task"),
+                format_percent(Some(f64::from(self.solved) / all)),
+                format_percent(Some(self.progress / all))
             );
-        } else if self.counted > 0 {
-            let all = Graded {
+        } else if self.counted_episodes > 0 {
+            let all = DifficultyRates {
                 won: self.won,
-                counted: self.counted,
+                counted_episodes: self.counted_episodes,
                 success_rate: self.success_rate,
                 progress_rate: self.progress_rate,
                 grounding_accuracy: self.grounding_accuracy,
             };
-            let _ = write!(told, ", {}", all.words());
+            let _ = write!(told, ", {}", all.summary());
         }
         if self.by_difficulty.len() > 1 {
             for (word, graded) in &self.by_difficulty {
-                let _ = write!(told, "; {word}: {}", graded.words());
+                let _ = write!(told, "; {word}: {}", graded.summary());
             }
         }
         if self.assisted > 0 {
@@ -200,7 +208,7 @@ impl Tally {
         if let Some(cost) = self.spent.format_cost() {
             let _ = write!(told, "; {} tokens ({}), cost {cost}", self.tokens, self.spent.describe());
         }
-        if let Some(words) = self.ahead.describe() {
+        if let Some(words) = self.prefetch.describe() {
             let _ = write!(told, "; asked ahead: {words}");
         }
         told

@@ -49,7 +49,7 @@ fn files() -> BTreeMap<String, String> {
 
 #[test]
 fn a_transcript_tells_every_word_once_and_no_control_sequence() {
-    let told = transcript(&events());
+    let told = render_transcript(&events());
     insta::assert_snapshot!(told);
     assert!(!told.contains('\u{1b}'));
 }
@@ -65,20 +65,20 @@ fn a_transcript_can_be_taken_up_at_any_event() {
         states.push(state);
     }
     let rest = |mut told: Transcript, from: usize| -> String {
-        (from..events.len()).map(|n| told.event(&events[n], &states[n + 1])).collect()
+        (from..events.len()).map(|n| told.event_lines(&events[n], &states[n + 1])).collect()
     };
     for cut in 0..events.len() {
         let mut whole = Transcript::default();
         for n in 0..cut {
-            whole.event(&events[n], &states[n + 1]);
+            whole.event_lines(&events[n], &states[n + 1]);
         }
-        assert_eq!(rest(Transcript::at(&states[cut]), cut), rest(whole, cut), "from event {cut}");
+        assert_eq!(rest(Transcript::from_state(&states[cut]), cut), rest(whole, cut), "from event {cut}");
     }
 }
 
 #[test]
 fn markdown_has_the_whole_trajectory() {
-    insta::assert_snapshot!(markdown(&Record::of(&events())));
+    insta::assert_snapshot!(render_markdown(&SessionRecord::from_events(&events())));
 }
 
 #[test]
@@ -88,15 +88,15 @@ fn episodes_were_headed_by_the_id_of_their_task() {
     let session = SESSION.replace(&task(""), &task(r#","goal":"heat <b>apple</b>""#));
     assert_ne!(session, SESSION);
     let events = events_of(&session);
-    let told = transcript(&events);
+    let told = render_transcript(&events);
     assert!(told.contains("\nEpisode 1: heat <b>apple</b> (household easy/heat/23), trial 1\n"), "{told}");
     assert_eq!(
         told.matches("heat <b>apple</b>").count(),
         2,
         "in the heading and in the world's words: {told}"
     );
-    assert_eq!(told, transcript(&self::events()), "it makes no difference when the goal is known");
-    let page = markdown(&Record::of(&events));
+    assert_eq!(told, render_transcript(&self::events()), "it makes no difference when the goal is known");
+    let page = render_markdown(&SessionRecord::from_events(&events));
     assert!(
         page.contains("\n## Episode 1: heat &lt;b>apple&lt;/b> (household `easy/heat/23`), trial 1\n"),
         "{page}"
@@ -110,7 +110,7 @@ fn markdown_keeps_no_tag_outside_of_code() {
         .replace("household", "<script>alert(1)</script>")
         .replace("wrong_appliance", "<script>")
         .replace("frequency", "<script>");
-    let told = markdown(&Record::of(&events_of(&hostile)));
+    let told = render_markdown(&SessionRecord::from_events(&events_of(&hostile)));
     let outside: String = told.split('`').step_by(2).collect();
     assert!(told.contains("<script>") && outside.contains("&lt;script>"), "{told}");
     assert!(!outside.contains('<'), "{outside}");
@@ -118,7 +118,7 @@ fn markdown_keeps_no_tag_outside_of_code() {
 
 #[test]
 fn json_has_the_whole_trajectory() {
-    let text = json(&Record::of(&events()));
+    let text = render_json(&SessionRecord::from_events(&events()));
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     let step = &value["episodes"][0]["steps"][0];
     assert_eq!(value["format"], "retrospect-trajectory");
@@ -136,7 +136,7 @@ fn json_has_the_whole_trajectory() {
 
 #[test]
 fn a_page_is_whole_without_network_or_script_and_gives_its_session_back() {
-    let page = html(&Record::of(&events()), At { episode: 1, step: 1 }, &files());
+    let page = render_html(&SessionRecord::from_events(&events()), StepRef { episode: 1, step: 1 }, &files());
     insta::assert_snapshot!(page.split("</style>").nth(1).unwrap().split("<script").next().unwrap());
     for outside in ["http://", "https://", "src=", "@import", "url(", "<link"] {
         assert!(!page.contains(outside), "{outside}");
@@ -145,12 +145,12 @@ fn a_page_is_whole_without_network_or_script_and_gives_its_session_back() {
     assert_eq!(page.matches("</script>").count(), 1, "hostile text cannot end the block");
     assert!(page.contains("prefers-color-scheme: dark"));
     assert_eq!(page.matches("autofocus").count(), 1, "one marked step");
-    assert_eq!(carried(&page).unwrap().files, files());
+    assert_eq!(extract_session(&page).unwrap().files, files());
 }
 
 #[test]
 fn what_is_no_report_is_said_to_be_none() {
-    let page = carry(&files(), None);
+    let page = embed_session(&files(), None);
     let cases: [(&str, &str); 4] = [
         ("<html></html>", "carries no retrospect session"),
         (&page[..page.len() - 20], "damaged"),
@@ -158,7 +158,7 @@ fn what_is_no_report_is_said_to_be_none() {
         (&page.replace("branches/trunk.jsonl", "branches/../../x.jsonl"), "is no file of a session"),
     ];
     for (text, words) in cases {
-        let error = carried(text).unwrap_err().to_string();
+        let error = extract_session(text).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
 }
@@ -170,13 +170,19 @@ fn run_lines_keep_their_fields_in_order() {
         .iter()
         .filter_map(|e| {
             state.apply(e);
-            let aside =
-                || Aside { admissible: vec!["look".to_owned()], world: serde_json::json!({"inventory": []}) };
-            Lines::default().event(e, &state, "sessions/s1", aside)
+            let aside = || StepExtras {
+                admissible: vec!["look".to_owned()],
+                world: serde_json::json!({"inventory": []}),
+            };
+            RunLines::default().event_line(e, &state, "sessions/s1", aside)
         })
         .collect();
     insta::assert_snapshot!(lines.join("\n"));
-    insta::assert_snapshot!(summary_line(&Tally::of([&state]), "finished", &["sessions/s1".to_owned()]));
+    insta::assert_snapshot!(summary_line(
+        &Tally::from_states([&state]),
+        "finished",
+        &["sessions/s1".to_owned()]
+    ));
 }
 
 /// The summary of a run that was stopped counted nothing of the episode that it was stopped in.
@@ -194,13 +200,16 @@ fn a_stopped_run_counts_the_episode_that_is_open() {
             r#"{"type":"reply_received","call":4,"text":"look","usage":{"prompt_tokens":10,"reply_tokens":2}}"#,
         )
     );
-    let mut gather = metrics::Gather::default();
+    let mut gather = metrics::MetricsCollector::default();
     for envelope in events_of(&open) {
         state.apply(&envelope);
-        gather.event(&envelope);
+        gather.add_event(&envelope);
     }
-    let tally = Tally::of([&state]);
-    assert_eq!((tally.episodes, tally.open, tally.counted, tally.success_rate), (0, 1, 0, None));
+    let tally = Tally::from_states([&state]);
+    assert_eq!(
+        (tally.episodes, tally.open_episodes, tally.counted_episodes, tally.success_rate),
+        (0, 1, 0, None)
+    );
     assert_eq!((tally.steps, tally.moves, tally.calls, tally.tokens), (1, 1, 2, 12));
     assert_eq!(tally.spent.reported, 12);
     let ahead = "asked ahead: 1 asked, 0 used, 0 for nothing; 1 open, 30 tokens";
@@ -208,15 +217,15 @@ fn a_stopped_run_counts_the_episode_that_is_open() {
     let line: serde_json::Value = serde_json::from_str(&summary_line(&tally, "interrupted", &[])).unwrap();
     assert_eq!((&line["open"], &line["steps"], &line["calls"]), (&1.into(), &1.into(), &2.into()));
     // A killed session that nobody has taken up again.
-    assert_eq!(gather.finish().ahead.pending.tokens(), 30);
+    assert_eq!(gather.finish().prefetch.pending.tokens(), 30);
 }
 
 #[test]
 fn places_are_read() {
-    assert_eq!("2.14".parse(), Ok(At { episode: 2, step: 14 }));
-    assert_eq!("14".parse(), Ok(At { episode: 1, step: 14 }));
+    assert_eq!("2.14".parse(), Ok(StepRef { episode: 2, step: 14 }));
+    assert_eq!("14".parse(), Ok(StepRef { episode: 1, step: 14 }));
     for bad in ["", "0.1", "1.", "a.b", "1.2.3", "-1"] {
-        assert!(bad.parse::<At>().is_err(), "{bad}");
+        assert!(bad.parse::<StepRef>().is_err(), "{bad}");
     }
 }
 
@@ -230,7 +239,7 @@ fn a_picture_joins_runs_and_draws_frames() {
     buffer.set_string(0, 0, "┌─ a <goal> ─┐", Style::new());
     buffer.set_string(0, 1, "│ 日本 red ▄", Style::new().fg(Color::Red).add_modifier(Modifier::BOLD));
     buffer.set_string(0, 2, "sel", Style::new().add_modifier(Modifier::REVERSED));
-    insta::assert_snapshot!(svg(&buffer, &SvgColors::dark(), "a test"));
+    insta::assert_snapshot!(render_svg(&buffer, &SvgColors::dark(), "a test"));
 }
 
 /// What a mentor was asked, what of it failed or was not used, and what a lesson was made from.
@@ -261,10 +270,10 @@ fn questions_complaints_given_up_calls_and_parents_are_told() {
 {"type":"reflected","reflection":{"kind":"experience","author":"mentor","episode":1,"step":1,"call":6,"items":[],"complaints":["given up after a failed call: connection refused"]}}
 "#;
     let events = events_of(session);
-    let record = Record::of(&events);
-    insta::assert_snapshot!("mentor_transcript", transcript(&events));
-    insta::assert_snapshot!("mentor_markdown", markdown(&record));
-    let page = html(&record, At::default(), &files());
+    let record = SessionRecord::from_events(&events);
+    insta::assert_snapshot!("mentor_transcript", render_transcript(&events));
+    insta::assert_snapshot!("mentor_markdown", render_markdown(&record));
+    let page = render_html(&record, StepRef::default(), &files());
     let told = [
         "a call failed (mentor, Experience, given up): connection refused",
         "<b>Lesson that fits reflection</b>",
@@ -276,7 +285,7 @@ fn questions_complaints_given_up_calls_and_parents_are_told() {
     for words in told {
         assert!(page.to_lowercase().contains(&words.to_lowercase()), "{words}");
     }
-    let document: serde_json::Value = serde_json::from_str(&json(&record)).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&render_json(&record)).unwrap();
     assert_eq!(document["episodes"][0]["failures"][0]["given_up"], true);
     assert_eq!(document["episodes"][0]["failures"][0]["question"]["kind"], "experience");
     assert_eq!(document["spent"]["mentor_calls"], 2);
@@ -289,10 +298,10 @@ fn an_action_in_the_place_of_a_thought_says_so_everywhere() {
     let session = SESSION
         .replace(r#","action":"go to stoveburner 1"}"#, "}")
         .replace(r#""was":"go to stoveburner 1""#, r#""was":"think: hot""#);
-    let record = Record::of(&events_of(&session));
-    let told = json(&record);
+    let record = SessionRecord::from_events(&events_of(&session));
+    let told = render_json(&record);
     assert!(told.contains(r#""proposed": "think: "#) && !told.contains(r#""proposed": null"#), "{told}");
-    for page in [markdown(&record), html(&record, At { episode: 1, step: 1 }, &files())] {
+    for page in [render_markdown(&record), render_html(&record, StepRef { episode: 1, step: 1 }, &files())] {
         assert!(page.contains("in place of") && !page.contains("in place of <code>nothing"), "{page}");
         assert!(!page.contains("in place of `nothing`") && page.contains("dropped from later prompts"));
     }

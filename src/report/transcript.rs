@@ -1,6 +1,6 @@
 //! The session as lines of plain text: no frames, no colours, no cursor movement; fit for logs and screen readers.
 
-use super::lines::counted;
+use super::lines::pluralize;
 use crate::domain::{
     Author, DecidedBy, EpisodeRole, LessonOp, LessonText, ModelRole, NoteKind, PartialReply, Reflection,
     describe_setting_value,
@@ -14,44 +14,44 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
     /// Lines before the first episode are behind us.
-    begun: bool,
+    has_started: bool,
     /// The progress that was told last.
     progress: f64,
     /// The episode's heading is still to be told: it begins with the goal, which its first observation may bring.
-    headless: bool,
+    heading_pending: bool,
 }
 
 /// The whole transcript of a branch.
-pub fn transcript(events: &[Arc<Envelope>]) -> String {
+pub fn render_transcript(events: &[Arc<Envelope>]) -> String {
     let mut state = State::default();
     let mut told = Transcript::default();
     let mut out = String::new();
     for envelope in events {
         state.apply(envelope);
-        out.push_str(&told.event(envelope, &state));
+        out.push_str(&told.event_lines(envelope, &state));
     }
     out
 }
 
 impl Transcript {
     /// A transcript that goes on from a state: what came before it has been told elsewhere.
-    pub fn at(state: &State) -> Self {
+    pub fn from_state(state: &State) -> Self {
         let open = state.open_episode();
         let fresh = open.is_some_and(|e| e.first_observation.is_none());
         Self {
-            begun: state.ended_episodes.len() + usize::from(open.is_some() && !fresh) > 0,
+            has_started: state.ended_episodes.len() + usize::from(open.is_some() && !fresh) > 0,
             progress: state.unchanged_result().progress,
-            headless: fresh,
+            heading_pending: fresh,
         }
     }
 
     /// What an event adds; `after` is the state after it. Empty for events that a reader need not know of, else whole
     /// lines, each with its line break.
-    pub fn event(&mut self, envelope: &Envelope, after: &State) -> String {
+    pub fn event_lines(&mut self, envelope: &Envelope, after: &State) -> String {
         let mut told = String::new();
-        self.tell(&mut told, envelope, after);
-        if self.headless && !told.is_empty() {
-            self.headless = false;
+        self.write_event(&mut told, envelope, after);
+        if self.heading_pending && !told.is_empty() {
+            self.heading_pending = false;
             return self.heading(after) + &told;
         }
         told
@@ -59,7 +59,7 @@ impl Transcript {
 
     fn heading(&mut self, after: &State) -> String {
         let Some(episode) = &after.episode else { return String::new() };
-        let mut out = String::from(if std::mem::replace(&mut self.begun, true) { "\n" } else { "" });
+        let mut out = String::from(if std::mem::replace(&mut self.has_started, true) { "\n" } else { "" });
         let (task, trial) = (&episode.task, episode.trial);
         let id = format!("{} {}", task.env, task.id);
         let name = if task.goal.is_empty() { id } else { format!("{} ({id})", task.goal) };
@@ -68,14 +68,14 @@ impl Transcript {
             EpisodeRole::Calibrate => ", to learn from",
             EpisodeRole::Explore => ", explored without a goal",
         };
-        line(&mut out, "", &format!("Episode {}: {name}, trial {trial}{role}", episode.number));
+        write_line(&mut out, "", &format!("Episode {}: {name}, trial {trial}{role}", episode.number));
         out
     }
 
-    fn tell(&mut self, out: &mut String, envelope: &Envelope, after: &State) {
+    fn write_event(&mut self, out: &mut String, envelope: &Envelope, after: &State) {
         match &envelope.event {
             Event::RunStarted { spec, .. } => {
-                line(
+                write_line(
                     out,
                     "",
                     &format!(
@@ -83,80 +83,96 @@ impl Transcript {
                         spec.method,
                         spec.actor,
                         spec.mentor,
-                        counted(spec.tasks.len() as u64, "task"),
+                        pluralize(spec.tasks.len() as u64, "task"),
                         spec.seed
                     ),
                 );
             }
             Event::PoolLoaded { source, lesson_count: lessons } => {
-                line(out, "", &format!("{} loaded from {source}", counted(u64::from(*lessons), "lesson")));
+                write_line(
+                    out,
+                    "",
+                    &format!("{} loaded from {source}", pluralize(u64::from(*lessons), "lesson")),
+                );
             }
             Event::EpisodeStarted { .. } => {
-                self.headless = true;
+                self.heading_pending = true;
                 self.progress = 0.0;
             }
             Event::WorldReset { result: turn, agent_view: seen, .. } => {
                 self.progress = turn.progress;
-                block(out, "    ", seen.as_deref().unwrap_or(&turn.observation));
+                write_block(out, "    ", seen.as_deref().unwrap_or(&turn.observation));
             }
             Event::ReplyReceived { reply_source: Some(from), .. } => {
-                line(out, "      ", &source_words(from));
+                write_line(out, "      ", &reply_source(from));
             }
             Event::SettingsUnsent { role: asked, settings: what, .. } => {
                 let who = match asked {
                     ModelRole::Actor => "actor",
                     ModelRole::Mentor => "mentor",
                 };
-                line(out, "      ", &format!("request to the {who}'s server changed: {}", what.join("; ")));
+                write_line(
+                    out,
+                    "      ",
+                    &format!("request to the {who}'s server changed: {}", what.join("; ")),
+                );
             }
-            Event::Warned { text, .. } => line(out, "      warning: ", text),
+            Event::Warned { text, .. } => write_line(out, "      warning: ", text),
             Event::Proposed { step, thought, complaints, .. } => {
                 if let Some(thought) = thought {
-                    line(out, &format!("{step:>3} think  "), thought);
+                    write_line(out, &format!("{step:>3} think  "), thought);
                 }
                 for complaint in complaints {
-                    line(out, "      (reply) ", complaint);
+                    write_line(out, "      (reply) ", complaint);
                 }
             }
             Event::ActionOverridden { step, proposed: was, action, .. } => {
                 let was = was.as_deref().unwrap_or("nothing");
-                line(out, &format!("{step:>3} override  "), &format!("{was} -> {action}"));
+                write_line(out, &format!("{step:>3} override  "), &format!("{was} -> {action}"));
             }
             Event::ProposalRejected { step, proposed: was, reason } => {
-                line(out, &format!("{step:>3} rejected  "), &format!("{was}: {reason}"));
+                write_line(out, &format!("{step:>3} rejected  "), &format!("{was}: {reason}"));
             }
             Event::AskedAgain { step, unusable_reason: unusable } => {
                 let why = unusable.as_ref().map_or(String::new(), |why| format!(": {why}"));
-                line(out, &format!("{step:>3} "), &format!("asked again{why}"));
+                write_line(out, &format!("{step:>3} "), &format!("asked again{why}"));
             }
             Event::ActionTaken { step, executed, .. } => {
                 if !executed.action.trim_start().starts_with("think:")
                     || executed.decided_by == DecidedBy::Person
                 {
                     let by = if executed.decided_by == DecidedBy::Person { "  (by you)" } else { "" };
-                    line(out, &format!("{step:>3} > "), &format!("{}{by}", executed.action));
+                    write_line(out, &format!("{step:>3} > "), &format!("{}{by}", executed.action));
                 }
                 if let (Some(sent), Some(rule)) = (&executed.sent, &executed.rule) {
-                    line(out, "      ", &format!("sent as `{sent}` by rule {rule}"));
+                    write_line(out, "      ", &format!("sent as `{sent}` by rule {rule}"));
                 }
             }
             Event::Observed { result: turn, agent_view: seen, .. } => {
-                block(out, "      ", seen.as_deref().unwrap_or(&turn.observation));
+                write_block(out, "      ", seen.as_deref().unwrap_or(&turn.observation));
                 if (turn.progress - self.progress).abs() > f64::EPSILON {
-                    line(out, "      ", &format!("progress {:.2} -> {:.2}", self.progress, turn.progress));
+                    write_line(
+                        out,
+                        "      ",
+                        &format!("progress {:.2} -> {:.2}", self.progress, turn.progress),
+                    );
                     self.progress = turn.progress;
                 }
             }
             Event::Noted { notes, .. } => {
                 for note in notes.iter().filter(|n| n.kind == NoteKind::Mistake) {
-                    line(out, "      ! ", &format!("{}: {}", note.detector.replace('_', " "), note.evidence));
+                    write_line(
+                        out,
+                        "      ! ",
+                        &format!("{}: {}", note.detector.replace('_', " "), note.evidence),
+                    );
                 }
             }
-            Event::Reflected { reflection } => reflected(out, reflection),
-            Event::LessonChanged { op, author: by } => lesson(out, op, *by, after),
+            Event::Reflected { reflection } => write_reflection(out, reflection),
+            Event::LessonChanged { op, author: by } => write_lesson(out, op, *by, after),
             Event::PoolProposed { change } => {
                 let (name, lines) = (change.question.name(), change.items.len());
-                line(out, "      ", &format!("{name}: its {lines} lines wait for a person's word"));
+                write_line(out, "      ", &format!("{name}: its {lines} lines wait for a person's word"));
             }
             Event::PoolSettled { refused } => {
                 let numbers: Vec<String> = refused.iter().map(|n| (n + 1).to_string()).collect();
@@ -164,30 +180,38 @@ impl Transcript {
                     [] => "every line of the summary was accepted".to_owned(),
                     some => format!("of the summary's lines these were refused: {}", some.join(", ")),
                 };
-                line(out, "      ", &words);
+                write_line(out, "      ", &words);
             }
             Event::LessonUndone { .. } | Event::EditUndone { .. } => {
                 let words = after.describe_undo(&envelope.event);
-                line(out, "      ", words.as_deref().unwrap_or("a change was taken back"));
+                write_line(out, "      ", words.as_deref().unwrap_or("a change was taken back"));
             }
             Event::LessonRedone { .. } | Event::EditRedone { .. } => {
                 let words = after.describe_undo(&envelope.event);
-                line(out, "      ", words.as_deref().unwrap_or("a change was made again"));
+                write_line(out, "      ", words.as_deref().unwrap_or("a change was made again"));
             }
             Event::ThoughtEdited { step, text, .. } => {
                 let words = text.as_deref().unwrap_or("(none)");
-                line(out, &format!("{step:>3} thought, edited by a person  "), words);
+                write_line(out, &format!("{step:>3} thought, edited by a person  "), words);
             }
             Event::ObservationEdited { step, text, .. } => {
-                line(out, &format!("{step:>3} observation, edited by a person; the world is not  "), text);
+                write_line(
+                    out,
+                    &format!("{step:>3} observation, edited by a person; the world is not  "),
+                    text,
+                );
             }
-            Event::Remarked { step, text } => line(out, &format!("{step:>3} remark  "), text),
+            Event::Remarked { step, text } => write_line(out, &format!("{step:>3} remark  "), text),
             Event::SettingChanged { name, value } => {
-                line(out, "      ", &format!("setting {name} = {}", describe_setting_value(name, value)));
+                write_line(
+                    out,
+                    "      ",
+                    &format!("setting {name} = {}", describe_setting_value(name, value)),
+                );
             }
             Event::RunChanged { spec } => {
                 let (method, actor, mentor) = (&spec.method, &spec.actor, &spec.mentor);
-                line(
+                write_line(
                     out,
                     "      ",
                     &format!("the run goes on with: {method}, actor {actor}, mentor {mentor}"),
@@ -198,22 +222,22 @@ impl Transcript {
                 let question = failed.and_then(|(effect, _)| effect.question());
                 let of = question.map_or_else(String::new, |q| format!(" ({})", q.name()));
                 let words = format!("{}{of}: {}; {}", failure.source, failure.message, failure.hint);
-                line(out, "      FAILED ", &words);
+                write_line(out, "      FAILED ", &words);
             }
             Event::PromptSent { prompt } => {
                 if let Some(question) = prompt.question {
-                    line(out, "      ? ", &format!("the mentor is asked: {}", question.name()));
+                    write_line(out, "      ? ", &format!("the mentor is asked: {}", question.name()));
                 }
             }
             Event::PromptDrafted { prompt } if prompt.edited => {
-                line(out, "      ", "the prompt was changed before it was sent");
+                write_line(out, "      ", "the prompt was changed before it was sent");
             }
-            Event::CallGivenUp { .. } => line(out, "      ", "went on without the answer"),
+            Event::CallGivenUp { .. } => write_line(out, "      ", "went on without the answer"),
             Event::CallCancelled { partial_reply: came, .. } => {
-                line(out, "      ", &broken_off(came, |text| format!("{text:?}")));
+                write_line(out, "      ", &cancelled_reply_text(came, |text| format!("{text:?}")));
             }
             Event::Diverged { episode, step, recorded, actual: now } => {
-                line(
+                write_line(
                     out,
                     "      DIFFERENT ",
                     &format!(
@@ -225,49 +249,51 @@ impl Transcript {
                 let how = if summary.won {
                     "won".to_owned()
                 } else {
-                    format!("not won: {}", reason(summary.reason))
+                    format!("not won: {}", reason_word(summary.reason))
                 };
                 let hand = if summary.assisted { ", assisted by a person" } else { "" };
-                line(
+                write_line(
                     out,
                     "",
                     &format!(
                         "Episode {} {how} after {}, {}, progress {:.2}{hand}",
                         summary.number,
-                        counted(summary.steps.into(), "step"),
-                        counted(summary.moves.into(), "move"),
+                        pluralize(summary.steps.into(), "step"),
+                        pluralize(summary.moves.into(), "move"),
                         summary.progress
                     ),
                 );
             }
             Event::RunEnded => {
                 let tally = after.ended_episodes.iter().filter(|e| e.won).count();
-                line(
+                write_line(
                     out,
                     "",
                     &format!(
                         "Run over: {tally} of {} won",
-                        counted(after.ended_episodes.len() as u64, "episode")
+                        pluralize(after.ended_episodes.len() as u64, "episode")
                     ),
                 );
             }
             Event::BreakpointHit { .. } => {
                 if let Some(hit) = after.breakpoints.last_hit.as_ref() {
                     let head = if hit.config.warn { "      WATCH " } else { "      STOP " };
-                    line(out, head, &hit.describe());
+                    write_line(out, head, &hit.describe());
                 }
             }
             Event::BreakpointSet { breakpoint, config: stop } => {
-                line(out, "      ", &format!("{} {breakpoint} set: {stop}", stop.kind_name()));
+                write_line(out, "      ", &format!("{} {breakpoint} set: {stop}", stop.kind_name()));
             }
             Event::BreakpointSwitched { breakpoint, enabled: on } => {
                 let how = if *on { "on" } else { "off" };
-                line(out, "      ", &format!("breakpoint {breakpoint} switched {how}"));
+                write_line(out, "      ", &format!("breakpoint {breakpoint} switched {how}"));
             }
             Event::BreakpointRemoved { breakpoint } => {
-                line(out, "      ", &format!("breakpoint {breakpoint} deleted"));
+                write_line(out, "      ", &format!("breakpoint {breakpoint} deleted"));
             }
-            Event::Paused { reason: PauseReason::Failure } => line(out, "      ", "paused: a call failed"),
+            Event::Paused { reason: PauseReason::Failure } => {
+                write_line(out, "      ", "paused: a call failed")
+            }
             Event::TextDefined { .. }
             | Event::PromptDrafted { .. }
             | Event::StepOpened { .. }
@@ -289,39 +315,39 @@ impl Transcript {
     }
 }
 
-fn reflected(out: &mut String, reflection: &Reflection) {
-    let by = author(reflection.author);
-    line(out, "      * ", &format!("{} reflection ({by})", reflection.question().name()));
+fn write_reflection(out: &mut String, reflection: &Reflection) {
+    let by = author_word(reflection.author);
+    write_line(out, "      * ", &format!("{} reflection ({by})", reflection.question().name()));
     for item in &reflection.items {
-        line(out, "        - ", &words(&item.text));
+        write_line(out, "        - ", &lesson_text(&item.text));
     }
     for complaint in &reflection.complaints {
-        line(out, "        (reply) ", complaint);
+        write_line(out, "        (reply) ", complaint);
     }
 }
 
 /// Lessons that a reflection just brought are told by it; what a person does to the pool is told here.
-fn lesson(out: &mut String, op: &LessonOp, by: Author, after: &State) {
+fn write_lesson(out: &mut String, op: &LessonOp, by: Author, after: &State) {
     if by != Author::Person {
         return;
     }
     let number = after.pool.get(op.id()).map_or(0, |l| l.number);
     let told = match op {
         LessonOp::Add { kind, text, .. } => {
-            format!("lesson {number} added ({}): {}", kind.name(), words(text))
+            format!("lesson {number} added ({}): {}", kind.name(), lesson_text(text))
         }
-        LessonOp::Edit { text, .. } => format!("lesson {number} now says: {}", words(text)),
-        LessonOp::Status { status, .. } => format!("lesson {number} is {}", super::record::word(status)),
+        LessonOp::Edit { text, .. } => format!("lesson {number} now says: {}", lesson_text(text)),
+        LessonOp::Status { status, .. } => format!("lesson {number} is {}", super::record::enum_word(status)),
         LessonOp::Rescope { scope, .. } => {
-            format!("lesson {number} now has scope {}", super::record::word(scope))
+            format!("lesson {number} now has scope {}", super::record::enum_word(scope))
         }
         LessonOp::Move { to, .. } => format!("lesson {number} moved to place {}", to + 1),
         LessonOp::Recur { .. } => format!("lesson {number} was drawn again"),
     };
-    line(out, "      ", &told);
+    write_line(out, "      ", &told);
 }
 
-fn words(text: &LessonText) -> String {
+fn lesson_text(text: &LessonText) -> String {
     match &text.solution {
         Some(solution) => format!("{} -> {solution}", text.text),
         None => text.text.clone(),
@@ -329,7 +355,7 @@ fn words(text: &LessonText) -> String {
 }
 
 /// Where a reply came from that no model gave now, in words: `recorded:NAME` or `cache`, as the journal has it.
-pub fn source_words(from: &str) -> String {
+pub fn reply_source(from: &str) -> String {
     match from.strip_prefix("recorded:") {
         Some(session) => format!("recorded reply, taken from session {session}"),
         None => "kept reply, taken from the cache".to_owned(),
@@ -340,7 +366,7 @@ pub fn source_words(from: &str) -> String {
 pub(super) const PROMPT_EDITED: &str = "a person had changed the words of its prompt";
 
 /// What there is of an answer that a person broke off; `quote` makes its words fit to be shown.
-pub(super) fn broken_off(came: &PartialReply, quote: impl Fn(&str) -> String) -> String {
+pub(super) fn cancelled_reply_text(came: &PartialReply, quote: impl Fn(&str) -> String) -> String {
     let cost = came.describe_cost().map_or_else(String::new, |cost| format!(" ({cost})"));
     let mut told = format!("broken off by a person{cost}");
     for (name, words) in [("reasoning", &came.reasoning), ("answer", &came.text)] {
@@ -352,7 +378,7 @@ pub(super) fn broken_off(came: &PartialReply, quote: impl Fn(&str) -> String) ->
 }
 
 /// Who wrote a reflection, in a word.
-pub(super) fn author(author: Author) -> &'static str {
+pub(super) fn author_word(author: Author) -> &'static str {
     match author {
         Author::Symbolic => "rules",
         Author::Mentor => "mentor",
@@ -361,18 +387,18 @@ pub(super) fn author(author: Author) -> &'static str {
     }
 }
 
-fn reason(reason: crate::domain::EndReason) -> String {
-    super::record::word(&reason)
+fn reason_word(reason: crate::domain::EndReason) -> String {
+    super::record::enum_word(&reason)
 }
 
 /// One line: a lead, then the text with its line breaks turned into blanks.
-fn line(out: &mut String, lead: &str, text: &str) {
+fn write_line(out: &mut String, lead: &str, text: &str) {
     let flat = clean(text).replace('\n', " ");
     let _ = writeln!(out, "{lead}{}", flat.trim_end());
 }
 
 /// A text of several lines, each behind the lead; empty lines are left out.
-fn block(out: &mut String, lead: &str, text: &str) {
+fn write_block(out: &mut String, lead: &str, text: &str) {
     for part in clean(text).lines().filter(|l| !l.trim().is_empty()) {
         let _ = writeln!(out, "{lead}{}", part.trim_end());
     }

@@ -14,7 +14,7 @@ pub fn main_cause(mistakes: &[(String, u32)]) -> Option<&str> {
 }
 
 /// What a detector's finding says of an episode, after "n episodes"; its name where it has no words of its own.
-pub fn cause_words(detector: &str) -> String {
+pub fn cause_text(detector: &str) -> String {
     let words = match detector {
         "already_closed" => "closed what was closed",
         "already_open" => "opened what was open",
@@ -65,6 +65,6 @@ mod tests {
         assert_eq!(of(&[("nothing_happened", 9)]).as_deref(), Some("nothing_happened"));
         let told = of(&[("container_closed", 2), ("nothing_happened", 9), ("wrong_object", 2)]);
         assert_eq!(told.as_deref(), Some("container_closed"), "of equal ones the first by name");
-        assert_eq!(cause_words("went_mad"), "went mad");
+        assert_eq!(cause_text("went_mad"), "went mad");
     }
 }

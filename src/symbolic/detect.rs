@@ -1,13 +1,15 @@
 //! The detectors. Each looks at the last step, at what is known from before ([`Situation`]) and at the tallies; the work
 //! is bounded by the texts of the step, not by the length of the episode. None of them sees `truth`.
 
-use super::evidence::{evidence, short};
+use super::evidence::{evidence_text, shorten};
 use super::failure;
-use super::goal::{Goal, Rung};
+use super::goal::{Goal, Subgoal};
+use super::parsing::{
+    Door, NOTHING_HAPPENS, ParsedAction, ParsedObservation, parse_action, parse_observation, type_of_name,
+};
 use super::planning;
 use super::situation::Situation;
 use super::thresholds::{CIRCLE_VISITS, CIRCLE_WINDOW, REPEAT_AFTER};
-use super::words::{Door, NOTHING, ParsedAction, ParsedObservation, act, kind, said};
 use crate::domain::{Note, NoteKind, Step};
 use crate::engine::{Episode, State};
 use std::collections::BTreeMap;
@@ -19,7 +21,7 @@ pub fn detect(state: &State) -> Vec<Note> {
         return Vec::new();
     };
     if step.is_thought_only() {
-        return only_thoughts(episode, step);
+        return detect_only_thoughts(episode, step);
     }
     if super::grid::is_grid(episode) {
         return super::grid::detect(state, episode, step, answer.raw.trim());
@@ -29,187 +31,216 @@ pub fn detect(state: &State) -> Vec<Note> {
     }
     let executed = step.executed.as_ref();
     let action = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
-    let mut look = Look {
+    let mut look = StepDetector {
         state,
         episode,
         step,
         action,
         text: answer.raw.trim(),
-        act: act(action),
-        said: said(answer.raw.trim()),
-        goal: Goal::read(&episode.task.goal),
-        before: Situation::of(episode),
+        parsed_action: parse_action(action),
+        parsed_observation: parse_observation(answer.raw.trim()),
+        goal: Goal::parse(&episode.task.goal),
+        previous: Situation::from_episode(episode),
         notes: Vec::new(),
     };
     let lists = executed.is_some_and(|e| e.rule.as_ref().is_some_and(|r| r.contains("check")));
-    if (!answer.valid || look.text == NOTHING) && !lists {
-        look.nothing_happened();
+    if (!answer.valid || look.text == NOTHING_HAPPENS) && !lists {
+        look.detect_failure();
     } else {
-        look.something_happened();
+        look.detect_effects();
     }
-    look.repeats(answer.valid && look.text != NOTHING);
+    look.detect_repeats(answer.valid && look.text != NOTHING_HAPPENS);
     look.notes
 }
 
-struct Look<'a> {
+struct StepDetector<'a> {
     state: &'a State,
     episode: &'a Episode,
     step: &'a Step,
     action: &'a str,
     text: &'a str,
-    act: ParsedAction,
-    said: ParsedObservation,
+    parsed_action: ParsedAction,
+    parsed_observation: ParsedObservation,
     goal: Option<Goal>,
-    before: Situation,
+    previous: Situation,
     notes: Vec<Note>,
 }
 
-impl Look<'_> {
-    fn note(&mut self, detector: &str, kind: NoteKind, parts: &[(&str, &str)]) {
+impl StepDetector<'_> {
+    fn add_note(&mut self, detector: &str, kind: NoteKind, parts: &[(&str, &str)]) {
         let parts = parts.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        let evidence = evidence(self.action, self.text);
+        let evidence = evidence_text(self.action, self.text);
         self.notes.push(Note { detector: detector.to_owned(), kind, evidence, parts });
     }
 
-    fn mistake(&mut self, detector: &str, parts: &[(&str, &str)]) {
-        self.note(detector, NoteKind::Mistake, parts);
+    fn add_mistake(&mut self, detector: &str, parts: &[(&str, &str)]) {
+        self.add_note(detector, NoteKind::Mistake, parts);
     }
 
-    fn nothing_happened(&mut self) {
-        let (why, parts) = failure::why(self.episode, &self.act, &self.before);
-        self.mistake("nothing_happened", &[("why", why), ("action", self.action)]);
-        let evidence = evidence(self.action, self.text);
+    fn detect_failure(&mut self) {
+        let (why, parts) = failure::failure_reason(self.episode, &self.parsed_action, &self.previous);
+        self.add_mistake("nothing_happened", &[("why", why), ("action", self.action)]);
+        let evidence = evidence_text(self.action, self.text);
         self.notes.push(Note { detector: why.to_owned(), kind: NoteKind::Mistake, evidence, parts });
     }
 
-    fn something_happened(&mut self) {
-        let now = self.before.after(&self.act, &self.said, self.goal.as_ref(), self.step.number);
-        if now != self.before {
-            self.notes.push(now.note(evidence(self.action, self.text)));
+    fn detect_effects(&mut self) {
+        let now = self.previous.after_step(
+            &self.parsed_action,
+            &self.parsed_observation,
+            self.goal.as_ref(),
+            self.step.number,
+        );
+        if now != self.previous {
+            self.notes.push(now.to_note(evidence_text(self.action, self.text)));
         }
         if let Some(goal) = self.goal.clone() {
-            self.subgoals(&goal, &now);
-            self.wrong_moves(&goal, &now);
-            self.search(&goal, &now);
+            self.detect_subgoals(&goal, &now);
+            self.detect_wrong_moves(&goal, &now);
+            self.detect_search(&goal, &now);
         } else if self.episode.progress_step == self.step.number && self.episode.progress > 0.0 {
-            self.note("progress", NoteKind::Progress, &[]);
+            self.add_note("progress", NoteKind::Progress, &[]);
         }
     }
 
     /// The rungs of the ladder that this step reached, in order; one answer may reach several.
-    fn subgoals(&mut self, goal: &Goal, now: &Situation) {
-        let ladder = goal.ladder();
-        let mut reached = reached(self.episode);
+    fn detect_subgoals(&mut self, goal: &Goal, now: &Situation) {
+        let ladder = goal.subgoals();
+        let mut reached = reached_subgoals(self.episode);
         let mut used = false;
         while let Some(rung) = ladder.get(reached) {
             let hit = match rung {
-                Rung::Seen => {
-                    let held = self.said.took.as_ref().is_some_and(|(o, _)| kind(o) == goal.object());
+                Subgoal::Seen => {
+                    let held = self
+                        .parsed_observation
+                        .taken
+                        .as_ref()
+                        .is_some_and(|(o, _)| type_of_name(o) == goal.object());
                     held || now.open_target().is_some()
                 }
-                Rung::Taken => !used && kind(&now.hand) == goal.object() && self.said.took.is_some(),
-                Rung::Treated(how) => {
-                    self.said.treated.as_ref().is_some_and(|(h, o, _)| h == how && kind(o) == goal.object())
+                Subgoal::Taken => {
+                    !used
+                        && type_of_name(&now.held) == goal.object()
+                        && self.parsed_observation.taken.is_some()
                 }
-                Rung::Placed => {
-                    let put = self.said.put.as_ref();
-                    !used && put.is_some_and(|(o, p)| now.fulfils(goal, o, p))
+                Subgoal::Treated(how) => self
+                    .parsed_observation
+                    .treated
+                    .as_ref()
+                    .is_some_and(|(h, o, _)| h == how && type_of_name(o) == goal.object()),
+                Subgoal::Placed => {
+                    let put = self.parsed_observation.placed.as_ref();
+                    !used && put.is_some_and(|(o, p)| now.is_wanted_placement(goal, o, p))
                 }
-                Rung::LampSeen => now.lamp.is_some(),
-                Rung::LampUsed => now.examines(goal),
+                Subgoal::LampSeen => now.lamp.is_some(),
+                Subgoal::LampUsed => now.is_examining(goal),
             };
             if !hit {
                 break;
             }
-            used |= matches!(rung, Rung::Taken | Rung::Placed);
+            used |= matches!(rung, Subgoal::Taken | Subgoal::Placed);
             reached += 1;
             let (at, of) = (reached.to_string(), ladder.len().to_string());
             let parts = [("name", rung.name()), ("reached", &at), ("of", &of), ("object", goal.object())];
-            self.note("subgoal", NoteKind::Progress, &parts);
+            self.add_note("subgoal", NoteKind::Progress, &parts);
         }
     }
 
     /// Moves that the world accepts and the goal does not want.
-    fn wrong_moves(&mut self, goal: &Goal, now: &Situation) {
-        let said = self.said.clone();
-        if let Some((object, place)) = &said.took {
-            if kind(object) != goal.object() {
-                self.mistake("wrong_object", &[("object", kind(object)), ("wanted", goal.object())]);
-            } else if self.before.placed.contains(object) {
-                self.mistake("took_back", &[("object", kind(object)), ("place", kind(place))]);
+    fn detect_wrong_moves(&mut self, goal: &Goal, now: &Situation) {
+        let said = self.parsed_observation.clone();
+        if let Some((object, place)) = &said.taken {
+            if type_of_name(object) != goal.object() {
+                self.add_mistake(
+                    "wrong_object",
+                    &[("object", type_of_name(object)), ("wanted", goal.object())],
+                );
+            } else if self.previous.placed.contains(object) {
+                self.add_mistake(
+                    "took_back",
+                    &[("object", type_of_name(object)), ("place", type_of_name(place))],
+                );
             }
         }
         if let Some((how, object, place)) = &said.treated
-            && kind(object) == goal.object()
+            && type_of_name(object) == goal.object()
         {
             if goal.treatment() == Some(*how) {
-                self.note("treated", NoteKind::Fact, &[("how", how.verb()), ("place", kind(place))]);
+                self.add_note(
+                    "treated",
+                    NoteKind::Fact,
+                    &[("how", how.verb()), ("place", type_of_name(place))],
+                );
             } else {
-                self.mistake("wrong_treatment", &[("how", how.verb()), ("object", kind(object))]);
+                self.add_mistake("wrong_treatment", &[("how", how.verb()), ("object", type_of_name(object))]);
             }
         }
-        if let Some((object, place)) = &said.put
-            && kind(object) == goal.object()
-            && goal.target() == Some(kind(place))
+        if let Some((object, place)) = &said.placed
+            && type_of_name(object) == goal.object()
+            && goal.target() == Some(type_of_name(place))
             && let Some(how) = goal.treatment()
-            && !now.fulfils(goal, object, place)
+            && !now.is_wanted_placement(goal, object, place)
         {
-            let parts = [("how", how.verb()), ("object", kind(object)), ("place", kind(place))];
-            self.mistake("placed_untreated", &parts);
+            let parts =
+                [("how", how.verb()), ("object", type_of_name(object)), ("place", type_of_name(place))];
+            self.add_mistake("placed_untreated", &parts);
         }
-        if let (ParsedAction::Examine(what), Some(_)) = (&self.act, goal.lamp())
-            && kind(what) == goal.object()
-            && !now.examines(goal)
+        if let (ParsedAction::Examine(what), Some(_)) = (&self.parsed_action, goal.lamp())
+            && type_of_name(what) == goal.object()
+            && !now.is_examining(goal)
         {
-            self.mistake("examined_without_lamp", &[("object", goal.object())]);
+            self.add_mistake("examined_without_lamp", &[("object", goal.object())]);
         }
-        if let Some(lamp) = &said.lit
-            && goal.lamp() == Some(kind(lamp))
+        if let Some(lamp) = &said.lamp_switched_on
+            && goal.lamp() == Some(type_of_name(lamp))
         {
-            if kind(&now.hand) == goal.object() {
-                self.note("lamp_in_hand", NoteKind::Fact, &[("lamp", kind(lamp))]);
+            if type_of_name(&now.held) == goal.object() {
+                self.add_note("lamp_in_hand", NoteKind::Fact, &[("lamp", type_of_name(lamp))]);
             } else {
-                self.mistake("lamp_without_object", &[("lamp", kind(lamp)), ("object", goal.object())]);
+                self.add_mistake(
+                    "lamp_without_object",
+                    &[("lamp", type_of_name(lamp)), ("object", goal.object())],
+                );
             }
         }
     }
 
     /// How the search goes: where things are found, and where it was left or done twice.
-    fn search(&mut self, goal: &Goal, now: &Situation) {
-        let before = self.before.clone();
+    fn detect_search(&mut self, goal: &Goal, now: &Situation) {
+        let before = self.previous.clone();
         if before.targets.is_empty()
             && let Some((object, place)) = now.targets.iter().next()
-            && self.said.took.is_none()
+            && self.parsed_observation.taken.is_none()
         {
-            let (object, place) = (kind(object).to_owned(), kind(place).to_owned());
+            let (object, place) = (type_of_name(object).to_owned(), type_of_name(place).to_owned());
             let door = if now.door == Door::Open { "open" } else { "" };
-            self.note("found", NoteKind::Fact, &[("object", &object), ("place", &place), ("door", door)]);
+            self.add_note("found", NoteKind::Fact, &[("object", &object), ("place", &place), ("door", door)]);
         }
-        let ParsedAction::GoTo(place) = self.act.clone() else { return };
-        if before.at.is_empty() {
+        let ParsedAction::GoTo(place) = self.parsed_action.clone() else { return };
+        if before.location.is_empty() {
             return;
         }
-        let left = kind(&before.at).to_owned();
-        if before.searching(goal) && before.door == Door::Closed {
-            self.mistake("left_closed", &[("place", &left)]);
+        let left = type_of_name(&before.location).to_owned();
+        if before.is_searching(goal) && before.door == Door::Closed {
+            self.add_mistake("left_closed", &[("place", &left)]);
         }
         let lies_there = before.open_target().is_some()
-            && before.targets.iter().any(|(o, p)| *p == before.at && !before.placed.contains(o));
-        if before.hand.is_empty() && lies_there {
-            self.mistake("left_target", &[("place", &left), ("object", goal.object())]);
+            && before.targets.iter().any(|(o, p)| *p == before.location && !before.placed.contains(o));
+        if before.held.is_empty() && lies_there {
+            self.add_mistake("left_target", &[("place", &left), ("object", goal.object())]);
         }
         let visits = self
             .episode
             .action_counts
             .get(self.step.action().unwrap_or_default())
             .map_or(0, |(count, _)| *count);
-        if visits > 1 && now.searching(goal) && now.door != Door::Closed {
-            self.mistake("searched_again", &[("place", kind(&place))]);
+        if visits > 1 && now.is_searching(goal) && now.door != Door::Closed {
+            self.add_mistake("searched_again", &[("place", type_of_name(&place))]);
         }
     }
 
     /// The same again, and going in circles.
-    fn repeats(&mut self, happened: bool) {
+    fn detect_repeats(&mut self, happened: bool) {
         let (count, number) = (
             self.episode.action_counts.get(self.step.action().unwrap_or_default()).map_or(0, |a| a.0),
             self.step.number,
@@ -223,7 +254,7 @@ impl Look<'_> {
             .and_then(Step::action)
             .is_some_and(|a| a.trim() == self.step.action().unwrap_or_default().trim());
         if again && ((!happened && (failed_before || count > 2)) || (happened && twice)) {
-            self.mistake("repeat", &[("action", self.action), ("times", &times)]);
+            self.add_mistake("repeat", &[("action", self.action), ("times", &times)]);
             return;
         }
         let reached = self.notes.iter().any(|n| n.kind == NoteKind::Progress);
@@ -237,21 +268,21 @@ impl Look<'_> {
             && fresh
             && u64::from(count) >= visits
             && u64::from(since) >= window
-            && !matches!(self.act, ParsedAction::Plain)
+            && !matches!(self.parsed_action, ParsedAction::AlwaysValid)
         {
-            self.mistake("circling", &[("action", self.action), ("times", &times)]);
+            self.add_mistake("circling", &[("action", self.action), ("times", &times)]);
         }
     }
 }
 
 /// How many rungs of the ladder are reached.
-pub(super) fn reached(episode: &Episode) -> usize {
+pub(super) fn reached_subgoals(episode: &Episode) -> usize {
     let last = episode.note_tallies.get("subgoal").and_then(|t| t.last.parts.get("reached"));
     last.and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
 /// Three thoughts in a row, after which AgentBoard's own agent is told to act (methods.md 3.1).
-fn only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
+fn detect_only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
     let thinks = |back: u32| {
         step.number.checked_sub(back).and_then(|n| episode.step(n)).is_some_and(Step::is_thought_only)
     };
@@ -263,12 +294,12 @@ fn only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
     vec![Note {
         detector: "only_thoughts".to_owned(),
         kind: NoteKind::Mistake,
-        evidence: short(said),
+        evidence: shorten(said),
         parts: BTreeMap::new(),
     }]
 }
 
 /// The situation after the last step, for rules that speak of it.
-pub(super) fn known(episode: &Episode) -> Situation {
-    Situation::of(episode)
+pub(super) fn current_situation(episode: &Episode) -> Situation {
+    Situation::from_episode(episode)
 }

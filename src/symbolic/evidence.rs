@@ -1,15 +1,15 @@
 //! The words of the world that a note stands on.
 
 /// The words that prove a finding: action and answer, short enough for a line.
-pub(super) fn evidence(action: &str, text: &str) -> String {
+pub(super) fn evidence_text(action: &str, text: &str) -> String {
     let first = text.lines().next().unwrap_or_default();
-    format!("{} -> {}", short(action), short(first))
+    format!("{} -> {}", shorten(action), shorten(first))
 }
 
 /// At most 100 characters of a text, cut at a blank where there is one.
-pub(super) fn short(text: &str) -> String {
-    const MOST: usize = 100;
-    let Some((end, _)) = text.char_indices().nth(MOST) else { return text.to_owned() };
+pub(super) fn shorten(text: &str) -> String {
+    const MAX_CHARS: usize = 100;
+    let Some((end, _)) = text.char_indices().nth(MAX_CHARS) else { return text.to_owned() };
     let cut = text[..end].rfind(' ').unwrap_or(end);
     format!("{} …", text[..cut].trim_end())
 }

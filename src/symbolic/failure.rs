@@ -1,13 +1,13 @@
 //! Why nothing happened. The world only says that; what was known before says why.
 
 use super::goal::Treatment;
+use super::parsing::{Door, ParsedAction, has_number, listed_places, parse_observation, type_of_name};
 use super::situation::Situation;
-use super::words::{Door, ParsedAction, kind, listed, numbered, said};
 use crate::engine::Episode;
 use std::collections::BTreeMap;
 
 /// The reason, by the stable name of its detector, with the parts that sentences are built from.
-pub(super) fn why(
+pub(super) fn failure_reason(
     episode: &Episode,
     act: &ParsedAction,
     known: &Situation,
@@ -28,22 +28,22 @@ pub(super) fn why(
             vec![object, place]
         }
         ParsedAction::Slice { object, knife } => vec![object, knife],
-        ParsedAction::Plain | ParsedAction::Other => Vec::new(),
+        ParsedAction::AlwaysValid | ParsedAction::Unknown => Vec::new(),
     };
-    if let Some(bare) = names.iter().find(|n| !numbered(n)) {
+    if let Some(bare) = names.iter().find(|n| !has_number(n)) {
         part("name", bare);
         return ("number_missing", parts);
     }
     let detector = match act {
-        ParsedAction::Other => "unknown_action",
-        ParsedAction::Plain => "unclear",
+        ParsedAction::Unknown => "unknown_action",
+        ParsedAction::AlwaysValid => "unclear",
         ParsedAction::Slice { object, knife } => {
-            part("object", kind(object));
-            if known.hand == *knife { "object_not_here" } else { "not_holding" }
+            part("object", type_of_name(object));
+            if known.held == *knife { "object_not_here" } else { "not_holding" }
         }
         ParsedAction::GoTo(place) => {
-            part("place", kind(place));
-            if *place == known.at {
+            part("place", type_of_name(place));
+            if *place == known.location {
                 "already_there"
             } else if is_listed(episode, place) {
                 // A place that exists but cannot be gone to shares the location of the one where the agent is.
@@ -53,9 +53,9 @@ pub(super) fn why(
             }
         }
         ParsedAction::Open(place) | ParsedAction::Close(place) => {
-            part("place", kind(place));
+            part("place", type_of_name(place));
             match (act, known.door) {
-                _ if *place != known.at => "not_at_place",
+                _ if *place != known.location => "not_at_place",
                 (_, Door::None) => "no_door",
                 (ParsedAction::Open(_), Door::Open) => "already_open",
                 (ParsedAction::Close(_), Door::Closed) => "already_closed",
@@ -63,65 +63,65 @@ pub(super) fn why(
             }
         }
         ParsedAction::Take { object, place } => {
-            part("object", kind(object));
-            part("place", kind(place));
-            if !known.hand.is_empty() {
-                part("holding", kind(&known.hand));
+            part("object", type_of_name(object));
+            part("place", type_of_name(place));
+            if !known.held.is_empty() {
+                part("holding", type_of_name(&known.held));
                 "hand_full"
-            } else if *place != known.at {
+            } else if *place != known.location {
                 "not_at_place"
             } else if known.door == Door::Closed {
                 "container_closed"
-            } else if shown_here(episode, known).iter().any(|t| t == object) {
+            } else if objects_here(episode, known).iter().any(|t| t == object) {
                 "cannot_take"
             } else {
                 "object_not_here"
             }
         }
-        ParsedAction::Put { object, place, old } => {
-            part("object", kind(object));
-            part("place", kind(place));
-            if known.hand != *object {
+        ParsedAction::Put { object, place, old_wording: old } => {
+            part("object", type_of_name(object));
+            part("place", type_of_name(place));
+            if known.held != *object {
                 "not_holding"
-            } else if *place != known.at {
+            } else if *place != known.location {
                 "not_at_place"
             } else if known.door == Door::Closed {
                 "container_closed"
-            } else if known.old_words.is_some_and(|house| house != *old) {
+            } else if known.old_wording.is_some_and(|house| house != *old) {
                 part("said", if *old { "put" } else { "move" });
                 "wrong_form"
             } else {
                 "does_not_fit"
             }
         }
-        ParsedAction::Treat { how, object, place } => {
-            part("object", kind(object));
-            part("place", kind(place));
+        ParsedAction::Treat { treatment: how, object, place } => {
+            part("object", type_of_name(object));
+            part("place", type_of_name(place));
             part("how", how.verb());
-            treat_fails(*how, object, place, known)
+            treatment_failure(*how, object, place, known)
         }
         ParsedAction::Use(lamp) => {
-            part("object", kind(lamp));
-            if known.lamp.as_ref().is_some_and(|(l, place)| l == lamp && *place != known.at) {
+            part("object", type_of_name(lamp));
+            if known.lamp.as_ref().is_some_and(|(l, place)| l == lamp && *place != known.location) {
                 "not_at_place"
             } else {
                 "object_not_here"
             }
         }
         ParsedAction::Examine(what) => {
-            part("object", kind(what));
-            if is_listed(episode, what) && *what != known.at { "not_at_place" } else { "not_holding" }
+            part("object", type_of_name(what));
+            if is_listed(episode, what) && *what != known.location { "not_at_place" } else { "not_holding" }
         }
     };
     (detector, parts)
 }
 
-fn treat_fails(how: Treatment, object: &str, place: &str, known: &Situation) -> &'static str {
-    if kind(place) != how.appliance() {
+fn treatment_failure(how: Treatment, object: &str, place: &str, known: &Situation) -> &'static str {
+    if type_of_name(place) != how.appliance() {
         "wrong_appliance"
-    } else if known.hand != object {
+    } else if known.held != object {
         "not_holding"
-    } else if place != known.at {
+    } else if place != known.location {
         "not_at_place"
     } else {
         "cannot_treat"
@@ -130,15 +130,15 @@ fn treat_fails(how: Treatment, object: &str, place: &str, known: &Situation) -> 
 
 /// Whether the first observation lists a place of this name. Where it lists none, every name may be right.
 fn is_listed(episode: &Episode, place: &str) -> bool {
-    let places = episode.first_observation.as_ref().map(|r| listed(&r.raw)).unwrap_or_default();
+    let places = episode.first_observation.as_ref().map(|r| listed_places(&r.raw)).unwrap_or_default();
     places.is_empty() || places.contains(&place)
 }
 
 /// The things that the last view of this place showed.
-fn shown_here(episode: &Episode, known: &Situation) -> Vec<String> {
+fn objects_here(episode: &Episode, known: &Situation) -> Vec<String> {
     episode
-        .step(known.shown_in)
+        .step(known.view_step)
         .and_then(|s| s.answer.as_ref())
-        .map(|a| said(&a.raw).things)
+        .map(|a| parse_observation(&a.raw).things)
         .unwrap_or_default()
 }

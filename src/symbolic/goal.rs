@@ -29,7 +29,7 @@ pub enum Goal {
         count: usize,
     },
     /// Hold an object where a lamp is, and use the lamp.
-    Light {
+    ExamineInLight {
         /// The object's type.
         object: String,
         /// The lamp's type.
@@ -39,7 +39,7 @@ pub enum Goal {
 
 /// One sub-goal of the ladder to the goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rung {
+pub enum Subgoal {
     /// An object of the type was seen.
     Seen,
     /// One was taken.
@@ -74,7 +74,7 @@ impl Treatment {
     }
 
     /// The treatment of a verb or of a goal's adjective.
-    pub fn of(word: &str) -> Option<Self> {
+    pub fn from_word(word: &str) -> Option<Self> {
         match word {
             "heat" | "hot" => Some(Self::Heat),
             "cool" | "cold" => Some(Self::Cool),
@@ -87,7 +87,7 @@ impl Treatment {
 impl Goal {
     /// Reads a goal sentence. Sentences of other forms (a person's words, sliced or movable things) give none; detectors
     /// that need no goal still work then.
-    pub fn read(sentence: &str) -> Option<Self> {
+    pub fn parse(sentence: &str) -> Option<Self> {
         static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
             [
                 r"^put (?:an?|some|the) (?:(?<adjective>clean|hot|cool|cold) )?(?<object>\w+) (?:in/on|in|on) (?:an? |the )?(?<target>\w+)$",
@@ -104,9 +104,9 @@ impl Goal {
         let word = |name: &str| found.name(name).map(|m| m.as_str().to_owned());
         let object = word("object")?;
         if let Some(lamp) = word("lamp") {
-            return Some(Self::Light { object, lamp });
+            return Some(Self::ExamineInLight { object, lamp });
         }
-        let treatment = word("adjective").or_else(|| word("verb")).and_then(|w| Treatment::of(&w));
+        let treatment = word("adjective").or_else(|| word("verb")).and_then(|w| Treatment::from_word(&w));
         let count = if word("two").is_some() { 2 } else { 1 };
         Some(Self::Place { object, target: word("target")?, treatment, count })
     }
@@ -114,7 +114,7 @@ impl Goal {
     /// The type of the object it is about.
     pub fn object(&self) -> &str {
         match self {
-            Self::Place { object, .. } | Self::Light { object, .. } => object,
+            Self::Place { object, .. } | Self::ExamineInLight { object, .. } => object,
         }
     }
 
@@ -122,7 +122,7 @@ impl Goal {
     pub fn treatment(&self) -> Option<Treatment> {
         match self {
             Self::Place { treatment, .. } => *treatment,
-            Self::Light { .. } => None,
+            Self::ExamineInLight { .. } => None,
         }
     }
 
@@ -130,34 +130,36 @@ impl Goal {
     pub fn target(&self) -> Option<&str> {
         match self {
             Self::Place { target, .. } => Some(target),
-            Self::Light { .. } => None,
+            Self::ExamineInLight { .. } => None,
         }
     }
 
     /// The type of the lamp, if one is needed.
     pub fn lamp(&self) -> Option<&str> {
         match self {
-            Self::Light { lamp, .. } => Some(lamp),
+            Self::ExamineInLight { lamp, .. } => Some(lamp),
             Self::Place { .. } => None,
         }
     }
 
     /// The ladder of sub-goals, in order (Table 19, and by analogy for the types it does not list). The last rung of
-    /// `Light` is ours: seeing the lamp, Table 19's last pattern, does not solve the task.
-    pub fn ladder(&self) -> Vec<Rung> {
+    /// `ExamineInLight` is ours: seeing the lamp, Table 19's last pattern, does not solve the task.
+    pub fn subgoals(&self) -> Vec<Subgoal> {
         match self {
-            Self::Light { .. } => vec![Rung::Seen, Rung::Taken, Rung::LampSeen, Rung::LampUsed],
+            Self::ExamineInLight { .. } => {
+                vec![Subgoal::Seen, Subgoal::Taken, Subgoal::LampSeen, Subgoal::LampUsed]
+            }
             Self::Place { treatment, count, .. } => {
-                let mut once = vec![Rung::Seen, Rung::Taken];
-                once.extend(treatment.map(Rung::Treated));
-                once.push(Rung::Placed);
+                let mut once = vec![Subgoal::Seen, Subgoal::Taken];
+                once.extend(treatment.map(Subgoal::Treated));
+                once.push(Subgoal::Placed);
                 once.repeat(*count)
             }
         }
     }
 }
 
-impl Rung {
+impl Subgoal {
     /// Its word in notes.
     pub fn name(self) -> &'static str {
         match self {

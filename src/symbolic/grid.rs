@@ -4,9 +4,9 @@
 
 mod sentences;
 
-pub(super) use sentences::{general, mistake, standing};
+pub(super) use sentences::{abstract_lessons, error_lessons, progress_text};
 
-use super::evidence::evidence;
+use super::evidence::evidence_text;
 use super::thresholds::{CIRCLE_TURNS, REPEAT_AFTER};
 use crate::domain::{Note, NoteKind, Step};
 use crate::engine::{Episode, State};
@@ -18,25 +18,25 @@ pub(super) fn is_grid(episode: &Episode) -> bool {
 }
 
 /// How many steps are looked back for the last view.
-const BACK: u32 = 8;
+const MAX_LOOKBACK: u32 = 8;
 
 /// What is found in the last step, whose answer is `text`.
 pub(super) fn detect(state: &State, episode: &Episode, step: &Step, text: &str) -> Vec<Note> {
     let executed = step.executed.as_ref();
     let action = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
-    let mut found = Found { episode, step, action, text, notes: Vec::new() };
+    let mut found = GridDetector { episode, step, action, text, notes: Vec::new() };
     match View::parse(text) {
         Some(view) => {
-            found.situations(&view);
-            found.circles(state);
+            found.detect_situations(&view);
+            found.detect_circling(state);
         }
         None if action.contains("check") => {}
-        None => found.refusal(state),
+        None => found.detect_refusal(state),
     }
     found.notes
 }
 
-struct Found<'a> {
+struct GridDetector<'a> {
     episode: &'a Episode,
     step: &'a Step,
     action: &'a str,
@@ -44,21 +44,21 @@ struct Found<'a> {
     notes: Vec<Note>,
 }
 
-impl Found<'_> {
-    fn note(&mut self, detector: &str, kind: NoteKind, parts: &[(&str, &str)]) {
+impl GridDetector<'_> {
+    fn add_note(&mut self, detector: &str, kind: NoteKind, parts: &[(&str, &str)]) {
         let parts = parts.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        let evidence = evidence(self.action, self.text);
+        let evidence = evidence_text(self.action, self.text);
         self.notes.push(Note { detector: detector.to_owned(), kind, evidence, parts });
     }
 
-    fn is_new(&self, detector: &str) -> bool {
+    fn is_first_note(&self, detector: &str) -> bool {
         !self.episode.note_tallies.contains_key(detector)
     }
 
     /// What came into sight or into the hand with this step.
-    fn situations(&mut self, view: &View<'_>) {
+    fn detect_situations(&mut self, view: &View<'_>) {
         if self.episode.progress_step == self.step.number && self.episode.progress > 0.0 {
-            self.note("progress", NoteKind::Progress, &[]);
+            self.add_note("progress", NoteKind::Progress, &[]);
         }
         let goal = parse_clauses(&self.episode.task.goal);
         let wanted: Vec<ObjectDesc<'_>> = goal
@@ -77,29 +77,29 @@ impl Found<'_> {
                 ("key", false) => "found_key",
                 _ => continue,
             };
-            if self.is_new(detector) && !self.notes.iter().any(|n| n.detector == detector) {
-                self.note(detector, NoteKind::Fact, &[("thing", spot.name), ("colour", spot.colour)]);
+            if self.is_first_note(detector) && !self.notes.iter().any(|n| n.detector == detector) {
+                self.add_note(detector, NoteKind::Fact, &[("thing", spot.name), ("colour", spot.colour)]);
             }
         }
         let Some((colour, kind)) = view.carrying else { return };
         let held = format!("{colour} {kind}");
         if kind == "key" && self.action.starts_with("pickup") {
-            self.note("took_key", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
+            self.add_note("took_key", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
         } else if self.action.contains("go through")
             && self.action.contains(" locked ")
             // A walk that ended on the way has opened nothing.
             && !view.objects.iter().any(|spot| spot.door_state == "locked" && spot.colour == colour)
         {
-            self.note("unlocked", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
+            self.add_note("unlocked", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
         }
         let other = !wanted.iter().any(|wanted| wanted.matches_kind(colour, kind)) && kind != "key";
         if other && self.action.starts_with("pickup") {
-            self.note("must_drop", NoteKind::Mistake, &[("thing", &held)]);
+            self.add_note("must_drop", NoteKind::Mistake, &[("thing", &held)]);
         }
     }
 
     /// Turning the same way again and again.
-    fn circles(&mut self, state: &State) {
+    fn detect_circling(&mut self, state: &State) {
         if !self.action.starts_with("turn ") {
             return;
         }
@@ -113,14 +113,14 @@ impl Found<'_> {
         let turned = (1..=most.saturating_mul(2)).take_while(|back| same(*back)).count() as u64 + 1;
         if turned >= most && turned.is_multiple_of(most) {
             let times = turned.to_string();
-            self.note("circling", NoteKind::Mistake, &[("action", self.action), ("times", &times)]);
+            self.add_note("circling", NoteKind::Mistake, &[("action", self.action), ("times", &times)]);
         }
     }
 
     /// The answer was a refusal; which one.
-    fn refusal(&mut self, state: &State) {
+    fn detect_refusal(&mut self, state: &State) {
         let said = |words: &str| self.text.contains(words);
-        let carries = || self.before().is_some_and(|view| view.carrying.is_some());
+        let carries = || self.previous_view().is_some_and(|view| view.carrying.is_some());
         let why = if said("not recognized") && self.action.starts_with("pick up") {
             "wrong_verb"
         } else if said("not recognized") && self.action.starts_with("pickup") && carries() {
@@ -145,20 +145,20 @@ impl Found<'_> {
             "no_change"
         };
         let action = self.action;
-        self.note("nothing_happened", NoteKind::Mistake, &[("why", why), ("action", action)]);
-        self.note(why, NoteKind::Mistake, &[]);
+        self.add_note("nothing_happened", NoteKind::Mistake, &[("why", why), ("action", action)]);
+        self.add_note(why, NoteKind::Mistake, &[]);
         let failed_before = self.episode.note_tallies.get("nothing_happened").map(|t| &t.last.parts);
         let again = failed_before.and_then(|p| p.get("action")).is_some_and(|a| a == action);
         let count = self.episode.action_counts.get(self.step.action().unwrap_or_default()).map_or(0, |a| a.0);
         if again && u64::from(count) >= state.setting_number("repeat_after", REPEAT_AFTER) {
             let times = count.to_string();
-            self.note("repeat", NoteKind::Mistake, &[("action", action), ("times", &times)]);
+            self.add_note("repeat", NoteKind::Mistake, &[("action", action), ("times", &times)]);
         }
     }
 
     /// The last view before this step.
-    fn before(&self) -> Option<View<'_>> {
-        let steps = (1..=BACK).map_while(|back| self.step.number.checked_sub(back));
+    fn previous_view(&self) -> Option<View<'_>> {
+        let steps = (1..=MAX_LOOKBACK).map_while(|back| self.step.number.checked_sub(back));
         let answers = steps.filter_map(|number| self.episode.step(number)?.answer.as_ref());
         answers.map(|answer| answer.raw.as_str()).find_map(View::parse)
     }

@@ -115,7 +115,7 @@ mod tests {
             include_str!("situation.rs"),
         ];
         let said = Regex::new(
-            r#"(?x) "([a-z]+(?:_[a-z]+)+)" | (?:note|mistake)\("([a-z]+)" | detector:\s"([a-z]+)" |
+            r#"(?x) "([a-z]+(?:_[a-z]+)+)" | (?:note|mistake)\(\s*"([a-z]+)" | detector:\s"([a-z]+)" |
             NAME:\s&str\s=\s"([a-z]+)" | "(unclear|shook|undid|unstacked|barrier)" "#,
         )
         .unwrap();

@@ -5,9 +5,9 @@
 mod moves;
 mod sentences;
 
-pub(super) use sentences::{general, mistake};
+pub(super) use sentences::{abstract_lesson, error_lesson};
 
-use super::evidence::evidence;
+use super::evidence::evidence_text;
 use super::thresholds::REPEAT_AFTER;
 use crate::domain::{Note, NoteKind, Observation, Step};
 use crate::engine::{Episode, State};
@@ -23,23 +23,26 @@ pub(super) struct Move<'a> {
 }
 
 /// What is true and wanted after the last step.
-pub(super) struct Known<'a> {
+pub(super) struct Facts<'a> {
     shown: &'a Value,
 }
 
-impl<'a> Known<'a> {
+impl<'a> Facts<'a> {
     /// Whether a fact such as `on a b` is true.
-    pub(super) fn has(&self, fact: &str) -> bool {
+    pub(super) fn is_true(&self, fact: &str) -> bool {
         self.shown["facts"].get(fact).is_some()
     }
 
     /// Whether a fact is part of the goal.
-    pub(super) fn wants(&self, fact: &str) -> bool {
+    pub(super) fn is_in_goal(&self, fact: &str) -> bool {
         self.shown["subgoals"].get(format!("({fact})")).is_some()
     }
 
     /// The arguments of the parts of the goal with this predicate, and whether each holds.
-    pub(super) fn wanted(&self, predicate: &'a str) -> impl Iterator<Item = (Vec<&'a str>, bool)> + 'a {
+    pub(super) fn goal_conditions(
+        &self,
+        predicate: &'a str,
+    ) -> impl Iterator<Item = (Vec<&'a str>, bool)> + 'a {
         let parts = self.shown["subgoals"].as_object();
         parts.into_iter().flatten().filter_map(move |(atom, part)| {
             let inside = atom.strip_prefix('(')?.strip_suffix(')')?;
@@ -49,7 +52,7 @@ impl<'a> Known<'a> {
     }
 
     /// The arguments of the true facts with this predicate.
-    pub(super) fn facts(&self, predicate: &'a str) -> impl Iterator<Item = Vec<&'a str>> + 'a {
+    pub(super) fn true_facts(&self, predicate: &'a str) -> impl Iterator<Item = Vec<&'a str>> + 'a {
         let facts = self.shown["facts"].as_object();
         facts.into_iter().flatten().filter_map(move |(fact, _)| {
             let mut words = fact.split(' ');
@@ -58,14 +61,14 @@ impl<'a> Known<'a> {
     }
 
     /// How many parts of the goal hold, and how many there are.
-    fn standing(&self) -> (usize, usize) {
+    fn goal_counts(&self) -> (usize, usize) {
         let parts = self.shown["subgoals"].as_object();
         let held = parts.into_iter().flatten().filter(|(_, part)| part["held"] == true).count();
         (held, parts.map_or(0, serde_json::Map::len))
     }
 
     /// Whether an action could have made a part of the goal true: by its kind, or by what is told as new.
-    fn made(&self, domain: &str, done: &Move<'_>, told: &str) -> bool {
+    fn has_achieved(&self, domain: &str, done: &Move<'_>, told: &str) -> bool {
         match domain {
             "gripper-strips" => done.verb == "drop",
             "blocksworld-4ops" => matches!(done.verb, "stack" | "putdown"),
@@ -80,7 +83,7 @@ impl<'a> Known<'a> {
     }
 
     /// The sentences of the parts that do not hold.
-    fn left(&self) -> Vec<&'a str> {
+    fn open_conditions(&self) -> Vec<&'a str> {
         let parts = self.shown["subgoals"].as_object();
         let open = parts.into_iter().flatten().filter(|(_, part)| part["held"] != true);
         open.filter_map(|(_, part)| Some(part["text"].as_str()?.trim_end_matches(['.', ' ']))).collect()
@@ -95,17 +98,17 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
     if lower.contains("check") || lower.contains("look around") {
         return Vec::new();
     }
-    let known = Known { shown: &episode.shown };
-    let done = read(&known, &lower);
+    let known = Facts { shown: &episode.shown };
+    let done = parse_move(&known, &lower);
     let mut notes = Vec::new();
     let mut note = |detector: &str, kind: NoteKind, parts: &[(&str, &str)]| {
         let parts = parts.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        let evidence = evidence(said, answer.raw.trim());
+        let evidence = evidence_text(said, answer.raw.trim());
         notes.push(Note { detector: detector.to_owned(), kind, evidence, parts });
     };
     let domain = known.shown["domain"].as_str().unwrap_or_default();
     if !answer.valid {
-        let why = done.as_ref().and_then(|done| moves::refused(domain, &known, done)).unwrap_or(
+        let why = done.as_ref().and_then(|done| moves::refusal_reason(domain, &known, done)).unwrap_or(
             if answer.raw.ends_with("takes no effect. Please check valid actions.") {
                 "not_understood"
             } else {
@@ -121,7 +124,7 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
         return notes;
     }
     // How many parts held before is kept in the notes, so that a step's work does not grow with the episode.
-    let (held, all) = known.standing();
+    let (held, all) = known.goal_counts();
     let last = episode.note_tallies.get("standing").and_then(|t| t.last.parts.get("held"));
     let before = last.and_then(|n| n.parse::<usize>().ok());
     if before != Some(held) {
@@ -129,7 +132,8 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
     }
     let rose = episode.progress_step == step.number && episode.progress > 0.0;
     // The first action that does something is also credited with what held from the start.
-    let own = before.is_some() || done.as_ref().is_some_and(|done| known.made(domain, done, &answer.raw));
+    let own =
+        before.is_some() || done.as_ref().is_some_and(|done| known.has_achieved(domain, done, &answer.raw));
     if rose && own {
         note("subgoal", NoteKind::Progress, &[("reached", &held.to_string()), ("of", &all.to_string())]);
     } else if before.is_some_and(|before| held < before) {
@@ -142,20 +146,20 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
     let Some(done) = done else { return notes };
     let previous = step.number.checked_sub(1).and_then(|n| episode.step(n)).and_then(Step::action);
     let previous = previous.map(str::to_ascii_lowercase).and_then(|text| {
-        let done = read(&known, &text)?;
+        let done = parse_move(&known, &text)?;
         Some((done.verb.to_owned(), done.objects.into_iter().map(str::to_owned).collect::<Vec<_>>()))
     });
-    for (detector, kind) in moves::noticed(domain, &known, &done, previous.as_ref()) {
+    for (detector, kind) in moves::move_findings(domain, &known, &done, previous.as_ref()) {
         note(detector, kind, &[]);
     }
     notes
 }
 
 /// Where the episode stands: what the goal has left over. None where nothing is.
-pub(super) fn standing(episode: &Episode) -> Option<String> {
-    let known = Known { shown: &episode.shown };
-    let (held, all) = known.standing();
-    let left = known.left();
+pub(super) fn progress_text(episode: &Episode) -> Option<String> {
+    let known = Facts { shown: &episode.shown };
+    let (held, all) = known.goal_counts();
+    let left = known.open_conditions();
     if left.is_empty() {
         return None;
     }
@@ -168,7 +172,7 @@ pub(super) fn standing(episode: &Episode) -> Option<String> {
 }
 
 /// The words of a text that name an action of the four domains and objects of this problem.
-fn read<'a>(known: &Known<'_>, text: &'a str) -> Option<Move<'a>> {
+fn parse_move<'a>(known: &Facts<'_>, text: &'a str) -> Option<Move<'a>> {
     let words = || {
         text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).filter(|w| !w.is_empty())
     };

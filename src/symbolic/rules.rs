@@ -1,14 +1,14 @@
 //! From notes to reflections. A rule speaks only when a detector noted its evidence in this trajectory, and every lesson
 //! carries that evidence. Equal lessons are one lesson that recurs; what a person deleted is not drawn again.
 
-mod ahead;
 mod answer;
+mod planner;
 mod sentences;
 
-pub use ahead::ENVS as PLANNED;
-pub use answer::answer;
+pub use answer::answer_question;
+pub use planner::PLANNED_ENVS;
 
-use super::detect::{known, reached};
+use super::detect::{current_situation, reached_subgoals};
 use super::goal::Goal;
 use super::grid;
 use super::planning;
@@ -19,21 +19,21 @@ use crate::domain::{
 use crate::engine::{Episode, Intent, LessonCommand, State};
 
 /// The rule behind a Progress lesson.
-const PROGRESS: &str = "progress";
+const PROGRESS_RULE: &str = "progress";
 
 /// Which notes a reflection looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Since {
+pub enum NoteRange {
     /// Those of the last step.
     LastStep,
     /// The last of each detector after this step.
-    After(u32),
+    AfterStep(u32),
     /// The last of each detector in this episode; only lessons that are not there yet are drawn (a person asked).
-    Begin,
+    WholeEpisode,
 }
 
 /// A lesson that a rule draws.
-struct Drawn {
+struct RuleLesson {
     rule: String,
     scope: Scope,
     text: LessonText,
@@ -42,30 +42,31 @@ struct Drawn {
 
 /// The reflections of the symbolic rules after the last step, for these kinds, with the changes of the pool that keep
 /// them. A kind that was reflected on after this step already is left out, so that granting the wants settles it.
-pub fn reflect(state: &State, since: Since, kinds: &[ReflectionKind]) -> Vec<Intent> {
+pub fn reflect(state: &State, since: NoteRange, kinds: &[ReflectionKind]) -> Vec<Intent> {
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
-    let notes = notes(episode, since);
+    let notes = notes_in_range(episode, since);
     let mut wants = Vec::new();
     for kind in kinds {
-        if since != Since::Begin && state.has_reflected(*kind) {
+        if since != NoteRange::WholeEpisode && state.has_reflected(*kind) {
             continue;
         }
         let drawn = match kind {
-            ReflectionKind::Abstract | ReflectionKind::Error => learnt(episode, *kind, &notes),
-            ReflectionKind::Progress => progress(state, episode, &notes, since).into_iter().collect(),
+            ReflectionKind::Abstract | ReflectionKind::Error => rule_lessons(episode, *kind, &notes),
+            ReflectionKind::Progress => progress_lesson(state, episode, &notes, since).into_iter().collect(),
             _ => Vec::new(),
         };
-        let again = if since == Since::LastStep { just_drawn(episode, *kind) } else { Vec::new() };
-        wants.extend(keep(state, episode, *kind, drawn, since, &again));
+        let again =
+            if since == NoteRange::LastStep { rules_of_previous_step(episode, *kind) } else { Vec::new() };
+        wants.extend(reflection_intents(state, episode, *kind, drawn, since, &again));
     }
     wants
 }
 
-fn notes(episode: &Episode, since: Since) -> Vec<Note> {
+fn notes_in_range(episode: &Episode, since: NoteRange) -> Vec<Note> {
     let after = match since {
-        Since::LastStep => return episode.last_step().map(|s| s.notes.clone()).unwrap_or_default(),
-        Since::After(step) => step,
-        Since::Begin => 0,
+        NoteRange::LastStep => return episode.last_step().map(|s| s.notes.clone()).unwrap_or_default(),
+        NoteRange::AfterStep(step) => step,
+        NoteRange::WholeEpisode => 0,
     };
     // By number, so that the work is that of the period and not of the episode.
     let steps = (after + 1..=episode.steps.len() as u32).filter_map(|number| episode.step(number));
@@ -73,22 +74,22 @@ fn notes(episode: &Episode, since: Since) -> Vec<Note> {
 }
 
 /// The Abstract or Error lessons of notes, in the sentences of the episode's world.
-fn learnt(episode: &Episode, kind: ReflectionKind, notes: &[Note]) -> Vec<Drawn> {
+fn rule_lessons(episode: &Episode, kind: ReflectionKind, notes: &[Note]) -> Vec<RuleLesson> {
     match (kind, grid::is_grid(episode)) {
-        (ReflectionKind::Abstract, false) => draw(notes, sentences::general),
-        (ReflectionKind::Abstract, true) => draw(notes, grid::general),
-        (ReflectionKind::Error, false) => draw(notes, sentences::mistake),
-        (ReflectionKind::Error, true) => draw(notes, grid::mistake),
+        (ReflectionKind::Abstract, false) => apply_rule(notes, sentences::abstract_lessons),
+        (ReflectionKind::Abstract, true) => apply_rule(notes, grid::abstract_lessons),
+        (ReflectionKind::Error, false) => apply_rule(notes, sentences::error_lessons),
+        (ReflectionKind::Error, true) => apply_rule(notes, grid::error_lessons),
         _ => Vec::new(),
     }
 }
 
-fn draw(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, LessonText)>) -> Vec<Drawn> {
-    let mut drawn: Vec<Drawn> = Vec::new();
+fn apply_rule(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, LessonText)>) -> Vec<RuleLesson> {
+    let mut drawn: Vec<RuleLesson> = Vec::new();
     for note in notes {
         for (rule, scope, text) in rule(note) {
             if !drawn.iter().any(|d| d.rule == rule || d.text == text) {
-                drawn.push(Drawn { rule, scope, text, evidence: note.evidence.clone() });
+                drawn.push(RuleLesson { rule, scope, text, evidence: note.evidence.clone() });
             }
         }
     }
@@ -96,14 +97,14 @@ fn draw(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, LessonText)>
 }
 
 /// The rules whose evidence stood in the step before already: the same mistake twice in a row is one occasion.
-fn just_drawn(episode: &Episode, kind: ReflectionKind) -> Vec<String> {
+fn rules_of_previous_step(episode: &Episode, kind: ReflectionKind) -> Vec<String> {
     let before = episode.last_step().and_then(|s| episode.step(s.number.checked_sub(1)?));
     let notes = before.map_or(&[][..], |s| &s.notes);
-    learnt(episode, kind, notes).into_iter().map(|d| d.rule).collect()
+    rule_lessons(episode, kind, notes).into_iter().map(|d| d.rule).collect()
 }
 
 /// Where the episode stands, when that changed: a sub-goal was reached, or the search goes astray.
-fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> Option<Drawn> {
+fn progress_lesson(state: &State, episode: &Episode, notes: &[Note], since: NoteRange) -> Option<RuleLesson> {
     let fires = |n: &&Note| {
         n.kind == NoteKind::Progress
             || matches!(
@@ -115,40 +116,40 @@ fn progress(state: &State, episode: &Episode, notes: &[Note], since: Since) -> O
     let cause = notes.iter().rfind(fires);
     // Once the goal holds nothing comes next.
     let won = episode.last_step().and_then(|s| s.answer.as_ref()).is_some_and(|answer| answer.won);
-    if won || (cause.is_none() && since == Since::LastStep) {
+    if won || (cause.is_none() && since == NoteRange::LastStep) {
         return None;
     }
     let text = if grid::is_grid(episode) {
-        grid::standing(episode)?
+        grid::progress_text(episode)?
     } else if episode.task.env == planning::ENV {
-        planning::standing(episode)?
+        planning::progress_text(episode)?
     } else {
-        let goal = Goal::read(&episode.task.goal)?;
-        if reached(episode) >= goal.ladder().len() {
+        let goal = Goal::parse(&episode.task.goal)?;
+        if reached_subgoals(episode) >= goal.subgoals().len() {
             return None;
         }
-        sentences::standing(&goal, &known(episode))?
+        sentences::progress_text(&goal, &current_situation(episode))?
     };
     let append = state.run.as_ref().is_some_and(|r| r.settings.text("progress", "replace") == "append");
-    let rule = if append { format!("{PROGRESS}.{text}") } else { PROGRESS.to_owned() };
+    let rule = if append { format!("{PROGRESS_RULE}.{text}") } else { PROGRESS_RULE.to_owned() };
     let evidence = cause.map(|n| n.evidence.clone()).unwrap_or_default();
-    Some(Drawn { rule, scope: Scope::Episode, text: LessonText::plain(text), evidence })
+    Some(RuleLesson { rule, scope: Scope::Episode, text: LessonText::plain(text), evidence })
 }
 
 /// The wants that keep what was drawn; none where nothing of it is new or recurs.
-fn keep(
+fn reflection_intents(
     state: &State,
     episode: &Episode,
     kind: ReflectionKind,
-    drawn: Vec<Drawn>,
-    since: Since,
+    drawn: Vec<RuleLesson>,
+    since: NoteRange,
     again: &[String],
 ) -> Vec<Intent> {
     let (mut items, mut wishes) = (Vec::new(), Vec::new());
     for lesson in drawn {
-        let Some(wish) = wish(state, kind, &lesson) else { continue };
+        let Some(wish) = lesson_command(state, kind, &lesson) else { continue };
         let recurs = matches!(wish, LessonCommand::Recur { .. });
-        if recurs && (since == Since::Begin || again.contains(&lesson.rule)) {
+        if recurs && (since == NoteRange::WholeEpisode || again.contains(&lesson.rule)) {
             continue;
         }
         items.push(ReflectionItem {
@@ -181,7 +182,7 @@ fn keep(
 }
 
 /// The change of the pool for a drawn lesson: a new lesson, a recurrence, or new words for Progress.
-fn wish(state: &State, kind: ReflectionKind, drawn: &Drawn) -> Option<LessonCommand> {
+fn lesson_command(state: &State, kind: ReflectionKind, drawn: &RuleLesson) -> Option<LessonCommand> {
     for lesson in state.pool.by_rule(kind, &drawn.rule) {
         let ended = lesson.status == LessonStatus::Retired;
         if drawn.scope != Scope::Episode {
@@ -194,11 +195,11 @@ fn wish(state: &State, kind: ReflectionKind, drawn: &Drawn) -> Option<LessonComm
         if *lesson.text() == drawn.text {
             return None;
         }
-        if lesson.status != LessonStatus::Pinned && drawn.rule == PROGRESS {
+        if lesson.status != LessonStatus::Pinned && drawn.rule == PROGRESS_RULE {
             return Some(LessonCommand::Edit { id: lesson.id.clone(), text: drawn.text.clone() });
         }
     }
-    if let Some(id) = same_words(state, kind, &drawn.text) {
+    if let Some(id) = lesson_with_text(state, kind, &drawn.text) {
         return (drawn.scope != Scope::Episode).then_some(LessonCommand::Recur { id });
     }
     Some(LessonCommand::Add {
@@ -213,6 +214,6 @@ fn wish(state: &State, kind: ReflectionKind, drawn: &Drawn) -> Option<LessonComm
 }
 
 /// A lesson of the kind that already says this, whoever wrote it.
-fn same_words(state: &State, kind: ReflectionKind, text: &LessonText) -> Option<LessonId> {
+fn lesson_with_text(state: &State, kind: ReflectionKind, text: &LessonText) -> Option<LessonId> {
     state.pool.with_normalized_text(kind, &text.normalized()).next().map(|l| l.id.clone())
 }

@@ -3,7 +3,7 @@
 //! from the tally.
 
 use super::goal::Goal;
-use super::words::{Door, ParsedAction, ParsedObservation, kind};
+use super::parsing::{Door, ParsedAction, ParsedObservation, type_of_name};
 use crate::domain::{Note, NoteKind};
 use crate::engine::Episode;
 use std::collections::BTreeMap;
@@ -15,15 +15,15 @@ pub(super) const NAME: &str = "situation";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Situation {
     /// The place where the agent is; empty at the start.
-    pub(super) at: String,
+    pub(super) location: String,
     /// Its door.
     pub(super) door: Door,
     /// The step whose answer showed what is there (0: none).
-    pub(super) shown_in: u32,
+    pub(super) view_step: u32,
     /// What is held; empty: nothing.
-    pub(super) hand: String,
+    pub(super) held: String,
     /// The house says `put ... in/on`, as 2.1.1 does; known after the first arrival.
-    pub(super) old_words: Option<bool>,
+    pub(super) old_wording: Option<bool>,
     /// Objects of the goal's type and where they are now (`hand` while held).
     pub(super) targets: BTreeMap<String, String>,
     /// Those that were treated as the goal asks.
@@ -33,17 +33,17 @@ pub(super) struct Situation {
     /// The goal's lamp, and where it is.
     pub(super) lamp: Option<(String, String)>,
     /// It was switched on; it stays on.
-    pub(super) lit: bool,
+    pub(super) lamp_on: bool,
 }
 
 impl Situation {
     /// What was known after the last step that changed it.
-    pub(super) fn of(episode: &Episode) -> Self {
-        episode.note_tallies.get(NAME).map_or_else(Self::default, |t| Self::read(&t.last.parts))
+    pub(super) fn from_episode(episode: &Episode) -> Self {
+        episode.note_tallies.get(NAME).map_or_else(Self::default, |t| Self::from_parts(&t.last.parts))
     }
 
     /// What is known after one more answer.
-    pub(super) fn after(
+    pub(super) fn after_step(
         &self,
         act: &ParsedAction,
         said: &ParsedObservation,
@@ -52,52 +52,59 @@ impl Situation {
     ) -> Self {
         let mut now = self.clone();
         if let (Some(old), ParsedAction::GoTo(place)) = (said.arrived, act) {
-            now.old_words = Some(old);
-            now.at.clone_from(place);
+            now.old_wording = Some(old);
+            now.location.clone_from(place);
             now.door = Door::None;
-            now.shown_in = step;
+            now.view_step = step;
         }
         if let Some((place, door)) = &said.view {
-            if *place == now.at {
+            if *place == now.location {
                 now.door = *door;
-                now.shown_in = step;
+                now.view_step = step;
             }
-            let wanted = |thing: &&String| goal.is_some_and(|g| kind(thing) == g.object());
+            let wanted = |thing: &&String| goal.is_some_and(|g| type_of_name(thing) == g.object());
             for thing in said.things.iter().filter(wanted) {
-                if now.targets.get(thing).is_none_or(|w| w != HELD) && now.targets.len() < 16 {
+                if now.targets.get(thing).is_none_or(|w| w != IN_HAND) && now.targets.len() < 16 {
                     now.targets.insert(thing.clone(), place.clone());
-                    if goal.is_some_and(|g| now.fulfils(g, thing, place)) && !now.placed.contains(thing) {
+                    if goal.is_some_and(|g| now.is_wanted_placement(g, thing, place))
+                        && !now.placed.contains(thing)
+                    {
                         now.placed.push(thing.clone());
                     }
                 }
             }
-            if let Some(lamp) = said.things.iter().find(|t| goal.and_then(Goal::lamp) == Some(kind(t))) {
+            if let Some(lamp) =
+                said.things.iter().find(|t| goal.and_then(Goal::lamp) == Some(type_of_name(t)))
+            {
                 now.lamp = Some((lamp.clone(), place.clone()));
             }
         }
-        if said.closed.as_ref() == Some(&now.at) {
+        if said.closed.as_ref() == Some(&now.location) {
             now.door = Door::Closed;
         }
-        if let Some((object, _)) = &said.took {
-            now.hand.clone_from(object);
+        if let Some((object, _)) = &said.taken {
+            now.held.clone_from(object);
             now.placed.retain(|p| p != object);
-            if goal.is_some_and(|g| kind(object) == g.object()) {
-                now.targets.insert(object.clone(), HELD.to_owned());
+            if goal.is_some_and(|g| type_of_name(object) == g.object()) {
+                now.targets.insert(object.clone(), IN_HAND.to_owned());
             }
         }
         if let (Some((how, object, _)), Some(goal)) = (&said.treated, goal)
             && goal.treatment() == Some(*how)
-            && kind(object) == goal.object()
+            && type_of_name(object) == goal.object()
             && !now.treated.contains(object)
         {
             now.treated.push(object.clone());
         }
-        now.lit |= said.lit.as_ref().is_some_and(|l| goal.and_then(Goal::lamp) == Some(kind(l)));
-        if let Some((object, place)) = &said.put {
-            now.hand.clear();
-            if let Some(goal) = goal.filter(|g| kind(object) == g.object()) {
+        now.lamp_on |= said
+            .lamp_switched_on
+            .as_ref()
+            .is_some_and(|l| goal.and_then(Goal::lamp) == Some(type_of_name(l)));
+        if let Some((object, place)) = &said.placed {
+            now.held.clear();
+            if let Some(goal) = goal.filter(|g| type_of_name(object) == g.object()) {
                 now.targets.insert(object.clone(), place.clone());
-                if now.fulfils(goal, object, place) && !now.placed.contains(object) {
+                if now.is_wanted_placement(goal, object, place) && !now.placed.contains(object) {
                     now.placed.push(object.clone());
                 }
             }
@@ -106,69 +113,70 @@ impl Situation {
     }
 
     /// Whether this object in this place is what the goal asks for.
-    pub(super) fn fulfils(&self, goal: &Goal, object: &str, place: &str) -> bool {
-        kind(object) == goal.object()
-            && goal.target() == Some(kind(place))
+    pub(super) fn is_wanted_placement(&self, goal: &Goal, object: &str, place: &str) -> bool {
+        type_of_name(object) == goal.object()
+            && goal.target() == Some(type_of_name(place))
             && (goal.treatment().is_none() || self.treated.iter().any(|t| t == object))
     }
 
     /// A target that is known, not held, and not yet where it belongs.
     pub(super) fn open_target(&self) -> Option<(&str, &str)> {
-        let open = |(object, place): &(&String, &String)| *place != HELD && !self.placed.contains(object);
+        let open = |(object, place): &(&String, &String)| *place != IN_HAND && !self.placed.contains(object);
         self.targets.iter().find(open).map(|(o, p)| (o.as_str(), p.as_str()))
     }
 
     /// The object is held where the lamp is, and the lamp is on.
-    pub(super) fn examines(&self, goal: &Goal) -> bool {
-        let here = self.lamp.as_ref().is_some_and(|(_, place)| *place == self.at);
-        self.lit && here && kind(&self.hand) == goal.object()
+    pub(super) fn is_examining(&self, goal: &Goal) -> bool {
+        let here = self.lamp.as_ref().is_some_and(|(_, place)| *place == self.location);
+        self.lamp_on && here && type_of_name(&self.held) == goal.object()
     }
 
     /// The agent looks for something: for a target that it neither holds nor knows of, or for the lamp with the target in
     /// its hand.
-    pub(super) fn searching(&self, goal: &Goal) -> bool {
-        let for_target = kind(&self.hand) != goal.object() && self.open_target().is_none();
-        let for_lamp = goal.lamp().is_some() && kind(&self.hand) == goal.object() && self.lamp.is_none();
+    pub(super) fn is_searching(&self, goal: &Goal) -> bool {
+        let for_target = type_of_name(&self.held) != goal.object() && self.open_target().is_none();
+        let for_lamp =
+            goal.lamp().is_some() && type_of_name(&self.held) == goal.object() && self.lamp.is_none();
         for_target || for_lamp
     }
 
     /// The note that keeps it.
-    pub(super) fn note(&self, evidence: String) -> Note {
+    pub(super) fn to_note(&self, evidence: String) -> Note {
         let mut parts = BTreeMap::new();
         let mut put = |name: &str, value: String| {
             if !value.is_empty() {
                 parts.insert(name.to_owned(), value);
             }
         };
-        put("at", self.at.clone());
-        put("door", word(self.door).to_owned());
-        put("shown_in", if self.shown_in == 0 { String::new() } else { self.shown_in.to_string() });
-        put("hand", self.hand.clone());
-        put("words", self.old_words.map_or("", |old| if old { "put" } else { "move" }).to_owned());
+        put("at", self.location.clone());
+        put("door", door_name(self.door).to_owned());
+        put("shown_in", if self.view_step == 0 { String::new() } else { self.view_step.to_string() });
+        put("hand", self.held.clone());
+        put("words", self.old_wording.map_or("", |old| if old { "put" } else { "move" }).to_owned());
         put("targets", self.targets.iter().map(|(o, p)| format!("{o}@{p}")).collect::<Vec<_>>().join(";"));
         put("treated", self.treated.join(";"));
         put("placed", self.placed.join(";"));
         put("lamp", self.lamp.as_ref().map_or(String::new(), |(l, p)| format!("{l}@{p}")));
-        put("lit", if self.lit { "yes" } else { "" }.to_owned());
+        put("lit", if self.lamp_on { "yes" } else { "" }.to_owned());
         Note { detector: NAME.to_owned(), kind: NoteKind::Fact, evidence, parts }
     }
 
-    pub(super) fn read(parts: &BTreeMap<String, String>) -> Self {
+    pub(super) fn from_parts(parts: &BTreeMap<String, String>) -> Self {
         let part = |name: &str| parts.get(name).map_or("", String::as_str);
         let list = |name: &str| {
             part(name).split(';').filter(|w| !w.is_empty()).map(str::to_owned).collect::<Vec<_>>()
         };
         let pair = |text: &str| text.split_once('@').map(|(a, b)| (a.to_owned(), b.to_owned()));
         Self {
-            at: part("at").to_owned(),
+            location: part("at").to_owned(),
             door: match part("door") {
                 "open" => Door::Open,
                 "closed" => Door::Closed,
                 _ => Door::None,
             },
-            shown_in: part("shown_in").parse().unwrap_or(0),
-            hand: part("hand").to_owned(),
-            old_words: match part("words") {
+            view_step: part("shown_in").parse().unwrap_or(0),
+            held: part("hand").to_owned(),
+            old_wording: match part("words") {
                 "put" => Some(true),
                 "move" => Some(false),
                 _ => None,
@@ -177,15 +185,15 @@ impl Situation {
             treated: list("treated"),
             placed: list("placed"),
             lamp: pair(part("lamp")),
-            lit: !part("lit").is_empty(),
+            lamp_on: !part("lit").is_empty(),
         }
     }
 }
 
 /// Where a held target is.
-const HELD: &str = "hand";
+const IN_HAND: &str = "hand";
 
-fn word(door: Door) -> &'static str {
+fn door_name(door: Door) -> &'static str {
     match door {
         Door::None => "",
         Door::Open => "open",

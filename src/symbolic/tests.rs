@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::{LessonStatus, NoteKind, ReflectionKind, SettingOrigin};
 use crate::engine::{Command, LessonCommand, State};
-use crate::method::fixture::{House, Play, spec};
+use crate::method::fixture::{FakeHousehold, TestRun, test_spec};
 use proptest::prelude::*;
 
 mod failure;
@@ -12,15 +12,15 @@ mod grid;
 
 const HEAT: &str = "put a hot apple in garbagecan";
 
-fn play(goal: &str, actions: &[&str]) -> Play {
-    played(House::kitchen(goal), "omnireflect", actions)
+fn play_kitchen(goal: &str, actions: &[&str]) -> TestRun {
+    play_in(FakeHousehold::kitchen(goal), "omnireflect", actions)
 }
 
-fn played(mut house: House, method: &str, actions: &[&str]) -> Play {
-    let mut run = spec(method, &[("kitchen-1", "")]);
+fn play_in(mut house: FakeHousehold, method: &str, actions: &[&str]) -> TestRun {
+    let mut run = test_spec(method, &[("kitchen-1", "")]);
     run.settings.set("ask_again", 0, crate::domain::SettingOrigin::Flag);
-    let mut play = Play::new(run);
-    play.script(&mut house, actions);
+    let mut play = TestRun::new(run);
+    play.play_script(&mut house, actions);
     play
 }
 
@@ -31,7 +31,7 @@ fn last_notes(state: &State) -> Vec<String> {
     notes.iter().filter(|n| n.detector != "situation").map(|n| n.detector.clone()).collect()
 }
 
-fn lessons(state: &State, kind: ReflectionKind) -> Vec<String> {
+fn lesson_texts(state: &State, kind: ReflectionKind) -> Vec<String> {
     let text = |l: &crate::domain::Lesson| l.text().solution.clone().unwrap_or_else(|| l.text().text.clone());
     state.pool.visible_of_kind(kind).map(text).collect()
 }
@@ -41,8 +41,9 @@ fn every_template_of_a_goal_sentence_is_read() {
     let place = |object: &str, target: &str, treatment, count| {
         Some(Goal::Place { object: object.to_owned(), target: target.to_owned(), treatment, count })
     };
-    let light =
-        |object: &str, lamp: &str| Some(Goal::Light { object: object.to_owned(), lamp: lamp.to_owned() });
+    let light = |object: &str, lamp: &str| {
+        Some(Goal::ExamineInLight { object: object.to_owned(), lamp: lamp.to_owned() })
+    };
     let cases = [
         ("put a mug in cabinet", place("mug", "cabinet", None, 1)),
         ("put some peppershaker on drawer", place("peppershaker", "drawer", None, 1)),
@@ -62,7 +63,7 @@ fn every_template_of_a_goal_sentence_is_read() {
         ("", None),
     ];
     for (sentence, want) in cases {
-        assert_eq!(Goal::read(sentence), want, "{sentence}");
+        assert_eq!(Goal::parse(sentence), want, "{sentence}");
     }
 }
 
@@ -99,7 +100,7 @@ fn moves_that_the_world_accepts_can_still_be_mistakes() {
         ("an unknown wish", vec!["go to countertop 1", "take bread 1 from countertop 1"], &[]),
     ];
     for (goal, actions, want) in cases {
-        let play = play(goal, &actions);
+        let play = play_kitchen(goal, &actions);
         assert_eq!(last_notes(play.state()), want, "{goal}: {actions:?}");
     }
 }
@@ -107,8 +108,8 @@ fn moves_that_the_world_accepts_can_still_be_mistakes() {
 #[test]
 fn the_ladder_is_climbed_in_both_wordings_up_to_the_last_rung() {
     for old in [false, true] {
-        let mut house = House::kitchen(HEAT);
-        house.old = old;
+        let mut house = FakeHousehold::kitchen(HEAT);
+        house.old_wording = old;
         let put = if old { "put apple 1 in/on garbagecan 1" } else { "move apple 1 to garbagecan 1" };
         let actions = [
             "go to countertop 2",
@@ -118,7 +119,7 @@ fn the_ladder_is_climbed_in_both_wordings_up_to_the_last_rung() {
             "go to garbagecan 1",
             put,
         ];
-        let play = played(house, "omnireflect", &actions);
+        let play = play_in(house, "omnireflect", &actions);
         let episode = play.state().episode.as_deref().unwrap();
         let rungs: Vec<(u32, String)> = episode
             .steps
@@ -134,7 +135,7 @@ fn the_ladder_is_climbed_in_both_wordings_up_to_the_last_rung() {
 
 #[test]
 fn two_objects_make_six_rungs_and_a_lamp_makes_four() {
-    let play = play(
+    let play = play_kitchen(
         "put two apple in garbagecan",
         &[
             "go to countertop 2",
@@ -150,7 +151,7 @@ fn two_objects_make_six_rungs_and_a_lamp_makes_four() {
     );
     let tally = &play.state().episode.as_ref().unwrap().note_tallies["subgoal"];
     assert_eq!((tally.count, tally.last.parts["of"].as_str()), (6, "6"));
-    let play = self::play(
+    let play = self::play_kitchen(
         "look at mug under the desklamp",
         &[
             "go to sidetable 1",
@@ -170,7 +171,7 @@ fn two_objects_make_six_rungs_and_a_lamp_makes_four() {
 
 #[test]
 fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
-    let play = play(
+    let play = play_kitchen(
         HEAT,
         &[
             "go to fridge 1",
@@ -185,11 +186,11 @@ fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
     );
     let state = play.state();
     assert_eq!(
-        lessons(state, ReflectionKind::Error),
+        lesson_texts(state, ReflectionKind::Error),
         ["Open a closed container before you take from it or put into it.", "Heat food in a microwave only."]
     );
     assert_eq!(
-        lessons(state, ReflectionKind::Abstract),
+        lesson_texts(state, ReflectionKind::Abstract),
         [
             "Look for a apple in/on a fridge first.",
             "Look inside closed containers too.",
@@ -197,7 +198,7 @@ fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
         ]
     );
     assert_eq!(
-        lessons(state, ReflectionKind::Progress),
+        lesson_texts(state, ReflectionKind::Progress),
         ["You have heated apple 2. Next: put it in/on a garbagecan."]
     );
     for lesson in state.pool.all() {
@@ -214,9 +215,9 @@ fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
 
 #[test]
 fn equal_lessons_recur_and_a_deleted_one_stays_away() {
-    let mut house = House::kitchen(HEAT);
-    let mut run = Play::new(spec("omnireflect", &[("kitchen-1", "")]));
-    run.script(&mut house, &["open fridge 1", "open microwave 1", "look", "open cabinet 1"]);
+    let mut house = FakeHousehold::kitchen(HEAT);
+    let mut run = TestRun::new(test_spec("omnireflect", &[("kitchen-1", "")]));
+    run.play_script(&mut house, &["open fridge 1", "open microwave 1", "look", "open cabinet 1"]);
     let lesson = run.state().pool.visible_of_kind(ReflectionKind::Error).next().unwrap().clone();
     assert_eq!(
         (lesson.text().solution.as_deref(), lesson.recurred),
@@ -224,21 +225,21 @@ fn equal_lessons_recur_and_a_deleted_one_stays_away() {
     );
     assert_eq!(run.state().pool.len(), 1);
     run.command(Command::Lesson(LessonCommand::Status { id: lesson.id, status: LessonStatus::Retired }));
-    run.script(&mut house, &["look", "open microwave 1"]);
+    run.play_script(&mut house, &["look", "open microwave 1"]);
     assert_eq!(run.state().pool.visible_of_kind(ReflectionKind::Error).count(), 0);
 }
 
 #[test]
 fn a_sentence_that_a_person_typed_is_not_said_twice() {
-    let mut house = House::kitchen(HEAT);
-    let mut run = Play::new(spec("omnireflect", &[("kitchen-1", "")]));
+    let mut house = FakeHousehold::kitchen(HEAT);
+    let mut run = TestRun::new(test_spec("omnireflect", &[("kitchen-1", "")]));
     run.command(Command::Lesson(LessonCommand::add(
         ReflectionKind::Error,
         crate::domain::Scope::Environment,
         crate::domain::LessonText::plain("go to a place before you act on it"),
         String::new(),
     )));
-    run.script(&mut house, &["open fridge 1"]);
+    run.play_script(&mut house, &["open fridge 1"]);
     assert_eq!(
         run.state().pool.visible_of_kind(ReflectionKind::Error).map(|l| l.recurred).collect::<Vec<_>>(),
         [1]
@@ -249,16 +250,16 @@ fn a_sentence_that_a_person_typed_is_not_said_twice() {
 fn progress_is_replaced_unless_it_shall_be_appended_and_ends_with_its_episode() {
     let actions = ["go to countertop 2", "take apple 1 from countertop 2"];
     for (setting, want) in [("replace", 1), ("append", 2)] {
-        let mut run = spec("omnireflect", &[("kitchen-1", ""), ("kitchen-2", "")]);
+        let mut run = test_spec("omnireflect", &[("kitchen-1", ""), ("kitchen-2", "")]);
         run.settings.set("progress", setting, SettingOrigin::Flag);
         run.limits.steps = 3;
-        let mut play = Play::new(run);
-        let mut house = House::kitchen(HEAT);
-        play.script(&mut house, &actions);
+        let mut play = TestRun::new(run);
+        let mut house = FakeHousehold::kitchen(HEAT);
+        play.play_script(&mut house, &actions);
         let progress: Vec<_> = play.state().pool.visible_of_kind(ReflectionKind::Progress).collect();
         assert_eq!(progress.len(), want);
         assert_eq!(progress.last().unwrap().text().text, "You hold apple 1. Next: heat it with a microwave.");
-        play.script(&mut house, &["look"]);
+        play.play_script(&mut house, &["look"]);
         assert_eq!(play.state().ended_episodes.len(), 1, "the first episode ran into its cap");
         assert_eq!(
             play.state().pool.all().filter(|l| l.kind == ReflectionKind::Progress).count(),
@@ -266,7 +267,7 @@ fn progress_is_replaced_unless_it_shall_be_appended_and_ends_with_its_episode() 
             "the next one has begun"
         );
         assert_eq!(
-            lessons(play.state(), ReflectionKind::Abstract),
+            lesson_texts(play.state(), ReflectionKind::Abstract),
             ["Look for a apple in/on a countertop first."]
         );
     }
@@ -277,12 +278,12 @@ fn periodic_reflection_fires_at_its_turns_alone() {
     let actions =
         ["open fridge 1", "go to countertop 1", "take bread 1 from countertop 1", "look", "open cabinet 1"];
     for (offset, want) in [(0, vec![1, 4]), (2, vec![3])] {
-        let mut run = spec("omnireflect", &[("kitchen-1", "")]);
+        let mut run = test_spec("omnireflect", &[("kitchen-1", "")]);
         run.settings.set("reflect", "periodic", SettingOrigin::Flag);
         run.settings.set("r_freq", 3, SettingOrigin::Flag);
         run.settings.set("offset", offset, SettingOrigin::Flag);
-        let mut play = Play::new(run);
-        play.script(&mut House::kitchen(HEAT), &actions);
+        let mut play = TestRun::new(run);
+        play.play_script(&mut FakeHousehold::kitchen(HEAT), &actions);
         let mut steps: Vec<u32> = play.state().reflections.iter().map(|r| r.step).collect();
         steps.dedup();
         assert_eq!(steps, want, "offset {offset}");
@@ -291,10 +292,10 @@ fn periodic_reflection_fires_at_its_turns_alone() {
 
 #[test]
 fn a_person_may_ask_for_a_reflection_under_react_too() {
-    let mut play = played(House::kitchen(HEAT), "react", &["open fridge 1"]);
+    let mut play = play_in(FakeHousehold::kitchen(HEAT), "react", &["open fridge 1"]);
     assert!(play.state().pool.is_empty());
     play.command(Command::Reflect(ReflectionKind::Error));
-    assert_eq!(lessons(play.state(), ReflectionKind::Error), ["Go to a place before you act on it."]);
+    assert_eq!(lesson_texts(play.state(), ReflectionKind::Error), ["Go to a place before you act on it."]);
     let again = play.engine.decide(&crate::engine::Input::Command(Command::Reflect(ReflectionKind::Error)));
     assert!(again.is_err(), "nothing new");
 }
@@ -303,12 +304,12 @@ fn a_person_may_ask_for_a_reflection_under_react_too() {
 fn going_in_circles_is_noted_once_a_window() {
     let actions: Vec<&str> =
         ["go to countertop 1", "go to sinkbasin 1"].into_iter().cycle().take(16).collect();
-    let play = play("an unknown wish", &actions);
+    let play = play_kitchen("an unknown wish", &actions);
     let tally = &play.state().episode.as_ref().unwrap().note_tallies["circling"];
     assert_eq!((tally.count, tally.last_step), (2, 12));
     assert_eq!(tally.last.kind, NoteKind::Mistake);
     assert_eq!(
-        lessons(play.state(), ReflectionKind::Error),
+        lesson_texts(play.state(), ReflectionKind::Error),
         ["Do not go back to a place that was already searched."]
     );
 }
@@ -331,7 +332,7 @@ proptest! {
         ),
     ) {
         let actions: Vec<&str> = actions.iter().map(String::as_str).collect();
-        let play = play(&goal, &actions);
+        let play = play_kitchen(&goal, &actions);
         let state = play.state();
         let answered = state.ended_episodes.first().map_or_else(|| state.open_episode().unwrap().answered_steps(), |p| p.steps);
         prop_assert_eq!(answered as usize, actions.len().min(50), "every reply became a step");

@@ -4,28 +4,30 @@
 //! long session is never held as a whole. What an alignment keeps of a step is its place.
 
 mod align;
-mod before;
+mod differences;
+mod entries;
 mod lcs;
 mod outcome;
 mod pair;
-mod settings;
-mod tell;
-mod why;
+mod prior;
+mod reasons;
 
-pub use align::{Kind, Part, Parts, Row, align, said};
-pub use before::{Before, Lessons, Piece, Render, SegmentPair, Told, World};
+pub use align::{Row, RowKind, StepPart, StepParts, action_or_thought, align};
+pub use differences::Difference;
+pub use entries::{ComparisonEntry, pending_label};
 pub use outcome::Outcome;
-pub use pair::{Pair, counterpart, pairs};
-pub use settings::Differing;
-pub use tell::{Saying, standing};
-pub use why::Reason;
+pub use pair::{EpisodePair, find_counterpart, pair_episodes};
+pub use prior::{
+    ComparedLesson, LessonDifferences, PriorDifferences, Render, SegmentPair, SegmentText, WorldDifferences,
+};
+pub use reasons::Reason;
 
 use crate::domain::{RunSpec, Seq};
 use crate::engine::{Episode, State};
 use std::sync::Arc;
 
 /// Brings the state of a branch after an event.
-pub type States = Arc<dyn Fn(Seq) -> Arc<State> + Send + Sync>;
+pub type StateLoader = Arc<dyn Fn(Seq) -> Arc<State> + Send + Sync>;
 
 /// One side of a comparison: an episode, and the way to the states of its branch.
 #[derive(Clone)]
@@ -36,26 +38,26 @@ pub struct Side {
     pub episode: Arc<Episode>,
     /// The run it belongs to, as it was when the episode was brought.
     run: Option<Arc<RunSpec>>,
-    states: States,
+    state_loader: StateLoader,
 }
 
 /// Two episodes side by side.
 #[derive(Clone)]
 pub struct Comparison {
     /// The left side.
-    pub a: Side,
+    pub left: Side,
     /// The right side.
-    pub b: Side,
+    pub right: Side,
     /// Every step of both, in order.
     pub rows: Vec<Row>,
     /// The place of the first row that differs; none: there is no difference.
-    pub first: Option<usize>,
+    pub first_difference: Option<usize>,
     /// What preceded it.
-    pub before: Option<Before>,
+    pub prior: Option<PriorDifferences>,
     /// What of the runs differed before the first turn: method, models, seed, sampling, settings.
-    pub beforehand: Vec<Differing>,
+    pub initial_differences: Vec<Difference>,
     /// What of the runs differs only now: it was changed on one of the lines on the way.
-    pub meanwhile: Vec<Differing>,
+    pub later_differences: Vec<Difference>,
     /// What the sides came to.
     pub outcomes: (Outcome, Outcome),
 }
@@ -65,7 +67,7 @@ impl Side {
     ///
     /// # Errors
     /// In words, when there is no such episode, or when its events cannot be read again.
-    pub fn of(name: &str, head: &State, number: Option<u32>, states: States) -> Result<Self, String> {
+    pub fn load(name: &str, head: &State, number: Option<u32>, states: StateLoader) -> Result<Self, String> {
         let last = head.episode.as_ref().ok_or_else(|| format!("{name}: it has no episode yet"))?;
         let number = number.unwrap_or(last.number);
         let mut run = head.run.clone();
@@ -77,7 +79,7 @@ impl Side {
                 let all = last.number;
                 format!("{name}: there is no episode {number}; it has {all}")
             })?;
-            let state = brought(name, &states, Seq(past.seq_range.1))?;
+            let state = load_state(name, &states, Seq(past.seq_range.1))?;
             run.clone_from(&state.run);
             state.episode.clone().filter(|e| e.number == number).ok_or_else(|| {
                 format!(
@@ -86,7 +88,7 @@ impl Side {
                 )
             })?
         };
-        Ok(Self { name: name.to_owned(), episode, run, states })
+        Ok(Self { name: name.to_owned(), episode, run, state_loader: states })
     }
 
     /// The run it belongs to.
@@ -95,19 +97,19 @@ impl Side {
     }
 
     /// The run as it was when the actor was asked for the first time; as it is now where that has not been.
-    fn run_before(&self) -> Result<Option<Arc<RunSpec>>, String> {
+    fn run_at_first_prompt(&self) -> Result<Option<Arc<RunSpec>>, String> {
         if self.episode.steps.is_empty() {
             return Ok(self.run.clone());
         }
-        Ok(self.state(before::moment(&self.episode, 1))?.run.clone())
+        Ok(self.state_at(prior::decision_seq(&self.episode, 1))?.run.clone())
     }
 
-    fn state(&self, at: Seq) -> Result<Arc<State>, String> {
-        brought(&self.name, &self.states, at)
+    fn state_at(&self, at: Seq) -> Result<Arc<State>, String> {
+        load_state(&self.name, &self.state_loader, at)
     }
 }
 
-fn brought(name: &str, states: &States, at: Seq) -> Result<Arc<State>, String> {
+fn load_state(name: &str, states: &StateLoader, at: Seq) -> Result<Arc<State>, String> {
     let state = states(at);
     if state.head == at {
         return Ok(state);
@@ -121,18 +123,29 @@ impl Comparison {
     ///
     /// # Errors
     /// In words, when events cannot be read again.
-    pub fn of(a: Side, b: Side, render: Render) -> Result<Self, String> {
+    pub fn new(a: Side, b: Side, render: Render) -> Result<Self, String> {
         let rows = align(&a.episode, &b.episode);
-        let first = rows.iter().position(|r| r.kind() != Kind::Same);
-        let steps = first.map(|at| (step_from(&rows, at, |r| r.a), step_from(&rows, at, |r| r.b)));
-        let outcome = |e: &Episode, from: Option<Option<u32>>| Outcome::of(e, from.flatten());
+        let first = rows.iter().position(|r| r.kind() != RowKind::Same);
+        let steps = first
+            .map(|at| (next_step_of_side(&rows, at, |r| r.left), next_step_of_side(&rows, at, |r| r.right)));
+        let outcome = |e: &Episode, from: Option<Option<u32>>| Outcome::from_episode(e, from.flatten());
         let outcomes = (outcome(&a.episode, steps.map(|s| s.0)), outcome(&b.episode, steps.map(|s| s.1)));
-        let beforehand = settings::runs(a.run_before()?.as_deref(), b.run_before()?.as_deref());
-        let mut meanwhile = settings::runs(a.run(), b.run());
+        let beforehand =
+            differences::diff_runs(a.run_at_first_prompt()?.as_deref(), b.run_at_first_prompt()?.as_deref());
+        let mut meanwhile = differences::diff_runs(a.run(), b.run());
         meanwhile.retain(|d| !beforehand.contains(d));
-        let mut comparison = Self { a, b, rows, first, before: None, beforehand, meanwhile, outcomes };
+        let mut comparison = Self {
+            left: a,
+            right: b,
+            rows,
+            first_difference: first,
+            prior: None,
+            initial_differences: beforehand,
+            later_differences: meanwhile,
+            outcomes,
+        };
         if let Some(at) = first {
-            comparison.before = Some(comparison.before(at, render)?);
+            comparison.prior = Some(comparison.prior_differences(at, render)?);
         }
         Ok(comparison)
     }
@@ -142,46 +155,47 @@ impl Comparison {
     ///
     /// # Errors
     /// In words, when events cannot be read again.
-    pub fn before(&self, row: usize, render: Render) -> Result<Before, String> {
+    pub fn prior_differences(&self, row: usize, render: Render) -> Result<PriorDifferences, String> {
         let side = |side: &Side, step: u32| {
-            side.state(before::moment(&side.episode, step)).map(|state| (state, step))
+            side.state_at(prior::decision_seq(&side.episode, step)).map(|state| (state, step))
         };
-        let common = || self.rows.iter().take(row).rev().find_map(|r| r.a.zip(r.b)).unwrap_or_default();
-        let (a, b) = match self.steps(row) {
+        let common =
+            || self.rows.iter().take(row).rev().find_map(|r| r.left.zip(r.right)).unwrap_or_default();
+        let (a, b) = match self.next_steps(row) {
             (Some(a), Some(b)) => (a, b),
             _ => common(),
         };
-        Ok(Before::of(side(&self.a, a)?, side(&self.b, b)?, render))
+        Ok(PriorDifferences::new(side(&self.left, a)?, side(&self.right, b)?, render))
     }
 
     /// The steps of both sides at a row: where a side has none in it, its next one; none where it has no further one.
-    pub fn steps(&self, row: usize) -> (Option<u32>, Option<u32>) {
-        (step_from(&self.rows, row, |r| r.a), step_from(&self.rows, row, |r| r.b))
+    pub fn next_steps(&self, row: usize) -> (Option<u32>, Option<u32>) {
+        (next_step_of_side(&self.rows, row, |r| r.left), next_step_of_side(&self.rows, row, |r| r.right))
     }
 
     /// The place of the next row that differs after one, or of the last before it.
     pub fn next_difference(&self, from: usize, backwards: bool) -> Option<usize> {
-        let differs = |at: &usize| self.rows.get(*at).is_some_and(|r| r.kind() != Kind::Same);
+        let differs = |at: &usize| self.rows.get(*at).is_some_and(|r| r.kind() != RowKind::Same);
         if backwards { (0..from).rev().find(differs) } else { (from + 1..self.rows.len()).find(differs) }
     }
 
     /// How many rows are the same, changed, only left, only right. Where a side waits, a row is none of these.
     pub fn counts(&self) -> [usize; 4] {
         let mut counts = [0; 4];
-        for row in self.rows.iter().filter(|r| !r.waits) {
+        for row in self.rows.iter().filter(|r| !r.pending) {
             counts[row.kind() as usize] += 1;
         }
         counts
     }
 
     /// How many rows have a side that is no step yet.
-    pub fn waiting(&self) -> usize {
-        self.rows.iter().filter(|r| r.waits).count()
+    pub fn count_pending(&self) -> usize {
+        self.rows.iter().filter(|r| r.pending).count()
     }
 }
 
 /// The step that a side has in this row or in the next in which it has one.
-fn step_from(rows: &[Row], at: usize, of: fn(&Row) -> Option<u32>) -> Option<u32> {
+fn next_step_of_side(rows: &[Row], at: usize, of: fn(&Row) -> Option<u32>) -> Option<u32> {
     rows.get(at..)?.iter().find_map(of)
 }
 

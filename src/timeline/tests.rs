@@ -1,6 +1,6 @@
 //! Every state can be had again, whether its events are held or fetched.
 
-use super::{Fetch, RECENT, Timeline};
+use super::{EventFetcher, MIN_RECENT_EVENTS, Timeline};
 use crate::domain::Seq;
 use crate::engine::{Cause, Envelope, Event, State};
 use std::sync::{Arc, Mutex};
@@ -16,17 +16,17 @@ fn remark(seq: u64) -> Arc<Envelope> {
 }
 
 /// A timeline of that many events in batches of seven, and all its events.
-fn long(events: u64, fetched: Option<Arc<Mutex<u64>>>) -> Timeline {
+fn timeline_of(events: u64, fetched: Option<Arc<Mutex<u64>>>) -> Timeline {
     let all: Arc<Vec<_>> = Arc::new((1..=events).map(remark).collect());
     let mut timeline = match fetched {
         Some(count) => {
             let kept = all.clone();
-            let fetch = Fetch::new(move |after, to| {
+            let fetch = EventFetcher::new(move |after, to| {
                 let events = &kept[after.0 as usize..to.0 as usize];
                 *count.lock().unwrap() += events.len() as u64;
                 Ok(events.to_vec())
             });
-            Timeline::fetching(fetch)
+            Timeline::with_fetcher(fetch)
         }
         None => Timeline::default(),
     };
@@ -44,7 +44,7 @@ fn long(events: u64, fetched: Option<Arc<Mutex<u64>>>) -> Timeline {
 
 #[test]
 fn every_state_is_found_again() {
-    let timeline = long(1000, None);
+    let timeline = timeline_of(1000, None);
     for seq in 0..=1000 {
         assert_eq!(timeline.state_at(Seq(seq)).head, Seq(seq));
     }
@@ -56,17 +56,17 @@ fn every_state_is_found_again() {
 #[test]
 fn old_events_are_let_go_and_fetched_again() {
     let fetched = Arc::new(Mutex::new(0));
-    let events = 5 * RECENT as u64;
-    let timeline = long(events, Some(fetched.clone()));
-    assert!(timeline.recent.len() < 2 * RECENT);
+    let events = 5 * MIN_RECENT_EVENTS as u64;
+    let timeline = timeline_of(events, Some(fetched.clone()));
+    assert!(timeline.recent.len() < 2 * MIN_RECENT_EVENTS);
     assert_eq!(timeline.len(), events);
     for seq in (1..events).step_by(977) {
         assert_eq!(timeline.state_at(Seq(seq)).head, Seq(seq));
         assert_eq!(timeline.event(Seq(seq)).unwrap().seq, Seq(seq));
     }
-    assert_eq!(timeline.since(Seq(3)).len() as u64, events - 3);
+    assert_eq!(timeline.events_after(Seq(3)).len() as u64, events - 3);
     assert_eq!(
-        timeline.between(Seq(3), Seq(9)).iter().map(|e| e.seq.0).collect::<Vec<_>>(),
+        timeline.events_between(Seq(3), Seq(9)).iter().map(|e| e.seq.0).collect::<Vec<_>>(),
         [4, 5, 6, 7, 8, 9]
     );
     assert!(*fetched.lock().unwrap() > 0);
@@ -74,8 +74,8 @@ fn old_events_are_let_go_and_fetched_again() {
 
 #[test]
 fn checkpoints_stay_few_however_long_the_branch() {
-    let timeline = long(300_000, Some(Arc::default()));
-    assert!(timeline.checkpoints.len() <= super::CHECKPOINTS);
+    let timeline = timeline_of(300_000, Some(Arc::default()));
+    assert!(timeline.checkpoints.len() <= super::MAX_CHECKPOINTS);
     assert!(timeline.stride >= 256);
     assert_eq!(timeline.state_at(Seq(123_456)).head, Seq(123_456));
 }

@@ -3,7 +3,7 @@
 use super::HostServices;
 use crate::driver::Store;
 use crate::prompt::render;
-use crate::timeline::compare::{Before, Comparison, Side, counterpart};
+use crate::timeline::compare::{Comparison, PriorDifferences, Side, find_counterpart};
 use std::fmt;
 use std::sync::Arc;
 
@@ -69,15 +69,15 @@ pub fn compare(
         let right = side(&y, b, Some(&left))?;
         (left, right)
     };
-    Comparison::of(left, right, render).map(|c| Shared(Arc::new(c)))
+    Comparison::new(left, right, render).map(|c| Shared(Arc::new(c)))
 }
 
 /// What preceded a row.
 ///
 /// # Errors
 /// In words, where events cannot be read again.
-pub fn before(of: &Comparison, row: usize) -> Result<Shared<Before>, String> {
-    of.before(row, render).map(|b| Shared(Arc::new(b)))
+pub fn before(of: &Comparison, row: usize) -> Result<Shared<PriorDifferences>, String> {
+    of.prior_differences(row, render).map(|b| Shared(Arc::new(b)))
 }
 
 fn store(here: &Arc<Store>, outside: Option<&HostServices>, place: &Place) -> Result<Arc<Store>, String> {
@@ -100,13 +100,13 @@ fn side(store: &Arc<Store>, place: &Place, other: Option<&Side>) -> Result<Side,
         (Some(number), _) => Some(number),
         (None, Some(other)) => {
             let of = (&other.episode.task, other.episode.trial);
-            let found = counterpart(of, &head);
+            let found = find_counterpart(of, &head);
             Some(found.ok_or_else(|| format!("{name} has no episode of this task ({})", of.0.id))?)
         }
         (None, None) => None,
     };
     let kept = store.clone();
-    let mut side = Side::of(&name, &head, number, Arc::new(move |seq| kept.state_at(seq)))?;
+    let mut side = Side::load(&name, &head, number, Arc::new(move |seq| kept.state_at(seq)))?;
     side.name = format!("{name}, episode {}", side.episode.number);
     Ok(side)
 }

@@ -106,7 +106,7 @@ pub fn in_others(
     let head = store.head();
     let now = head.episode.as_deref().filter(|e| e.outcome.is_none() && e.number != shown);
     let found = now.map_or_else(Vec::new, |e| in_episode(e, words, MOST));
-    let fetch = store.timeline().fetch().cloned();
+    let fetch = store.timeline().fetcher().cloned();
     let held = match fetch {
         Some(fetch) => lines::search(&head, &fetch, shown, words, found, &mut tell),
         None => Err(lines::Unsearched::Untold(found)),

@@ -69,7 +69,7 @@ use super::update::{chosen_lesson, kind_to_type};
 use crate::domain::{Autonomy, LessonId, ModelRole, ReflectionKind};
 use crate::driver::{Accepted, Fork};
 use crate::text::truncate;
-use crate::timeline::compare::{Before, Comparison};
+use crate::timeline::compare::{Comparison, PriorDifferences};
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
 use std::sync::Arc;
@@ -128,7 +128,7 @@ pub enum Answer {
         /// The row.
         row: usize,
         /// What preceded it, or why that cannot be had.
-        before: Result<Shared<Before>, String>,
+        before: Result<Shared<PriorDifferences>, String>,
     },
 }
 

@@ -35,13 +35,13 @@ pub(crate) fn spec(method: &str, interface: &str, ids: &[&str]) -> RunSpec {
 
 pub(crate) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
     let id = TaskId::parse(&task.id).map_err(|e| EnvError::Refused { what: e.to_string() })?;
-    Ok(Box::new(household::open(&id)?))
+    Ok(Box::new(household::open_world(&id)?))
 }
 
 impl Rig {
     /// A run that has begun and stands still.
     pub(crate) fn new(spec: RunSpec) -> Self {
-        let policy = retrospect::method::policy(&spec, Arc::new(Templates::builtin())).unwrap();
+        let policy = retrospect::method::build_policy(&spec, Arc::new(Templates::builtin())).unwrap();
         let mut rig =
             Self { engine: Engine::new(policy), journal: Vec::new(), store: Arc::default(), world: None };
         let start = Command::Start {

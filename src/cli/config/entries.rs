@@ -47,7 +47,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.method",
         "the method",
-        Sort::Word(crate::method::NAMES),
+        Sort::Word(crate::method::METHOD_NAMES),
         "omnireflect",
         "RETROSPECT_METHOD",
         "--method",

@@ -52,7 +52,7 @@ impl Config {
                 format!("--preset {name:?}: there is no such preset"),
                 format!(
                     "those that come with the program: {}{own}; another one is a table [preset.{name}] of settings in {}",
-                    crate::report::metrics::rows().iter().map(|r| r.preset.as_str()).collect::<Vec<_>>().join(", "),
+                    crate::report::metrics::paper_rows().iter().map(|r| r.preset.as_str()).collect::<Vec<_>>().join(", "),
                     self.file.display()
                 ),
             )

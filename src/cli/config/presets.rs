@@ -2,13 +2,13 @@
 
 use super::{Config, From};
 use crate::cli::error::CliError;
-use crate::report::metrics::{Row, rows};
+use crate::report::metrics::{PaperRow, paper_rows};
 use serde_json::json;
 use std::fmt::Write as _;
 
 /// A row by its name.
-pub(in crate::cli) fn row(name: &str) -> Option<&'static Row> {
-    rows().iter().find(|r| r.preset == name)
+pub(in crate::cli) fn row(name: &str) -> Option<&'static PaperRow> {
+    paper_rows().iter().find(|r| r.preset == name)
 }
 
 /// All of them for `run --help`.
@@ -17,7 +17,7 @@ pub fn help() -> String {
         "Settings by one name: those of a row of a paper's table, or of `[preset.P]` in the configuration file. Flags count \
          more than a preset. Model, environment and split are yours to choose.\n\nThere are:\n",
     );
-    for row in rows() {
+    for row in paper_rows() {
         // Writing to a text cannot fail.
         let _ = writeln!(text, "  {:<28} {}: {}", row.preset, row.source(), row.label);
     }
@@ -26,7 +26,7 @@ pub fn help() -> String {
 
 impl Config {
     /// The built-in preset of this name, unless the file has one of the same name.
-    pub(in crate::cli) fn row(&self, name: Option<&str>) -> Option<&'static Row> {
+    pub(in crate::cli) fn row(&self, name: Option<&str>) -> Option<&'static PaperRow> {
         name.filter(|n| !self.presets.contains_key(*n)).and_then(row)
     }
 
@@ -34,7 +34,7 @@ impl Config {
     ///
     /// # Errors
     /// A usage [`CliError`] when a flag names another method.
-    pub(in crate::cli) fn take_row(&mut self, row: &'static Row) -> Result<(), CliError> {
+    pub(in crate::cli) fn take_row(&mut self, row: &'static PaperRow) -> Result<(), CliError> {
         let flag = |config: &Self, name: &str| matches!(config.from(name), From::Flag(_));
         if flag(self, "run.method") && self.text("run.method") != row.method {
             return Err(CliError::usage(

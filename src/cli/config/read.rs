@@ -43,7 +43,7 @@ pub(super) fn conditions(text: &str) -> (Value, Vec<String>) {
 
 /// Reads one condition.
 fn condition(text: &str) -> Result<Value, String> {
-    let read = crate::method::condition(text).map_err(|bad| format!("{}; {}", bad.what, bad.next));
+    let read = crate::method::parse_condition(text).map_err(|bad| format!("{}; {}", bad.message, bad.hint));
     read.map(|_| json!(text))
 }
 

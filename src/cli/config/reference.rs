@@ -94,10 +94,10 @@ pub(super) fn methods() -> String {
     );
     let plain = |value: serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     for spec in SETTINGS.iter() {
-        let (values, default) = (spec.allowed(), plain(spec.default.value()));
+        let (values, default) = (spec.allowed_values(), plain(spec.default.to_json()));
         let origin = serde_json::to_value(spec.origin).ok();
         let origin = origin.as_ref().and_then(|o| o.as_str()).unwrap_or("ours");
-        let code = spec.code.map_or_else(String::new, |code| format!("`{}`", plain(code.value())));
+        let code = spec.code_default.map_or_else(String::new, |code| format!("`{}`", plain(code.to_json())));
         let methods = if spec.methods.is_empty() { "all".to_owned() } else { spec.methods.join(", ") };
         let _ = writeln!(
             out,

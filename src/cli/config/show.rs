@@ -29,11 +29,11 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), C
                     (name.clone(), settings.iter().cloned().collect::<Map<_, _>>().into())
                 })
                 .collect();
-            let papers: Vec<Value> = crate::report::metrics::rows()
+            let papers: Vec<Value> = crate::report::metrics::paper_rows()
                 .iter()
                 .map(|r| {
                     json!({"preset": r.preset, "source": r.source(), "label": r.label, "method": r.method,
-                        "trials": r.trials, "steps": r.steps, "pool": r.pool, "settings": r.set})
+                        "trials": r.trials, "steps": r.steps, "pool": r.starts_with_lessons, "settings": r.settings})
                 })
                 .collect();
             out.json(&json!({"paper_presets": papers, "file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets, "models": config.models.keys().collect::<Vec<_>>()}).to_string())
@@ -68,7 +68,7 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), C
                 out.line(&format!(
                     "  {:<18} {:<12} {}",
                     spec.name,
-                    spec.default.value().to_string(),
+                    spec.default.to_json().to_string(),
                     spec.meaning
                 ))?;
             }
@@ -81,7 +81,7 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), C
             }
             out.line("")?;
             out.line("presets (run --preset NAME), each a row of a paper's table as far as settings go:")?;
-            for row in crate::report::metrics::rows() {
+            for row in crate::report::metrics::paper_rows() {
                 out.line(&format!("  {:<28} {}: {}", row.preset, row.source(), row.label))?;
             }
             for (name, settings) in &config.presets {

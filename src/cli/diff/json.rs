@@ -3,7 +3,9 @@
 use super::Told;
 use super::line::Line;
 use crate::domain::{Step, Task};
-use crate::timeline::compare::{Before, Comparison, Differing, Kind, Outcome, Pair, Piece, Row, Side};
+use crate::timeline::compare::{
+    Comparison, Difference, EpisodePair, Outcome, PriorDifferences, Row, RowKind, SegmentText, Side,
+};
 use serde_json::{Map, Value, json};
 
 /// An object whose fields are printed in this order: they are put together by hand.
@@ -20,38 +22,38 @@ pub(super) fn comparison(found: &Comparison, lines: (&Line, &Line), only_differe
         "changed": changed,
         "only_a": only_a,
         "only_b": only_b,
-        "waiting": found.waiting(),
+        "waiting": found.count_pending(),
     });
-    let first = found.first.map(|at| {
+    let first = found.first_difference.map(|at| {
         let row = found.rows[at];
-        json!({ "row": at, "a": row.a, "b": row.b, "parts": parts(&row) })
+        json!({ "row": at, "a": row.left, "b": row.right, "parts": parts(&row) })
     });
     let reasons: Vec<&str> =
         found.reasons().into_iter().map(crate::timeline::compare::Reason::name).collect();
-    let kept = found.rows.iter().filter(|r| !only_differences || r.kind() != Kind::Same);
+    let kept = found.rows.iter().filter(|r| !only_differences || r.kind() != RowKind::Same);
     let rows: Vec<Value> = kept.map(|r| row(r, found)).collect();
     object(&[
         ("type", json!("comparison")),
-        ("task", task(&found.a.episode.task)),
-        ("a", side(&found.a, &found.outcomes.0, lines.0)),
-        ("b", side(&found.b, &found.outcomes.1, lines.1)),
-        ("beforehand", json!(differing(&found.beforehand))),
-        ("meanwhile", json!(differing(&found.meanwhile))),
-        ("same", json!(found.first.is_none())),
+        ("task", task(&found.left.episode.task)),
+        ("a", side(&found.left, &found.outcomes.0, lines.0)),
+        ("b", side(&found.right, &found.outcomes.1, lines.1)),
+        ("beforehand", json!(differing(&found.initial_differences))),
+        ("meanwhile", json!(differing(&found.later_differences))),
+        ("same", json!(found.first_difference.is_none())),
         ("first", json!(first)),
         ("reasons", json!(reasons)),
-        ("before", found.before.as_ref().map_or(Value::Null, before)),
+        ("before", found.prior.as_ref().map_or(Value::Null, before)),
         ("counts", counts),
         ("rows", json!(rows)),
     ])
 }
 
 /// An episode without its counterpart.
-pub(super) fn alone(pair: &Pair) -> String {
+pub(super) fn alone(pair: &EpisodePair) -> String {
     object(&[
         ("type", json!("alone")),
-        ("side", json!(if pair.a.is_some() { "a" } else { "b" })),
-        ("episode", json!(pair.a.or(pair.b))),
+        ("side", json!(if pair.left.is_some() { "a" } else { "b" })),
+        ("episode", json!(pair.left.or(pair.right))),
         ("trial", json!(pair.trial)),
         ("task", task(&pair.task)),
     ])
@@ -79,8 +81,11 @@ fn task(task: &Task) -> Value {
 }
 
 fn side(side: &Side, outcome: &Outcome, line: &Line) -> Value {
-    let gains: Vec<Value> =
-        outcome.gains.iter().map(|(step, progress)| json!({ "step": step, "progress": progress })).collect();
+    let gains: Vec<Value> = outcome
+        .progress_gains
+        .iter()
+        .map(|(step, progress)| json!({ "step": step, "progress": progress }))
+        .collect();
     json!({
         "session": line.session,
         "branch": line.branch,
@@ -101,8 +106,8 @@ fn side(side: &Side, outcome: &Outcome, line: &Line) -> Value {
     })
 }
 
-fn before(before: &Before) -> Value {
-    let lesson = |l: &crate::timeline::compare::Told| {
+fn before(before: &PriorDifferences) -> Value {
+    let lesson = |l: &crate::timeline::compare::ComparedLesson| {
         json!({
             "number": l.number,
             "version": l.version,
@@ -114,18 +119,18 @@ fn before(before: &Before) -> Value {
     let lessons = &before.lessons;
     let changed: Vec<Value> =
         lessons.changed.iter().map(|(a, b)| json!({ "a": lesson(a), "b": lesson(b) })).collect();
-    let piece = |p: &Option<Piece>| p.as_ref().map(|p| json!({ "from": p.from, "words": &*p.words }));
+    let piece = |p: &Option<SegmentText>| p.as_ref().map(|p| json!({ "from": p.source, "words": &*p.text }));
     let segments: Vec<Value> = before
         .segments
         .iter()
-        .map(|s| json!({ "label": s.label, "a": piece(&s.a), "b": piece(&s.b) }))
+        .map(|s| json!({ "label": s.label, "a": piece(&s.left), "b": piece(&s.right) }))
         .collect();
     let world = &before.world;
     json!({
         "settings": differing(&before.settings),
         "lessons": {
-            "only_a": lessons.only_a.iter().map(lesson).collect::<Vec<_>>(),
-            "only_b": lessons.only_b.iter().map(lesson).collect::<Vec<_>>(),
+            "only_a": lessons.only_left.iter().map(lesson).collect::<Vec<_>>(),
+            "only_b": lessons.only_right.iter().map(lesson).collect::<Vec<_>>(),
             "changed": changed,
         },
         "prompt": segments,
@@ -137,25 +142,25 @@ fn before(before: &Before) -> Value {
     })
 }
 
-fn differing(list: &[Differing]) -> Vec<Value> {
-    list.iter().map(|d| json!({ "name": d.name, "a": d.a, "b": d.b })).collect()
+fn differing(list: &[Difference]) -> Vec<Value> {
+    list.iter().map(|d| json!({ "name": d.name, "a": d.left, "b": d.right })).collect()
 }
 
 fn parts(row: &Row) -> Vec<&'static str> {
-    row.parts.iter().map(crate::timeline::compare::Part::name).collect()
+    row.parts.iter().map(crate::timeline::compare::StepPart::name).collect()
 }
 
 fn row(row: &Row, found: &Comparison) -> Value {
     let kind = match row.kind() {
-        Kind::Same => "same",
-        Kind::Changed => "changed",
-        Kind::OnlyA => "only_a",
-        Kind::OnlyB => "only_b",
+        RowKind::Same => "same",
+        RowKind::Changed => "changed",
+        RowKind::OnlyLeft => "only_a",
+        RowKind::OnlyRight => "only_b",
     };
     let mut told = Map::new();
     told.insert("kind".to_owned(), json!(kind));
     told.insert("parts".to_owned(), json!(parts(row)));
-    for (name, number, side) in [("a", row.a, &found.a), ("b", row.b, &found.b)] {
+    for (name, number, side) in [("a", row.left, &found.left), ("b", row.right, &found.right)] {
         let told_step = number.map(|n| side.episode.step(n).map_or_else(|| start(side), step));
         told.insert(name.to_owned(), json!(told_step));
     }

@@ -93,7 +93,7 @@ impl Line {
         }
         let states = Arc::new(move |seq| timeline.state_at(seq));
         let name = format!("{}#{number}", self.name);
-        Side::of(&name, &head, Some(number), states).map_err(|why| {
+        Side::load(&name, &head, Some(number), states).map_err(|why| {
             CliError::new(
                 CliErrorKind::Session,
                 why,

@@ -6,7 +6,10 @@ use crate::cli::error::CliError;
 use crate::cli::out::{Out, Paint};
 use crate::domain::Step;
 use crate::text::{one_line, truncate, width, wrap_at_most};
-use crate::timeline::compare::{Comparison, Kind, Outcome, Pair, Part, Row, Saying, Side, said, standing};
+use crate::timeline::compare::{
+    Comparison, ComparisonEntry, EpisodePair, Outcome, Row, RowKind, Side, StepPart, action_or_thought,
+    pending_label,
+};
 
 /// Fewer columns than this hold no two of them.
 const TWO: usize = 72;
@@ -36,13 +39,13 @@ impl Voice<'_> {
     }
 
     /// What both sides have to one thing: two columns, or one below the other.
-    fn saying(&self, said: &Saying, out: &mut Out) -> Result<(), CliError> {
+    fn saying(&self, said: &ComparisonEntry, out: &mut Out) -> Result<(), CliError> {
         let two = self.width >= TWO;
         let room = if two { (self.width - NAME - 3) / 2 } else { self.width.saturating_sub(4) };
         let lines = |side: &Option<String>| {
             side.as_deref().map_or_else(|| vec!["-".to_owned()], |t| wrapped(t, room))
         };
-        let (a, b) = (lines(&said.a), lines(&said.b));
+        let (a, b) = (lines(&said.left), lines(&said.right));
         if !two {
             self.line(out, &[(Paint::Plain, said.name.clone())])?;
             for (mark, paint, side) in [("- ", Paint::Left, a), ("+ ", Paint::Right, b)] {
@@ -87,48 +90,50 @@ fn padded(text: &str, columns: usize) -> String {
 
 /// Two episodes: who they are, the rows, the first difference with what preceded it, what they came to.
 pub(super) fn comparison(voice: &Voice<'_>, found: &Comparison, out: &mut Out) -> Result<(), CliError> {
-    let about = |name: &str, a: &str, b: &str| Saying {
-        about: "sides",
+    let about = |name: &str, a: &str, b: &str| ComparisonEntry {
+        topic: "sides",
         name: name.to_owned(),
-        a: Some(a.to_owned()),
-        b: Some(b.to_owned()),
+        left: Some(a.to_owned()),
+        right: Some(b.to_owned()),
     };
-    voice
-        .saying(&about("compared", &format!("A  {}", found.a.name), &format!("B  {}", found.b.name)), out)?;
+    voice.saying(
+        &about("compared", &format!("A  {}", found.left.name), &format!("B  {}", found.right.name)),
+        out,
+    )?;
     let task =
         |s: &Side| format!("{}, trial {}: {}", s.episode.task.id, s.episode.trial, s.episode.task.goal);
-    voice.saying(&about("task", &task(&found.a), &task(&found.b)), out)?;
-    told(voice, found.runs(), out)?;
+    voice.saying(&about("task", &task(&found.left), &task(&found.right)), out)?;
+    told(voice, found.run_entries(), out)?;
     voice.line(out, &[])?;
     let mut left_out = 0;
     for (place, row) in found.rows.iter().enumerate() {
-        if row.kind() == Kind::Same && (voice.args.only_differences || place == 0) {
+        if row.kind() == RowKind::Same && (voice.args.only_differences || place == 0) {
             left_out += usize::from(place > 0);
             continue;
         }
         passed_over(voice, std::mem::take(&mut left_out), out)?;
-        if found.first == Some(place) {
+        if found.first_difference == Some(place) {
             first(voice, found, place, out)?;
         }
         rows(voice, found, row, out)?;
     }
     passed_over(voice, left_out, out)?;
     voice.line(out, &[])?;
-    for result in found.results() {
+    for result in found.outcome_entries() {
         voice.saying(&result, out)?;
     }
     voice.line(out, &[])?;
     let [same, changed, only_a, only_b] = found.counts();
     // The row of the first observations is no turn.
-    let start = usize::from(found.rows.first().is_some_and(|r| r.kind() == Kind::Same));
-    let waiting = match found.waiting() {
+    let start = usize::from(found.rows.first().is_some_and(|r| r.kind() == RowKind::Same));
+    let waiting = match found.count_pending() {
         0 => String::new(),
         n => format!("; {n} more where a proposal waits on one side or both"),
     };
-    let words = if found.first.is_some() {
+    let words = if found.first_difference.is_some() {
         let same = same - start;
         format!("turns: {same} the same, {changed} changed, {only_a} only in A, {only_b} only in B{waiting}")
-    } else if found.beforehand.is_empty() && found.meanwhile.is_empty() {
+    } else if found.initial_differences.is_empty() && found.later_differences.is_empty() {
         format!("no difference: all {} are the same{waiting}", counted(same - start, "turn"))
     } else {
         format!("all {} are the same, the settings are not (above){waiting}", counted(same - start, "turn"))
@@ -150,31 +155,31 @@ fn counted(number: usize, what: &str) -> String {
 /// The first difference, and what preceded it.
 fn first(voice: &Voice<'_>, found: &Comparison, place: usize, out: &mut Out) -> Result<(), CliError> {
     voice.rule("first difference", out)?;
-    for said in found.turning(place) {
+    for said in found.decision_entries(place) {
         voice.saying(&said, out)?;
     }
     let reasons: Vec<&str> =
-        found.reasons().into_iter().map(crate::timeline::compare::Reason::words).collect();
+        found.reasons().into_iter().map(crate::timeline::compare::Reason::description).collect();
     for line in wrapped(&format!("before it: {}", reasons.join("; ")), voice.width) {
         voice.line(out, &[(Paint::Changed, line)])?;
     }
     told(
         voice,
-        found.before.as_ref().map(crate::timeline::compare::Before::sayings).unwrap_or_default(),
+        found.prior.as_ref().map(crate::timeline::compare::PriorDifferences::entries).unwrap_or_default(),
         out,
     )?;
     voice.rule("", out)
 }
 
 /// What stands side by side, below what it is about.
-fn told(voice: &Voice<'_>, sayings: Vec<Saying>, out: &mut Out) -> Result<(), CliError> {
+fn told(voice: &Voice<'_>, sayings: Vec<ComparisonEntry>, out: &mut Out) -> Result<(), CliError> {
     let mut about = "";
     for said in sayings {
-        if std::mem::replace(&mut about, said.about) != said.about {
-            voice.line(out, &[(Paint::Strong, said.about.to_owned())])?;
+        if std::mem::replace(&mut about, said.topic) != said.topic {
+            voice.line(out, &[(Paint::Strong, said.topic.to_owned())])?;
         }
         let name = format!("  {}", said.name);
-        voice.saying(&Saying { name, ..said }, out)?;
+        voice.saying(&ComparisonEntry { name, ..said }, out)?;
     }
     Ok(())
 }
@@ -185,14 +190,14 @@ fn rows(voice: &Voice<'_>, found: &Comparison, row: &Row, out: &mut Out) -> Resu
     let two = voice.width >= TWO;
     let room = if two { (voice.width - 3) / 2 } else { voice.width - 2 };
     let side = |side: &Side, number: Option<u32>| number.map_or_else(Vec::new, |n| cell(side, n, row, room));
-    let (a, b) = (side(&found.a, row.a), side(&found.b, row.b));
+    let (a, b) = (side(&found.left, row.left), side(&found.right, row.right));
     let (left, right) = match kind {
-        Kind::Same => (Paint::Plain, Paint::Plain),
+        RowKind::Same => (Paint::Plain, Paint::Plain),
         _ => (Paint::Left, Paint::Right),
     };
     if !two {
         let sides: &[(&str, Paint, &[String])] = match kind {
-            Kind::Same => &[("  ", left, &a)],
+            RowKind::Same => &[("  ", left, &a)],
             _ => &[("- ", left, &a), ("+ ", right, &b)],
         };
         for (mark, paint, lines) in sides {
@@ -203,10 +208,10 @@ fn rows(voice: &Voice<'_>, found: &Comparison, row: &Row, out: &mut Out) -> Resu
         return Ok(());
     }
     let mark = match kind {
-        Kind::Same => "   ",
-        Kind::Changed => " ~ ",
-        Kind::OnlyA => " < ",
-        Kind::OnlyB => " > ",
+        RowKind::Same => "   ",
+        RowKind::Changed => " ~ ",
+        RowKind::OnlyLeft => " < ",
+        RowKind::OnlyRight => " > ",
     };
     for place in 0..a.len().max(b.len()) {
         let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
@@ -230,23 +235,23 @@ fn cell(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
         return lines;
     };
     let mut lines = Vec::new();
-    let shown = row.kind() != Kind::Same;
-    let apart = row.kind() != Kind::Changed;
-    if shown && !step.is_thought_only() && (apart || row.parts.has(Part::Thought)) {
+    let shown = row.kind() != RowKind::Same;
+    let apart = row.kind() != RowKind::Changed;
+    if shown && !step.is_thought_only() && (apart || row.parts.contains(StepPart::Thought)) {
         lines.extend(step.thought.as_deref().map(|t| indent(&format!("think: {t}"))).unwrap_or_default());
     }
     // A row that is the same has one line, but for a proposal that waits: that it does is told in whole.
-    let one = !shown && standing(step).is_none();
+    let one = !shown && pending_label(step).is_none();
     let (room, words) = (room.saturating_sub(6), done(step));
     let done = if one { vec![truncate(&one_line(&words), room, "...")] } else { wrapped(&words, room) };
     for (place, text) in done.into_iter().enumerate() {
         let head = if place == 0 { format!("{number:>3} > ") } else { " ".repeat(6) };
         lines.push(format!("{head}{text}"));
     }
-    if shown && (apart || row.parts.has(Part::Observation)) {
+    if shown && (apart || row.parts.contains(StepPart::Observation)) {
         lines.extend(step.observation().map(&indent).unwrap_or_default());
     }
-    if shown && row.parts.has(Part::Progress) {
+    if shown && row.parts.contains(StepPart::Progress) {
         let answer = step.answer.as_ref();
         let won = if answer.is_some_and(|a| a.won) { ", won" } else { "" };
         lines.extend(indent(&format!("progress {:.2}{won}", answer.map_or(0.0, |a| a.progress))));
@@ -256,9 +261,9 @@ fn cell(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
 
 fn done(step: &Step) -> String {
     let by = if step.is_person_action() { "  (by a person)" } else { "" };
-    match standing(step) {
-        Some(stands) => format!("{}{by} ({stands})", said(step)).trim_start().to_owned(),
-        None => format!("{}{by}", said(step)),
+    match pending_label(step) {
+        Some(stands) => format!("{}{by} ({stands})", action_or_thought(step)).trim_start().to_owned(),
+        None => format!("{}{by}", action_or_thought(step)),
     }
 }
 
@@ -270,8 +275,15 @@ pub(super) fn heads(voice: &Voice<'_>, a: &Line, b: &Line, out: &mut Out) -> Res
 }
 
 /// One pair of a list of episodes.
-pub(super) fn row(voice: &Voice<'_>, pair: &Pair, found: &Comparison, out: &mut Out) -> Result<(), CliError> {
-    let alike = found.first.is_none() && found.beforehand.is_empty() && found.meanwhile.is_empty();
+pub(super) fn row(
+    voice: &Voice<'_>,
+    pair: &EpisodePair,
+    found: &Comparison,
+    out: &mut Out,
+) -> Result<(), CliError> {
+    let alike = found.first_difference.is_none()
+        && found.initial_differences.is_empty()
+        && found.later_differences.is_empty();
     if alike && voice.args.only_differences {
         return Ok(());
     }
@@ -279,7 +291,8 @@ pub(super) fn row(voice: &Voice<'_>, pair: &Pair, found: &Comparison, out: &mut 
         format!("{}, {}, progress {:.2}", o.verdict(), counted(o.steps as usize, "step"), o.progress)
     };
     let number = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
-    let head = format!("#{} | #{}  {}, trial {}", number(pair.a), number(pair.b), pair.task.id, pair.trial);
+    let head =
+        format!("#{} | #{}  {}, trial {}", number(pair.left), number(pair.right), pair.task.id, pair.trial);
     voice.line(out, &[(Paint::Strong, truncate(&head, voice.width, "..."))])?;
     voice.line(
         out,
@@ -289,16 +302,18 @@ pub(super) fn row(voice: &Voice<'_>, pair: &Pair, found: &Comparison, out: &mut 
         out,
         &[(Paint::Right, truncate(&format!("  B  {}", told(&found.outcomes.1)), voice.width, "..."))],
     )?;
-    let words = match found.first.map(|at| found.rows[at]) {
-        None if found.beforehand.is_empty() && found.meanwhile.is_empty() => "no difference".to_owned(),
+    let words = match found.first_difference.map(|at| found.rows[at]) {
+        None if found.initial_differences.is_empty() && found.later_differences.is_empty() => {
+            "no difference".to_owned()
+        }
         None => {
-            let names: Vec<String> = found.runs().into_iter().map(|s| s.name).collect();
+            let names: Vec<String> = found.run_entries().into_iter().map(|s| s.name).collect();
             format!("all turns are the same, these settings are not: {}", names.join(", "))
         }
         Some(row) => {
-            let turn = row.a.or(row.b).unwrap_or(0);
+            let turn = row.left.or(row.right).unwrap_or(0);
             let reasons: Vec<&str> =
-                found.reasons().into_iter().map(crate::timeline::compare::Reason::words).collect();
+                found.reasons().into_iter().map(crate::timeline::compare::Reason::description).collect();
             format!("first difference at turn {turn}: {}", reasons.join("; "))
         }
     };
@@ -309,9 +324,9 @@ pub(super) fn row(voice: &Voice<'_>, pair: &Pair, found: &Comparison, out: &mut 
 }
 
 /// An episode without its counterpart.
-pub(super) fn alone(voice: &Voice<'_>, pair: &Pair, out: &mut Out) -> Result<(), CliError> {
-    let (side, paint) = if pair.a.is_some() { ("A", Paint::Left) } else { ("B", Paint::Right) };
-    let number = pair.a.or(pair.b).unwrap_or(0);
+pub(super) fn alone(voice: &Voice<'_>, pair: &EpisodePair, out: &mut Out) -> Result<(), CliError> {
+    let (side, paint) = if pair.left.is_some() { ("A", Paint::Left) } else { ("B", Paint::Right) };
+    let number = pair.left.or(pair.right).unwrap_or(0);
     let words = format!("#{number} only in {side}: {}, trial {}", pair.task.id, pair.trial);
     voice.line(out, &[(paint, truncate(&words, voice.width, "..."))])
 }
@@ -319,11 +334,11 @@ pub(super) fn alone(voice: &Voice<'_>, pair: &Pair, out: &mut Out) -> Result<(),
 /// What all pairs of a list came to.
 pub(super) fn sums(voice: &Voice<'_>, told: &Told, out: &mut Out) -> Result<(), CliError> {
     voice.line(out, &[])?;
-    let row = |name: &str, a: u64, b: u64| Saying {
-        about: "outcome",
+    let row = |name: &str, a: u64, b: u64| ComparisonEntry {
+        topic: "outcome",
         name: name.to_owned(),
-        a: Some(a.to_string()),
-        b: Some(b.to_string()),
+        left: Some(a.to_string()),
+        right: Some(b.to_string()),
     };
     let rows = [
         row("won", told.won.0.into(), told.won.1.into()),

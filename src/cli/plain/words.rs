@@ -19,7 +19,7 @@ use crate::domain::{
 };
 use crate::engine::{Command, LessonCommand, RunStatus, State};
 use crate::journal::LabelChange;
-use crate::method::switched;
+use crate::method::switch_model;
 use crate::prompt::render;
 use std::fmt::Write as _;
 
@@ -150,7 +150,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
                 None => crate::cli::settings::word(value.trim()),
             };
             if let Some(spec) = crate::method::SETTINGS.iter().find(|s| s.name == name) {
-                spec.check(&value).map_err(|why| format!("setting {name} = {value}: {why}"))?;
+                spec.validate(&value).map_err(|why| format!("setting {name} = {value}: {why}"))?;
             }
             one(Command::ChangeSetting { name: name.to_owned(), value })
         }
@@ -172,7 +172,7 @@ fn switch(asked: ModelRole, words: &str, state: &State) -> Result<Command, Strin
         return Ok(Command::SetAutonomy(Autonomy::Human));
     }
     let run = state.run.as_deref().ok_or("no run has begun")?;
-    Ok(Command::ChangeRun(Box::new(switched(run, asked, words))))
+    Ok(Command::ChangeRun(Box::new(switch_model(run, asked, words))))
 }
 
 /// The same task once more, up to its first proposal.

@@ -4,8 +4,8 @@ use crate::cli::config::{Config, ENTRIES, From, Sort};
 use crate::cli::settings::origin;
 use crate::cli::{pool, setup};
 use crate::domain::{Limits, RunSpec, SettingOrigin};
-use crate::method::{self, Fixed, PaperOrCode, SETTINGS};
-use crate::report::metrics::rows;
+use crate::method::{self, DefaultValue, PaperOrCode, SETTINGS};
+use crate::report::metrics::paper_rows;
 use crate::ui::start::{Answers, Knob, Variant};
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ struct Offered {
 impl Offered {
     fn of(config: &Config) -> Self {
         let own = config.preset_names().map(str::to_owned);
-        let shipped = rows().iter().map(|r| r.preset.clone());
+        let shipped = paper_rows().iter().map(|r| r.preset.clone());
         let mut presets: Vec<String> = [NO_PRESET.to_owned()].into_iter().chain(own).chain(shipped).collect();
         let mut told = std::collections::HashSet::new();
         presets.retain(|name| told.insert(name.clone()));
@@ -61,9 +61,10 @@ pub(super) fn of_plan(config: &Config, spec: &RunSpec) -> Vec<Knob> {
 /// The settings for each preset and method in each reading, so that a choice on the screen shows its own at once.
 pub(super) fn variants(config: &Config, spec: &RunSpec) -> Vec<Variant> {
     let readings = [("paper", PaperOrCode::Paper), ("code", PaperOrCode::Code)];
-    let plain = method::NAMES.iter().map(|name| (None, *name));
-    let own = config.preset_names().flat_map(|p| method::NAMES.iter().map(move |name| (Some(p), *name)));
-    let shipped = rows()
+    let plain = method::METHOD_NAMES.iter().map(|name| (None, *name));
+    let own =
+        config.preset_names().flat_map(|p| method::METHOD_NAMES.iter().map(move |name| (Some(p), *name)));
+    let shipped = paper_rows()
         .iter()
         .filter(|r| config.row(Some(&r.preset)).is_some())
         .map(|r| (Some(r.preset.as_str()), r.method.as_str()));
@@ -135,7 +136,7 @@ impl For<'_> {
 
     fn preset(&self) -> Knob {
         let about = match (self.preset, self.config.row(self.preset)) {
-            (Some(name), Some(row)) if row.pool => {
+            (Some(name), Some(row)) if row.starts_with_lessons => {
                 format!("{name}, {}: {}; it begins with a pool or a constitution", row.source(), row.label)
             }
             (Some(name), Some(row)) => format!("{name}, {}: {}", row.source(), row.label),
@@ -178,7 +179,7 @@ impl For<'_> {
         let origin = match name {
             "run.method" | "run.trials" if row.is_some() => SettingOrigin::Paper,
             // How many trials a method has is from its paper.
-            "run.trials" if self.trials_by_method() && method::trials(&spec.method) > 1 => {
+            "run.trials" if self.trials_by_method() && method::default_trials(&spec.method) > 1 => {
                 SettingOrigin::Paper
             }
             _ => origin(config.from(name)),
@@ -261,9 +262,9 @@ impl For<'_> {
         SETTINGS.iter().filter(move |known| known.methods.is_empty() != own).filter_map(|known| {
             let setting = self.spec.settings.0.get(known.name)?;
             let answers = match known.default {
-                Fixed::Number(_) => Answers::Number(known.range.0, known.range.1),
-                Fixed::Switch(_) => words(&["true", "false"]),
-                Fixed::Word(_, allowed) => words(allowed),
+                DefaultValue::Number(_) => Answers::Number(known.range.0, known.range.1),
+                DefaultValue::Switch(_) => words(&["true", "false"]),
+                DefaultValue::Word(_, allowed) => words(allowed),
             };
             let value = match &setting.value {
                 Value::String(text) => text.clone(),
@@ -288,7 +289,7 @@ impl For<'_> {
 
     fn trials(&self) -> u64 {
         if self.trials_by_method() {
-            u64::from(method::trials(&self.spec.method))
+            u64::from(method::default_trials(&self.spec.method))
         } else {
             self.config.number("run.trials")
         }

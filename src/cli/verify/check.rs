@@ -179,13 +179,13 @@ impl Check {
     fn view(&mut self, event: &Event) -> Option<String> {
         let (seen, now) = match event {
             Event::WorldReset { result: turn, agent_view: seen, goal, .. } => {
-                let read = interface::goal(turn);
+                let read = interface::goal_from_reset(turn);
                 if read != *goal {
                     return Some(format!(
                         "the first observation states the goal {read:?}, recorded is {goal:?}"
                     ));
                 }
-                (seen, interface::incoming(&self.state, "", turn, &[]))
+                (seen, interface::shown_observation(&self.state, "", turn, &[]))
             }
             Event::Observed { call, result: turn, agent_view: seen, .. } => {
                 let executed = self.state.last_step()?.executed.as_ref()?;
@@ -196,7 +196,7 @@ impl Check {
                     Some(world) if lists => world.admissible().ok()?,
                     _ => Vec::new(),
                 };
-                let now = interface::incoming(&self.state, &executed.action, turn, &admissible);
+                let now = interface::shown_observation(&self.state, &executed.action, turn, &admissible);
                 (seen, if call.is_none() { Some(now.unwrap_or_default()) } else { now })
             }
             _ => return None,

@@ -31,7 +31,7 @@ impl Drawn {
 
     pub(super) fn begin(&mut self, spec: &RunSpec) {
         // A method that this program does not know cannot be asked.
-        self.policy = method::policy(spec, Arc::new(Templates::builtin())).ok();
+        self.policy = method::build_policy(spec, Arc::new(Templates::builtin())).ok();
     }
 
     /// Takes the next event; `before` is the state before it.

@@ -34,7 +34,7 @@ fn step_to(handle: &Handle, number: u32) {
 
 /// The event that proposed a step on the branch at work.
 fn proposal_of(handle: &Handle, number: u32) -> Seq {
-    let events = handle.store.timeline().since(Seq(0));
+    let events = handle.store.timeline().events_after(Seq(0));
     let proposed = |e: &Event| matches!(e, Event::Proposed { step, .. } if *step == number);
     events.iter().find(|e| proposed(&e.event)).unwrap().seq
 }
@@ -331,9 +331,9 @@ fn what_is_wished_while_a_forks_world_is_brought_back_comes_after_the_forks_own_
         h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4) && h.store.epoch() == 1
     });
     until(&handle, |h| {
-        h.store.timeline().since(third).iter().any(|e| matches!(e.event, Event::Remarked { .. }))
+        h.store.timeline().events_after(third).iter().any(|e| matches!(e.event, Event::Remarked { .. }))
     });
-    let events = handle.store.timeline().since(third);
+    let events = handle.store.timeline().events_after(third);
     let place = |test: fn(&Event) -> bool| events.iter().position(|e| test(&e.event)).unwrap();
     assert!(
         place(|e| matches!(e, Event::ActionOverridden { .. }))

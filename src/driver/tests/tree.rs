@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// With the breakpoints that sessions have.
 fn launch(goal: u32, lies: bool) -> RunConfig {
     let mut launch = super::launch(goal, lies);
-    launch.policy.breakpoints = crate::breakpoint::rules(crate::breakpoint::parse);
+    launch.policy.breakpoints = crate::breakpoint::breakpoint_rules(crate::breakpoint::parse);
     launch
 }
 
@@ -229,7 +229,7 @@ fn an_action_agreed_to_and_not_yet_taken_waits_for_the_world() {
     for _ in 0..4 {
         play(&handle, &session, Move::Wish(Command::Step));
     }
-    let events = handle.store.timeline().since(Seq(0));
+    let events = handle.store.timeline().events_after(Seq(0));
     let agreed = events.iter().find(|e| matches!(e.event, Event::Approved { step: 2 })).unwrap().seq;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(handle.fork(Fork { at: agreed, ..Fork::default() })).unwrap();

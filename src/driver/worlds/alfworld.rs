@@ -25,7 +25,7 @@ pub(super) fn labelled(
     subgoals: Subgoals,
     options: &WorldOptions,
 ) -> Result<Box<dyn Environment>, EnvError> {
-    Ok(Box::new(world(game, options)?.measured_by(subgoals)))
+    Ok(Box::new(world(game, options)?.with_subgoals(subgoals)))
 }
 
 fn world(game: &str, options: &WorldOptions) -> Result<World, EnvError> {
@@ -35,7 +35,7 @@ fn world(game: &str, options: &WorldOptions) -> Result<World, EnvError> {
     let traj = file.with_file_name(TRAJ);
     // A game without its traj_data, or one whose traj_data say nothing of targets, is measured by its own goal.
     let targets = match super::bytes(&traj) {
-        Ok(bytes) => Some(Targets::of_traj_data(&traj.display().to_string(), &bytes)?),
+        Ok(bytes) => Some(Targets::from_traj_data(&traj.display().to_string(), &bytes)?),
         Err(_) => None,
     };
     World::new(Game::load(&label, &bytes)?, targets.as_ref())
@@ -234,7 +234,7 @@ pub(super) fn offered(options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
             };
             let kind = folder.parent().and_then(|p| p.file_name()).map(|n| n.to_string_lossy().into_owned());
             let kind = kind
-                .and_then(|k| k.split('-').next().and_then(TaskType::of_name))
+                .and_then(|k| k.split('-').next().and_then(TaskType::from_name))
                 .map(|t| t.name().to_owned());
             task(name(&file, options), goal(&text), kind)
         })
@@ -271,7 +271,7 @@ fn kept(folder: &Path, data: &Path, options: &WorldOptions) -> Option<Task> {
         return None;
     }
     let traj: Traj = serde_json::from_slice(&super::bytes(&folder.join(TRAJ)).ok()?).ok()?;
-    TaskType::of_name(&traj.task_type)?;
+    TaskType::from_name(&traj.task_type)?;
     let file = folder.join(GAME);
     let head: Head = serde_json::from_slice(&super::bytes(&file).ok()?).ok()?;
     head.solvable.filter(|s| *s)?;

@@ -4,7 +4,7 @@
 
 use super::{Selection, WorldError, WorldOptions, read, refused};
 use crate::domain::Task;
-use crate::env::babyai::{Level, Start, World};
+use crate::env::babyai::{Level, LevelStart, World};
 use crate::env::{EnvError, Environment};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,22 +72,22 @@ pub(super) fn pattern(text: &str) -> Option<Vec<Task>> {
         return None;
     }
     let levels: Vec<&Level> =
-        if name == "*" { Level::all().iter().collect() } else { vec![Level::of_name(name)?] };
+        if name == "*" { Level::all().iter().collect() } else { vec![Level::from_name(name)?] };
     Some((first..=last).flat_map(|seed| levels.iter().map(move |level| task(level, seed))).collect())
 }
 
 /// The level of a label of AgentBoard's.
 pub(super) struct Labelled {
-    pub(super) start: Arc<Start>,
+    pub(super) start: Arc<LevelStart>,
 }
 
 impl Labelled {
     pub(super) fn task_type(&self) -> Option<String> {
-        Level::of_name(&self.start.env_id).map(|level| level.name.to_owned())
+        Level::from_name(&self.start.env_id).map(|level| level.name.to_owned())
     }
 
     pub(super) fn first_observation(&self) -> String {
-        World::new(Arc::clone(&self.start)).begin()
+        World::new(Arc::clone(&self.start)).restart()
     }
 
     pub(super) fn open(self) -> Box<dyn Environment> {
@@ -97,13 +97,13 @@ impl Labelled {
 
 /// The level that a label's number stands for, with the label's subgoals.
 pub(super) fn labelled(id: &str, number: usize, value: &serde_json::Value) -> Result<Labelled, EnvError> {
-    Ok(Labelled { start: Arc::new(Start::of_row(id, value, number)?) })
+    Ok(Labelled { start: Arc::new(LevelStart::from_task_row(id, value, number)?) })
 }
 
 /// The task of a row of a list that is a whole level.
 pub(super) fn row(path: &Path, row: usize, value: &serde_json::Value) -> Result<Task, EnvError> {
     let id = format!("{}#{row}", whole(path).display());
-    let start = Start::of_value(&id, value)?;
+    let start = LevelStart::from_json(&id, value)?;
     Ok(of_start(id, &start))
 }
 
@@ -124,14 +124,14 @@ pub(super) fn select(
     Err(WorldError::NoChoice { env: "babyai".to_owned() })
 }
 
-fn start(id: &str) -> Result<Start, EnvError> {
+fn start(id: &str) -> Result<LevelStart, EnvError> {
     if let Some((level, seed)) = level_of(id, 0) {
-        return level.start(seed);
+        return level.generate(seed);
     }
     let refuse = |e: WorldError| refused(&e);
     let Some((path, number)) = id.rsplit_once('#').and_then(|(path, row)| Some((path, row.parse().ok()?)))
     else {
-        return Start::parse(id, &read(Path::new(id)).map_err(refuse)?);
+        return LevelStart::parse(id, &read(Path::new(id)).map_err(refuse)?);
     };
     let bytes = read(Path::new(path)).map_err(refuse)?;
     let text = String::from_utf8_lossy(&bytes);
@@ -143,13 +143,13 @@ fn start(id: &str) -> Result<Start, EnvError> {
     };
     let line = line.ok_or_else(|| broken("there is no such row".to_owned()))?;
     let value = serde_json::from_str(line).map_err(|e| broken(format!("no JSON: {e}")))?;
-    Start::of_value(id, &value)
+    LevelStart::from_json(id, &value)
 }
 
 fn level_of(text: &str, seed: u64) -> Option<(&'static Level, u64)> {
     match text.split_once('/') {
-        None => Some((Level::of_name(text)?, seed)),
-        Some((name, seed)) => Some((Level::of_name(name)?, seed.parse().ok()?)),
+        None => Some((Level::from_name(text)?, seed)),
+        Some((name, seed)) => Some((Level::from_name(name)?, seed.parse().ok()?)),
     }
 }
 
@@ -164,8 +164,8 @@ fn task(level: &Level, seed: u64) -> Task {
     }
 }
 
-fn of_start(id: String, start: &Start) -> Task {
-    let task_type = Level::of_name(&start.env_id).map(|level| level.name.to_owned());
+fn of_start(id: String, start: &LevelStart) -> Task {
+    let task_type = Level::from_name(&start.env_id).map(|level| level.name.to_owned());
     Task {
         env: "babyai".to_owned(),
         id,

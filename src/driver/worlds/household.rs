@@ -3,7 +3,7 @@
 use super::{WorldError, refused};
 use crate::domain::Task;
 use crate::env::alfworld::{Game, Targets, World};
-use crate::env::household::{Difficulty, Kind, TaskId, generate};
+use crate::env::household::{Difficulty, TaskId, TaskKind, generate};
 use crate::env::{EnvError, Environment};
 
 /// Generates the game and opens it.
@@ -11,7 +11,7 @@ pub(super) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
     let id = TaskId::parse(&task.id).map_err(|e| refused(&unknown(&task.id, &e.to_string())))?;
     let game = generate(&id)?;
     let label = format!("household {id}");
-    let targets = Targets::of_traj_data(&label, game.traj_json.as_bytes())?;
+    let targets = Targets::from_traj_data(&label, game.traj_json.as_bytes())?;
     let game = Game::load(&label, game.game_json.as_bytes())?;
     Ok(Box::new(World::new(game, Some(&targets))?))
 }
@@ -44,7 +44,7 @@ const TO_LEARN_FROM: u32 = 900_001;
 /// So many tasks of normal difficulty of every kind, to learn from.
 pub(super) fn to_learn_from(each: usize) -> Vec<Task> {
     let each = u32::try_from(each).unwrap_or(u32::MAX - TO_LEARN_FROM);
-    let of = |seed| Kind::ALL.map(|kind| TaskId { difficulty: Difficulty::Normal, kind, seed });
+    let of = |seed| TaskKind::ALL.map(|kind| TaskId { difficulty: Difficulty::Normal, kind, seed });
     let ids = (TO_LEARN_FROM..TO_LEARN_FROM.saturating_add(each)).flat_map(of);
     ids.map(|id| task(id, String::new())).collect()
 }
@@ -58,7 +58,8 @@ pub(super) fn pattern(text: &str) -> Option<Vec<TaskId>> {
     };
     let difficulties: Vec<Difficulty> =
         Difficulty::ALL.into_iter().filter(|d| difficulty == "*" || d.word() == difficulty).collect();
-    let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|k| kind == "*" || k.word() == kind).collect();
+    let kinds: Vec<TaskKind> =
+        TaskKind::ALL.into_iter().filter(|k| kind == "*" || k.word() == kind).collect();
     let (first, last) = seeds.split_once('-').unwrap_or((seeds, seeds));
     let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
     const MOST: u32 = 100_000;

@@ -63,7 +63,7 @@ pub(super) fn task(path: &Path, row: usize, value: &Value) -> Result<Task, Strin
         "alfworld" => {
             let game = label.text("description")?;
             task.task_type = game.split('-').next().map(str::to_owned);
-            Subgoals::read(&label.subgoals)?;
+            Subgoals::compile(&label.subgoals)?;
         }
         "pddl" => task.task_type = Some(label.domain()?.word().to_owned()),
         _ => {
@@ -149,7 +149,7 @@ fn opened(
             Ok(level.open())
         }
         "alfworld" => {
-            let subgoals = Subgoals::read(&label.subgoals)?;
+            let subgoals = Subgoals::compile(&label.subgoals)?;
             alfworld::labelled(label.text("description")?, subgoals, options).map_err(|e| reason(&e))
         }
         "pddl" => pddl::open_files(&label.problem(path, options)?, options).map_err(|e| reason(&e)),

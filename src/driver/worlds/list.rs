@@ -65,14 +65,17 @@ pub(super) fn select(
             ("household", true) => crate::env::household::tasks()?,
             // Who asks for several means the list that `tasks` shows; who asks for nothing plays the preselected game.
             ("household", false) if selection.only.is_some() => {
-                crate::env::household::offered().map(|id| household::task(id, String::new())).collect()
+                crate::env::household::offered_ids().map(|id| household::task(id, String::new())).collect()
             }
             ("household", false) => vec![household::task(PRESELECTED, String::new())],
             ("babyai", _) => babyai::select(selection, options, described)?,
             ("pddl", true) => pddl::offered(options.joining)?,
             ("pddl", false) => {
                 let many = if selection.only.is_some() { usize::MAX } else { 1 };
-                crate::env::pddl::offered().take(many).map(|id| crate::env::pddl::unread(&id)).collect()
+                crate::env::pddl::offered_ids()
+                    .take(many)
+                    .map(|id| crate::env::pddl::task_without_goal(&id))
+                    .collect()
             }
             (_, true) => alfworld::list(None, options)?,
             // Without data the list says so; with them thousands are not played by accident.
@@ -133,7 +136,7 @@ fn listed(env: &str, list: &str, options: &WorldOptions) -> Result<Vec<Task>, Wo
     if env == "pddl"
         && let Some(ids) = pddl::pattern(list)
     {
-        return Ok(ids.iter().map(crate::env::pddl::unread).collect());
+        return Ok(ids.iter().map(crate::env::pddl::task_without_goal).collect());
     }
     if env == "alfworld" && alfworld::SPLITS.contains(&list) {
         return alfworld::list(Some(list), options);

@@ -6,17 +6,18 @@
 use super::{WorldError, WorldOptions, read, refused};
 use crate::domain::Task;
 use crate::env::pddl::{
-    self, Difficulty, Domain, Game, GeneratedProblem, Joining, Outline, Playing, Source, TaskId,
+    self, Difficulty, Domain, Game, GeneratedProblem, GoalSeparator, PddlEnvironment, ProblemOutline,
+    ProblemSource, TaskId,
 };
 use crate::env::{EnvError, Environment};
-use crate::pddl::Effort;
+use crate::pddl::SearchLimits;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// Between the two paths of a task.
 const AND: &str = "::";
 /// What is spent on a yardstick when a file is opened: some tens of milliseconds.
-const BRIEF: Effort = Effort { states: 4_000, work: 12_000_000 };
+const BRIEF: SearchLimits = SearchLimits { states: 4_000, work: 12_000_000 };
 
 /// Opens the world of a task.
 pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
@@ -30,8 +31,8 @@ pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Enviro
 pub(super) fn open_files(id: &str, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
     let files = Files::named(id).and_then(|named| named.read()).map_err(|e| refused(&e))?;
     let game = Game::load(&files.source())?;
-    let yardstick = game.yardstick(BRIEF);
-    Ok(Box::new(Playing::new(game, options.joining, Some(yardstick))))
+    let yardstick = game.reference_plan(BRIEF);
+    Ok(Box::new(PddlEnvironment::new(game, options.joining, Some(yardstick))))
 }
 
 /// A generated problem. The last one is kept: going back in an episode opens its world again, and a proof takes a while.
@@ -50,15 +51,15 @@ fn proven(id: TaskId) -> Result<GeneratedProblem, EnvError> {
 pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
     let id = text.parse::<TaskId>();
     match id {
-        Ok(id) => Ok(pddl::unread(&id)),
+        Ok(id) => Ok(pddl::task_without_goal(&id)),
         Err(bad) if !text.contains(AND) && !Path::new(text).is_file() => {
             Err(unknown(text, &format!("{bad}; nor is it a problem file, or DOMAIN.pddl{AND}PROBLEM.pddl")))
         }
         Err(_) => {
             let named = Files::named(text)?;
-            let outline = Outline::read(&named.read()?.source())?;
+            let outline = ProblemOutline::read(&named.read()?.source())?;
             // The domain's word in task names, where it is one of the four.
-            let known = Domain::named(&outline.domain);
+            let known = Domain::from_name(&outline.domain);
             let task_type = known.map_or_else(|| outline.domain.clone(), |domain| domain.word().to_owned());
             let task_type = Some(task_type).filter(|domain| !domain.is_empty());
             let goal = outline.goal_text(options.joining);
@@ -80,17 +81,17 @@ pub(super) fn warnings(task: &Task) -> Vec<String> {
     }
     let outline = Files::named(&task.id)
         .and_then(|named| named.read())
-        .and_then(|read| Ok(Outline::read(&read.source())?));
+        .and_then(|read| Ok(ProblemOutline::read(&read.source())?));
     outline.map(|outline| outline.warnings()).unwrap_or_default()
 }
 
 /// The tasks that a list shows, with their goals.
-pub(super) fn offered(joining: Joining) -> Result<Vec<Task>, WorldError> {
-    Ok(pddl::offered().map(|id| pddl::task(&id, joining)).collect::<Result<_, _>>()?)
+pub(super) fn offered(joining: GoalSeparator) -> Result<Vec<Task>, WorldError> {
+    Ok(pddl::offered_ids().map(|id| pddl::task(&id, joining)).collect::<Result<_, _>>()?)
 }
 
 /// The goals of generated tasks that have none yet.
-pub(super) fn describe(tasks: &mut [Task], joining: Joining) -> Result<(), WorldError> {
+pub(super) fn describe(tasks: &mut [Task], joining: GoalSeparator) -> Result<(), WorldError> {
     for task in tasks.iter_mut().filter(|task| task.env == "pddl" && task.goal.is_empty()) {
         if let Ok(id) = task.id.parse() {
             *task = pddl::task(&id, joining)?;
@@ -155,7 +156,7 @@ impl Files {
             return Ok(Texts { domain: (path.display().to_string(), read(path)?), problem });
         }
         let named = domain_of(&problem.1);
-        let known = Domain::named(&named).ok_or_else(|| {
+        let known = Domain::from_name(&named).ok_or_else(|| {
             let names: Vec<&str> = Domain::ALL.iter().map(|domain| domain.name()).collect();
             let why = format!(
                 "it is for the domain {named:?}, which is not built in ({}); give its file with --domain",
@@ -163,7 +164,7 @@ impl Files {
             );
             unknown(&problem.0, &why)
         })?;
-        let domain = (format!("the built-in domain {}", known.word()), known.text().as_bytes().to_vec());
+        let domain = (format!("the built-in domain {}", known.word()), known.pddl_text().as_bytes().to_vec());
         Ok(Texts { domain, problem })
     }
 }
@@ -186,8 +187,8 @@ struct Texts {
 }
 
 impl Texts {
-    fn source(&self) -> Source<'_> {
-        Source {
+    fn source(&self) -> ProblemSource<'_> {
+        ProblemSource {
             domain_label: &self.domain.0,
             domain: &self.domain.1,
             problem_label: &self.problem.0,

@@ -1,8 +1,8 @@
 //! The command texts of all action instances, expanded once where the facts they read never change.
 
-use super::broken::{Broken, excerpt};
-use super::expand::{Compiled, Expander};
+use super::expand::{CompiledGrammar, Expander};
 use super::limits;
+use super::located_error::{LocatedError, excerpt};
 use crate::pddl::{ActionId, FastMap, ObjectId, OpId, Task};
 
 /// How an instance is commanded.
@@ -22,33 +22,39 @@ pub(super) struct Commands {
     /// Ascending by bytes, unique.
     texts: Vec<Box<str>>,
     numbers: FastMap<Box<str>, u32>,
-    of_op: Vec<Command>,
+    by_op: Vec<Command>,
     op_starts: Vec<u32>,
     ops: Vec<OpId>,
-    broken: Vec<Broken>,
-    varying: bool,
+    broken: Vec<LocatedError>,
+    has_varying: bool,
 }
 
 impl Commands {
     /// Expands the templates of every instance. The expander works over the initial facts.
-    pub(super) fn new(task: &Task, compiled: &Compiled, expander: &mut Expander<'_>) -> Result<Self, Broken> {
+    pub(super) fn new(
+        task: &Task,
+        compiled: &CompiledGrammar,
+        expander: &mut Expander<'_>,
+    ) -> Result<Self, LocatedError> {
         let mut found: FastMap<Box<str>, u32> = FastMap::default();
         let mut texts: Vec<Box<str>> = Vec::new();
         let mut broken = Vec::new();
         let mut of_op = Vec::with_capacity(task.op_count());
         let needs: Vec<_> = task
             .actions()
-            .map(|action| compiled.texts(action).map(|texts| compiled.needs(task, action, &texts.template)))
+            .map(|action| {
+                compiled.texts_of(action).map(|texts| compiled.dependencies(task, action, &texts.template))
+            })
             .collect();
         let mut known: FastMap<(ActionId, Vec<ObjectId>), Command> = FastMap::default();
         let mut without_text: FastMap<ActionId, u32> = FastMap::default();
         let (mut text, mut bytes) = (String::new(), 0);
         for op in task.ops() {
             let action = task.action_of(op);
-            let (Some(source), Some(needs)) = (compiled.texts(action), &needs[action.index()]) else {
+            let (Some(source), Some(needs)) = (compiled.texts_of(action), &needs[action.index()]) else {
                 let at = *without_text.entry(action).or_insert_with(|| {
                     let name = excerpt(task.action_name(action));
-                    broken.push(Broken::new(
+                    broken.push(LocatedError::new(
                         "grammar",
                         format!("the action {name} has no text here, and it can be taken"),
                     ));
@@ -57,11 +63,11 @@ impl Commands {
                 of_op.push(Command::Broken(at));
                 continue;
             };
-            if !needs.fixed {
+            if !needs.is_static {
                 of_op.push(Command::Varying);
                 continue;
             }
-            let bound = task.bound(op);
+            let bound = task.bound_objects(op);
             let key = needs
                 .parameters
                 .as_ref()
@@ -77,15 +83,15 @@ impl Commands {
                     let known = *found.entry(text.as_str().into()).or_insert(number);
                     if known == number {
                         bytes += text.len() + size_of::<Box<str>>();
-                        if bytes > limits::COMMANDS {
-                            let reason = format!("all commands exceed {} bytes", limits::COMMANDS);
-                            return Err(Broken::new("grammar", reason));
+                        if bytes > limits::COMMAND_BYTES {
+                            let reason = format!("all commands exceed {} bytes", limits::COMMAND_BYTES);
+                            return Err(LocatedError::new("grammar", reason));
                         }
                         texts.push(text.as_str().into());
                     }
                     Command::Text(known)
                 }
-                Err(reason) if expander.exhausted => return Err(reason),
+                Err(reason) if expander.is_exhausted => return Err(reason),
                 Err(reason) => {
                     broken.push(reason);
                     Command::Broken(broken.len() as u32 - 1)
@@ -97,11 +103,16 @@ impl Commands {
             of_op.push(command);
         }
         let varying = of_op.contains(&Command::Varying);
-        Ok(Self::sorted(texts, of_op, broken, varying))
+        Ok(Self::sort_and_index(texts, of_op, broken, varying))
     }
 
     /// Gives the texts their numbers in sorted order, and finds the instances of each.
-    fn sorted(texts: Vec<Box<str>>, mut of_op: Vec<Command>, broken: Vec<Broken>, varying: bool) -> Self {
+    fn sort_and_index(
+        texts: Vec<Box<str>>,
+        mut of_op: Vec<Command>,
+        broken: Vec<LocatedError>,
+        varying: bool,
+    ) -> Self {
         let mut order: Vec<u32> = (0..texts.len() as u32).collect();
         order.sort_unstable_by(|&left, &right| texts[left as usize].cmp(&texts[right as usize]));
         let mut rank = vec![0_u32; texts.len()];
@@ -125,12 +136,12 @@ impl Commands {
         for (op, command) in of_op.iter().enumerate() {
             if let Command::Text(number) = command {
                 let slot = &mut next[*number as usize];
-                ops[*slot as usize] = OpId::at(op);
+                ops[*slot as usize] = OpId::from_index(op);
                 *slot += 1;
             }
         }
         let numbers = texts.iter().enumerate().map(|(at, text)| (text.clone(), at as u32)).collect();
-        Self { texts, numbers, of_op, op_starts, ops, broken, varying }
+        Self { texts, numbers, by_op: of_op, op_starts, ops, broken, has_varying: varying }
     }
 
     /// How many texts there are.
@@ -156,17 +167,17 @@ impl Commands {
     }
 
     #[inline]
-    pub(super) fn of(&self, op: OpId) -> Command {
-        self.of_op[op.index()]
+    pub(super) fn command_of(&self, op: OpId) -> Command {
+        self.by_op[op.index()]
     }
 
     /// Why an instance has no text.
-    pub(super) fn reason(&self, at: u32) -> &Broken {
+    pub(super) fn broken_reason(&self, at: u32) -> &LocatedError {
         &self.broken[at as usize]
     }
 
     /// Whether any text depends on changing facts.
-    pub(super) fn varying(&self) -> bool {
-        self.varying
+    pub(super) fn has_varying(&self) -> bool {
+        self.has_varying
     }
 }

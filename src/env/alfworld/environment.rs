@@ -3,16 +3,16 @@
 use super::game::Game;
 use super::progress::Progress;
 use super::shown::Shown;
-use super::world::{Place, World};
+use super::world::{SavedState, World};
 use crate::domain::{Enumeration, EnvInfo, StepResult};
 use crate::env::{EnvError, Environment, Snapshot};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// What a snapshot keeps; the game tells worlds apart.
-struct Kept {
+struct SnapshotData {
     game: Arc<Game>,
-    place: Place,
+    saved_state: SavedState,
     progress: Progress,
     shown: Shown,
 }
@@ -23,10 +23,10 @@ impl Environment for World {
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {
-        let observation = self.begin()?.to_owned();
-        self.progress.begin();
-        let shown = self.shown.begin(&observation);
-        let won = self.won();
+        let observation = self.restart()?.to_owned();
+        self.progress.reset();
+        let shown = self.shown.reset(&observation);
+        let won = self.is_won();
         Ok(StepResult {
             observation,
             reward: f64::from(u8::from(won)),
@@ -35,7 +35,7 @@ impl Environment for World {
             won,
             valid: true,
             shown,
-            truth: self.truth.whole(self.scene()),
+            truth: self.truth.full_patch(self.truth_source()),
         })
     }
 
@@ -45,7 +45,7 @@ impl Environment for World {
         self.progress.observe(&observation);
         let (shown, truth) = if valid {
             let shown = self.shown.observe(action.trim(), &observation);
-            (shown, self.truth.changes(self.scene()))
+            (shown, self.truth.change_patch(self.truth_source()))
         } else {
             (Value::Null, Value::Null)
         };
@@ -65,21 +65,27 @@ impl Environment for World {
         Ok(self.commands().iter().map(ToOwned::to_owned).collect())
     }
 
-    fn peek(&self) -> Value {
+    fn world_summary(&self) -> Value {
         json!({ "inventory": self.inventory().collect::<Vec<&str>>() })
     }
 
     fn snapshot(&self) -> Option<Snapshot> {
         let (progress, shown) = (self.progress.clone(), self.shown.clone());
-        Some(Snapshot(Box::new(Kept { game: Arc::clone(self.game()), place: self.place(), progress, shown })))
+        Some(Snapshot(Box::new(SnapshotData {
+            game: Arc::clone(self.game()),
+            saved_state: self.save_state(),
+            progress,
+            shown,
+        })))
     }
 
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
-        let kept = snapshot.0.downcast_ref::<Kept>().filter(|kept| Arc::ptr_eq(&kept.game, self.game()));
+        let kept =
+            snapshot.0.downcast_ref::<SnapshotData>().filter(|kept| Arc::ptr_eq(&kept.game, self.game()));
         let Some(kept) = kept else {
             return Err(EnvError::Refused { what: "this snapshot is of another world".to_owned() });
         };
-        self.go_back(&kept.place)?;
+        self.restore_state(&kept.saved_state)?;
         self.progress.clone_from(&kept.progress);
         self.shown.clone_from(&kept.shown);
         Ok(())

@@ -3,7 +3,7 @@
 mod compile;
 mod expander;
 
-pub(super) use compile::Compiled;
+pub(super) use compile::CompiledGrammar;
 pub(super) use expander::{Expander, Scratch};
 
 use super::grammar::Attribute;
@@ -14,7 +14,7 @@ pub(super) type Text = Vec<Part>;
 
 /// A symbol by number, or the name of one that does not exist (an error only when it is needed).
 #[derive(Clone, Debug)]
-pub(super) enum Call {
+pub(super) enum SymbolRef {
     Known(u32),
     Unknown(Box<str>),
 }
@@ -23,14 +23,14 @@ pub(super) enum Call {
 #[derive(Clone, Debug)]
 pub(super) enum Part {
     Literal(Box<str>),
-    Symbol(Call),
-    Each { what: What, query: Option<Result<Query, Box<str>>>, list: bool },
+    Symbol(SymbolRef),
+    Each { body: CompiledBody, query: Option<Result<Query, Box<str>>>, is_list: bool },
 }
 
 /// What is expanded for each answer of a query.
 #[derive(Clone, Debug)]
-pub(super) enum What {
-    Symbol(Call),
+pub(super) enum CompiledBody {
+    Symbol(SymbolRef),
     Value(Value),
     Broken(Box<str>),
 }
@@ -39,14 +39,14 @@ pub(super) enum What {
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Text(Box<str>),
-    Of(NameSlot, Attribute),
-    Sum(Vec<Value>),
+    Attribute(NameSlot, Attribute),
+    Concat(Vec<Value>),
     Or(Vec<Value>),
 }
 
 /// A production.
 #[derive(Clone, Debug)]
-pub(super) struct Choice {
+pub(super) struct CompiledProduction {
     condition: Option<Result<Query, Box<str>>>,
     text: Text,
 }
@@ -55,5 +55,5 @@ pub(super) struct Choice {
 #[derive(Clone, Debug)]
 pub(super) struct Symbol {
     name: Box<str>,
-    choices: Vec<Choice>,
+    productions: Vec<CompiledProduction>,
 }

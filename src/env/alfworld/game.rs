@@ -1,12 +1,12 @@
 //! A game, loaded: everything that playing it does not change.
 
-use super::broken::Broken;
 use super::commands::{Command, Commands};
 use super::entities::Entities;
-use super::expand::{Compiled, Expander, Scratch};
+use super::expand::{CompiledGrammar, Expander, Scratch};
 use super::grammar::Document;
 use super::limits;
-use super::query::Told;
+use super::located_error::LocatedError;
+use super::query::TextFacts;
 use super::targets::{Targets, TaskType};
 use crate::env::EnvError;
 use crate::pddl::{Bits, Model, PredicateId, Task};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// The keys of `game.tw-pddl` that matter.
 #[derive(Deserialize)]
-struct File {
+struct GameFile {
     pddl_domain: String,
     pddl_problem: String,
     grammar: String,
@@ -30,11 +30,11 @@ struct File {
 pub struct Game {
     label: String,
     pub(super) task: Task,
-    pub(super) compiled: Compiled,
+    pub(super) compiled: CompiledGrammar,
     pub(super) entities: Entities,
     pub(super) commands: Commands,
-    pub(super) start: Start,
-    pub(super) holds: Option<PredicateId>,
+    pub(super) initial_state: InitialState,
+    pub(super) holds_predicate: Option<PredicateId>,
     targets: Targets,
     goal_text: String,
     solvable: Option<bool>,
@@ -43,13 +43,13 @@ pub struct Game {
 
 /// The start of an episode, worked out once.
 #[derive(Debug)]
-pub(super) struct Start {
+pub(super) struct InitialState {
     pub(super) intro: String,
-    pub(super) told: Told,
-    pub(super) counts: Vec<u32>,
-    pub(super) active: Bits,
-    pub(super) listed: Vec<u32>,
-    pub(super) broken: Vec<u32>,
+    pub(super) text_facts: TextFacts,
+    pub(super) command_counts: Vec<u32>,
+    pub(super) active_commands: Bits,
+    pub(super) listed_commands: Vec<u32>,
+    pub(super) broken_commands: Vec<u32>,
 }
 
 impl Game {
@@ -58,18 +58,18 @@ impl Game {
     /// # Errors
     /// [`EnvError::Panicked`] with the place and the reason, for a file that is no game, contradicts itself or is too large.
     pub fn load(label: &str, bytes: &[u8]) -> Result<Arc<Self>, EnvError> {
-        Self::read(label, bytes).map(Arc::new).map_err(|broken| broken.of(label))
+        Self::parse_file(label, bytes).map(Arc::new).map_err(|broken| broken.in_file(label))
     }
 
-    fn read(label: &str, bytes: &[u8]) -> Result<Self, Broken> {
-        if bytes.len() > limits::FILE {
-            return Err(Broken::new(
+    fn parse_file(label: &str, bytes: &[u8]) -> Result<Self, LocatedError> {
+        if bytes.len() > limits::FILE_BYTES {
+            return Err(LocatedError::new(
                 "file",
-                format!("{} bytes; at most {} are read", bytes.len(), limits::FILE),
+                format!("{} bytes; at most {} are read", bytes.len(), limits::FILE_BYTES),
             ));
         }
-        let file: File = serde_json::from_slice(bytes).map_err(|error| {
-            Broken::new(
+        let file: GameFile = serde_json::from_slice(bytes).map_err(|error| {
+            LocatedError::new(
                 format!("line {}, column {}", error.line(), error.column()),
                 format!(
                     "not a game file (a JSON object with pddl_domain, pddl_problem and grammar): {error}"
@@ -77,37 +77,37 @@ impl Game {
             )
         })?;
         let document = Document::parse(&file.grammar)?;
-        let pddl = |error: crate::pddl::PddlError| Broken::new(error.place(), error.reason());
-        let model = Model::read(&file.pddl_domain, &file.pddl_problem).map_err(pddl)?;
+        let pddl = |error: crate::pddl::PddlError| LocatedError::new(error.place(), error.reason());
+        let model = Model::parse(&file.pddl_domain, &file.pddl_problem).map_err(pddl)?;
         let task = Task::ground(&model).map_err(pddl)?;
-        let compiled = Compiled::new(&document, &task)?;
+        let compiled = CompiledGrammar::new(&document, &task)?;
         let entities = Entities::new(&task);
-        let told = Told { yes: task.initial().facts().clone(), no: Bits::new(task.fact_count()) };
+        let told = TextFacts { stated: task.initial().facts().clone(), denied: Bits::new(task.fact_count()) };
         let mut scratch = Scratch::default();
         let mut expander = Expander {
             compiled: &compiled,
             task: &task,
             entities: &entities,
-            told: &told,
+            text_facts: &told,
             scratch: &mut scratch,
             budget: limits::LOAD_WORK,
-            exhausted: false,
+            is_exhausted: false,
         };
         let commands = Commands::new(&task, &compiled, &mut expander)?;
         let mut intro = String::new();
-        expander.budget = limits::WORK;
+        expander.budget = limits::TEXT_WORK;
         expander.expand(compiled.intro(), None, &mut intro)?;
-        let goal_text = goal_text(&intro);
-        let start = Start::new(&task, &commands, intro, told);
-        let targets = Targets::of_goal(&model);
+        let goal_text = extract_goal_text(&intro);
+        let start = InitialState::new(&task, &commands, intro, told);
+        let targets = Targets::from_goal(&model);
         Ok(Self {
             label: label.to_owned(),
-            holds: task.predicate("holds").filter(|&holds| task.arity(holds) == 2),
+            holds_predicate: task.predicate("holds").filter(|&holds| task.arity(holds) == 2),
             task,
             compiled,
             entities,
             commands,
-            start,
+            initial_state: start,
             targets,
             goal_text,
             solvable: file.solvable,
@@ -146,13 +146,13 @@ impl Game {
     }
 }
 
-impl Start {
-    fn new(task: &Task, commands: &Commands, intro: String, told: Told) -> Self {
+impl InitialState {
+    fn new(task: &Task, commands: &Commands, intro: String, told: TextFacts) -> Self {
         let mut counts = vec![0_u32; commands.len()];
         let mut active = Bits::new(commands.len());
         let mut broken = Vec::new();
         for op in task.initial().applicable(task) {
-            match commands.of(op) {
+            match commands.command_of(op) {
                 Command::Text(number) => {
                     counts[number as usize] += 1;
                     active.set(number as usize, true);
@@ -162,12 +162,19 @@ impl Start {
             }
         }
         let listed = active.ones().map(|at| at as u32).collect();
-        Self { intro, told, counts, active, listed, broken }
+        Self {
+            intro,
+            text_facts: told,
+            command_counts: counts,
+            active_commands: active,
+            listed_commands: listed,
+            broken_commands: broken,
+        }
     }
 }
 
 /// What stands after "Your task is to:", without the full stop.
-fn goal_text(intro: &str) -> String {
+fn extract_goal_text(intro: &str) -> String {
     let Some((_, goal)) = intro.split_once("Your task is to:") else { return String::new() };
     let line = goal.trim_start().lines().next().unwrap_or_default().trim_end();
     line.strip_suffix('.').unwrap_or(line).to_owned()

@@ -13,8 +13,8 @@ mod tests;
 
 pub(super) use document::Document;
 pub(super) use expression::{Attribute, Value};
-pub(super) use query::Fact;
-pub(super) use text::{Each, Piece, What};
+pub(super) use query::FactPattern;
+pub(super) use text::{ForEach, ForEachBody, Piece};
 
 use crate::env::EnvError;
 
@@ -23,7 +23,7 @@ use crate::env::EnvError;
 /// # Errors
 /// [`EnvError::Panicked`] with the line of the first thing that is not in the language.
 pub fn check(label: &str, grammar: &str) -> Result<(), EnvError> {
-    let document = Document::parse(grammar).map_err(|broken| broken.of(label))?;
+    let document = Document::parse(grammar).map_err(|broken| broken.in_file(label))?;
     for production in document.productions.values().flatten() {
         let _ = text::parse(&production.rhs);
         let _ = production.condition.as_deref().map(query::parse);
@@ -37,6 +37,6 @@ pub(super) fn parse_text(text: &str) -> Vec<Piece> {
 }
 
 /// Parses a query; an error says why it cannot be one.
-pub(super) fn parse_query(text: &str) -> Result<Vec<Fact>, String> {
+pub(super) fn parse_query(text: &str) -> Result<Vec<FactPattern>, String> {
     query::parse(text)
 }

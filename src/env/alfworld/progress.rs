@@ -35,22 +35,22 @@ impl Progress {
         let last = match targets.task_type {
             None => return Self::default(),
             Some(TaskType::PickAndPlaceSimple) => None,
-            Some(TaskType::LookAtObjInLight) => Some(Pattern::See(targets.toggle.clone())),
+            Some(TaskType::LookAtObjInLight) => Some(Pattern::See(targets.lamp.clone())),
             Some(TaskType::PickCleanThenPlaceInRecep) => Some(Pattern::Treat("clean", object)),
             Some(TaskType::PickHeatThenPlaceInRecep) => Some(Pattern::Treat("heat", object)),
             Some(TaskType::PickCoolThenPlaceInRecep) => Some(Pattern::Treat("cool", object)),
-            Some(TaskType::PickTwoObjAndPlace) => Some(Pattern::Place(object, targets.parent.clone())),
+            Some(TaskType::PickTwoObjAndPlace) => Some(Pattern::Place(object, targets.receptacle.clone())),
         };
         Self { patterns: [see, pick].into_iter().chain(last).map(|pattern| (pattern, false)).collect() }
     }
 
     /// Measures by the subgoals of a label.
-    pub(super) fn by(Subgoals(all): Subgoals) -> Self {
+    pub(super) fn from_subgoals(Subgoals(all): Subgoals) -> Self {
         Self { patterns: all.into_iter().map(|subgoal| (Pattern::Label(subgoal), false)).collect() }
     }
 
     /// Forgets what was met.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn reset(&mut self) {
         for (_, met) in &mut self.patterns {
             *met = false;
         }

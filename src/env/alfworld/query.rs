@@ -1,9 +1,9 @@
 //! Queries over the text's fact store, compiled: each fact of a query reads a view, a list of the facts it can match in the
 //! order the reference tries them, with an index by argument.
 
-use super::broken::Broken;
-use super::grammar::Fact;
+use super::grammar::FactPattern;
 use super::limits;
+use super::located_error::LocatedError;
 use crate::pddl::{Bits, FactId, FastMap, FastSet, ObjectId, PredicateId, Task, TypeId};
 
 /// A placeholder's name, over the whole grammar.
@@ -13,23 +13,23 @@ pub(super) type TypedSlot = u16;
 
 /// The second fact store: what the texts know. It starts as the initial facts; negative literals appear by deletion only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct TextFacts {
     /// Facts stated.
-    pub(super) yes: Bits,
+    pub(super) stated: Bits,
     /// Facts explicitly denied.
-    pub(super) no: Bits,
+    pub(super) denied: Bits,
 }
 
-impl Told {
+impl TextFacts {
     #[inline]
     pub(super) fn holds(&self, fact: FactId, denied: bool) -> bool {
-        if denied { self.no.get(fact.index()) } else { self.yes.get(fact.index()) }
+        if denied { self.denied.get(fact.index()) } else { self.stated.get(fact.index()) }
     }
 
     /// States a fact, or denies it.
-    pub(super) fn tell(&mut self, fact: FactId, now: bool) {
-        self.yes.set(fact.index(), now);
-        self.no.set(fact.index(), !now);
+    pub(super) fn record(&mut self, fact: FactId, now: bool) {
+        self.stated.set(fact.index(), now);
+        self.denied.set(fact.index(), !now);
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Query {
 pub(super) struct QueryFact {
     /// None where no fact can ever match.
     pub(super) view: Option<u32>,
-    pub(super) denied: bool,
+    pub(super) is_denied: bool,
     pub(super) slots: Vec<TypedSlot>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct QueryFact {
 #[derive(Clone, Debug)]
 pub(super) struct View {
     order: Vec<FactId>,
-    by_place: Vec<Index>,
+    by_position: Vec<Index>,
 }
 
 /// For each object, the facts that have it in one place, in the order of the view.
@@ -66,21 +66,21 @@ struct Index {
 
 impl View {
     /// Every fact of the view.
-    pub(super) fn all(&self) -> &[FactId] {
+    pub(super) fn facts(&self) -> &[FactId] {
         &self.order
     }
 
     /// The facts with `object` in `place`.
     #[inline]
-    pub(super) fn with(&self, place: usize, object: ObjectId) -> &[FactId] {
-        let index = &self.by_place[place];
+    pub(super) fn facts_with(&self, place: usize, object: ObjectId) -> &[FactId] {
+        let index = &self.by_position[place];
         &index.facts[index.starts[object.index()] as usize..index.starts[object.index() + 1] as usize]
     }
 
-    fn new(task: &Task, predicate: PredicateId, kinds: &[TypeId]) -> Result<Self, Broken> {
+    fn new(task: &Task, predicate: PredicateId, kinds: &[TypeId]) -> Result<Self, LocatedError> {
         let mut by_signature: FastMap<Vec<TypeId>, Vec<FactId>> = FastMap::default();
         for fact in task.facts_of(predicate) {
-            let declared = task.arguments(fact).iter().map(|&object| task.types().declared(object));
+            let declared = task.arguments(fact).iter().map(|&object| task.types().declared_type(object));
             if let Some(signature) = declared.collect::<Option<Vec<TypeId>>>() {
                 by_signature.entry(signature).or_default().push(fact);
             }
@@ -90,26 +90,26 @@ impl View {
             if let Some(facts) = by_signature.get(&signature) {
                 order.extend_from_slice(facts);
                 if order.len() > limits::INDEX_CELLS {
-                    return Err(Broken::new("grammar", "its queries match too many facts"));
+                    return Err(LocatedError::new("grammar", "its queries match too many facts"));
                 }
             }
         }
         let by_place = (0..kinds.len()).map(|place| Index::new(task, &order, place)).collect();
-        Ok(Self { order, by_place })
+        Ok(Self { order, by_position: by_place })
     }
 }
 
 /// The signatures that placeholders of these types match, in the order the reference tries them: breadth first, one place
 /// at a time replaced by any type below it, by name. What the first replacement gives is not remembered there, so that in a
 /// hierarchy of more than one level a signature comes up twice, and its facts are answered twice.
-fn signatures(task: &Task, kinds: &[TypeId]) -> Result<Vec<Vec<TypeId>>, Broken> {
+fn signatures(task: &Task, kinds: &[TypeId]) -> Result<Vec<Vec<TypeId>>, LocatedError> {
     let mut below: FastMap<TypeId, Vec<TypeId>> = FastMap::default();
     let mut seen: FastSet<Vec<TypeId>> = FastSet::default();
     let mut order = vec![kinds.to_vec()];
     let (mut at, mut work) = (0, 0);
     while let Some(signature) = order.get(at).cloned() {
         for (place, &kind) in signature.iter().enumerate() {
-            for &lower in below.entry(kind).or_insert_with(|| task.types().below(kind)).iter() {
+            for &lower in below.entry(kind).or_insert_with(|| task.types().subtypes(kind)).iter() {
                 let mut next = signature.clone();
                 next[place] = lower;
                 if at == 0 || seen.insert(next.clone()) {
@@ -117,7 +117,7 @@ fn signatures(task: &Task, kinds: &[TypeId]) -> Result<Vec<Vec<TypeId>>, Broken>
                 }
                 work += 1;
                 if work > limits::SIGNATURES {
-                    return Err(Broken::new("grammar", "its queries span too many types"));
+                    return Err(LocatedError::new("grammar", "its queries span too many types"));
                 }
             }
         }
@@ -154,36 +154,40 @@ pub(super) struct Slots {
     typed: FastMap<(NameSlot, TypeId), TypedSlot>,
     /// By typed slot: its name.
     pub(super) name_of: Vec<NameSlot>,
-    views: FastMap<(PredicateId, Vec<TypeId>), u32>,
-    pub(super) made: Vec<View>,
-    cells: usize,
+    view_numbers: FastMap<(PredicateId, Vec<TypeId>), u32>,
+    pub(super) views: Vec<View>,
+    cell_count: usize,
 }
 
 impl Slots {
-    pub(super) fn name(&mut self, name: &str) -> Result<NameSlot, Broken> {
+    pub(super) fn name_slot(&mut self, name: &str) -> Result<NameSlot, LocatedError> {
         if let Some(&slot) = self.names.get(name) {
             return Ok(slot);
         }
         let slot = NameSlot::try_from(self.names.len())
-            .map_err(|_| Broken::new("grammar", "more than 65535 different placeholders"))?;
+            .map_err(|_| LocatedError::new("grammar", "more than 65535 different placeholders"))?;
         self.names.insert(name.to_owned(), slot);
         Ok(slot)
     }
 
-    pub(super) fn typed(&mut self, name: &str, kind: TypeId) -> Result<TypedSlot, Broken> {
-        let name = self.name(name)?;
+    pub(super) fn typed_slot(&mut self, name: &str, kind: TypeId) -> Result<TypedSlot, LocatedError> {
+        let name = self.name_slot(name)?;
         if let Some(&slot) = self.typed.get(&(name, kind)) {
             return Ok(slot);
         }
         let slot = TypedSlot::try_from(self.name_of.len())
-            .map_err(|_| Broken::new("grammar", "more than 65535 different placeholders"))?;
+            .map_err(|_| LocatedError::new("grammar", "more than 65535 different placeholders"))?;
         self.typed.insert((name, kind), slot);
         self.name_of.push(name);
         Ok(slot)
     }
 
     /// Compiles a query. The inner error is one that only its evaluation raises.
-    pub(super) fn query(&mut self, task: &Task, facts: &[Fact]) -> Result<Result<Query, String>, Broken> {
+    pub(super) fn compile_query(
+        &mut self,
+        task: &Task,
+        facts: &[FactPattern],
+    ) -> Result<Result<Query, String>, LocatedError> {
         let mut query = Query { facts: Vec::with_capacity(facts.len()), slots: Vec::new() };
         for fact in facts {
             let mut kinds = Vec::with_capacity(fact.placeholders.len());
@@ -193,7 +197,7 @@ impl Slots {
                     return Ok(Err(format!("the type {:?} is not declared", placeholder.kind)));
                 };
                 kinds.push(kind);
-                let slot = self.typed(&placeholder.name, kind)?;
+                let slot = self.typed_slot(&placeholder.name, kind)?;
                 slots.push(slot);
                 if !query.slots.contains(&slot) {
                     query.slots.push(slot);
@@ -208,26 +212,35 @@ impl Slots {
             };
             let predicate = predicate.filter(|&predicate| task.arity(predicate) == kinds.len());
             let view = match predicate {
-                Some(predicate) => Some(self.view(task, predicate, kinds)?),
+                Some(predicate) => Some(self.view_number(task, predicate, kinds)?),
                 None => None,
             };
-            query.facts.push(QueryFact { view, denied, slots });
+            query.facts.push(QueryFact { view, is_denied: denied, slots });
         }
         Ok(Ok(query))
     }
 
-    fn view(&mut self, task: &Task, predicate: PredicateId, kinds: Vec<TypeId>) -> Result<u32, Broken> {
+    fn view_number(
+        &mut self,
+        task: &Task,
+        predicate: PredicateId,
+        kinds: Vec<TypeId>,
+    ) -> Result<u32, LocatedError> {
         let key = (predicate, kinds);
-        if let Some(&view) = self.views.get(&key) {
+        if let Some(&view) = self.view_numbers.get(&key) {
             return Ok(view);
         }
-        self.cells += (task.object_count() + task.facts_of(predicate).size_hint().0) * key.1.len().max(1);
-        if self.cells > limits::INDEX_CELLS {
-            return Err(Broken::new("grammar", "its queries need too many indexes for a game of this size"));
+        self.cell_count +=
+            (task.object_count() + task.facts_of(predicate).size_hint().0) * key.1.len().max(1);
+        if self.cell_count > limits::INDEX_CELLS {
+            return Err(LocatedError::new(
+                "grammar",
+                "its queries need too many indexes for a game of this size",
+            ));
         }
-        let view = self.made.len() as u32;
-        self.made.push(View::new(task, predicate, &key.1)?);
-        self.views.insert(key, view);
+        let view = self.views.len() as u32;
+        self.views.push(View::new(task, predicate, &key.1)?);
+        self.view_numbers.insert(key, view);
         Ok(view)
     }
 }

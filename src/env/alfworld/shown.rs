@@ -14,29 +14,29 @@ pub(super) struct Shown {
 struct Known {
     place: Option<String>,
     holding: Option<String>,
-    seen: BTreeMap<String, Seen>,
+    seen: BTreeMap<String, SeenReceptacle>,
 }
 
 /// What is known of one receptacle.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+struct SeenReceptacle {
     open: Option<bool>,
     items: Option<Vec<String>>,
 }
 
 impl Shown {
     /// Where the agent last went.
-    pub(super) fn place(&self) -> Option<&str> {
+    pub(super) fn last_place(&self) -> Option<&str> {
         self.known.place.as_deref()
     }
 
     /// Starts anew from the start text; the patch is onto nothing.
-    pub(super) fn begin(&mut self, intro: &str) -> Value {
+    pub(super) fn reset(&mut self, intro: &str) -> Value {
         self.known = Arc::default();
         let mut patch = self.observe("", intro);
         let around = intro.lines().find_map(|line| line.split_once("around you, you see "));
         let receptacles =
-            around.map(|(_, list)| items(list.strip_suffix('.').unwrap_or(list))).unwrap_or_default();
+            around.map(|(_, list)| parse_items(list.strip_suffix('.').unwrap_or(list))).unwrap_or_default();
         if patch.is_null() {
             patch = Value::Object(Map::new());
         }
@@ -48,12 +48,12 @@ impl Shown {
     pub(super) fn observe(&mut self, command: &str, answer: &str) -> Value {
         let mut change = Change { known: Arc::make_mut(&mut self.known), patch: Map::new() };
         if let Some(place) = command.strip_prefix("go to ") {
-            change.place(place);
+            change.set_place(place);
         }
         for line in answer.lines() {
             let mut open: Option<&str> = None;
             for sentence in line.strip_suffix('.').unwrap_or(line).split(". ") {
-                open = change.sentence(sentence, open);
+                open = change.apply_sentence(sentence, open);
             }
         }
         if change.patch.is_empty() { Value::Null } else { Value::Object(change.patch) }
@@ -68,96 +68,96 @@ struct Change<'k> {
 
 impl Change<'_> {
     /// Takes in one sentence, without its full stop. `open` is the receptacle that the sentence before called open; so is the result.
-    fn sentence<'t>(&mut self, sentence: &'t str, open: Option<&'t str>) -> Option<&'t str> {
+    fn apply_sentence<'t>(&mut self, sentence: &'t str, open: Option<&'t str>) -> Option<&'t str> {
         let between = |from: &str, to: &str| {
             let (left, right) = sentence.strip_prefix(from)?.split_once(to)?;
             Some((left, right))
         };
         if let Some((receptacle, list)) = between("On the ", ", you see ") {
-            self.items(receptacle, items(list));
+            self.set_items(receptacle, parse_items(list));
         } else if let (Some(receptacle), Some(list)) = (open, sentence.strip_prefix("In it, you see ")) {
-            self.items(receptacle, items(list));
+            self.set_items(receptacle, parse_items(list));
         } else if let Some((receptacle, "")) = between("The ", " is open") {
-            self.open(receptacle, true);
+            self.set_open(receptacle, true);
             return Some(receptacle);
         } else if let Some((receptacle, "")) = between("The ", " is closed") {
-            self.open(receptacle, false);
+            self.set_open(receptacle, false);
         } else if let Some(receptacle) = sentence.strip_prefix("You open the ") {
-            self.open(receptacle, true);
+            self.set_open(receptacle, true);
         } else if let Some(receptacle) = sentence.strip_prefix("You close the ") {
-            self.open(receptacle, false);
+            self.set_open(receptacle, false);
         } else if let Some((item, receptacle)) = between("You pick up the ", " from the ") {
-            self.holding(Some(item));
-            self.moved(item, receptacle, false);
+            self.set_holding(Some(item));
+            self.move_item(item, receptacle, false);
         } else if let Some((item, receptacle)) =
             between("You put the ", " in/on the ").or_else(|| between("You move the ", " to the "))
         {
-            self.holding(None);
-            self.moved(item, receptacle, true);
+            self.set_holding(None);
+            self.move_item(item, receptacle, true);
         } else if let Some(list) = sentence.strip_prefix("You are carrying: ") {
-            self.holding(items(list).first().map(String::as_str));
+            self.set_holding(parse_items(list).first().map(String::as_str));
         } else if sentence == "You are not carrying anything" {
-            self.holding(None);
+            self.set_holding(None);
         } else if let Some(list) = sentence.strip_prefix("You are facing the ") {
-            let here = items(list);
+            let here = parse_items(list);
             let known = here.iter().any(|name| Some(name) == self.known.place.as_ref());
             if let Some(first) = here.first().filter(|_| !known) {
-                self.place(first);
+                self.set_place(first);
             }
         }
         None
     }
 
-    fn place(&mut self, place: &str) {
+    fn set_place(&mut self, place: &str) {
         if self.known.place.as_deref() != Some(place) {
             self.known.place = Some(place.to_owned());
             self.patch.insert("place".to_owned(), place.into());
         }
     }
 
-    fn holding(&mut self, item: Option<&str>) {
+    fn set_holding(&mut self, item: Option<&str>) {
         if self.known.holding.as_deref() != item {
             self.known.holding = item.map(ToOwned::to_owned);
             self.patch.insert("holding".to_owned(), item.into());
         }
     }
 
-    fn open(&mut self, receptacle: &str, open: bool) {
+    fn set_open(&mut self, receptacle: &str, open: bool) {
         let seen = self.known.seen.entry(receptacle.to_owned()).or_default();
         if seen.open != Some(open) {
             seen.open = Some(open);
-            self.tell(receptacle, "open", open.into());
+            self.patch_receptacle(receptacle, "open", open.into());
         }
     }
 
-    fn items(&mut self, receptacle: &str, items: Vec<String>) {
+    fn set_items(&mut self, receptacle: &str, items: Vec<String>) {
         let seen = self.known.seen.entry(receptacle.to_owned()).or_default();
         if seen.items.as_ref() != Some(&items) {
             let value = json!(items);
             seen.items = Some(items);
-            self.tell(receptacle, "items", value);
+            self.patch_receptacle(receptacle, "items", value);
         }
     }
 
     /// A thing left a receptacle, or came to it.
-    fn moved(&mut self, item: &str, receptacle: &str, came: bool) {
+    fn move_item(&mut self, item: &str, receptacle: &str, came: bool) {
         let known = self.known.seen.get(receptacle).and_then(|seen| seen.items.clone());
         let mut items = known.unwrap_or_default();
         items.retain(|other| other != item);
         if came {
             items.push(item.to_owned());
         }
-        self.items(receptacle, items);
+        self.set_items(receptacle, items);
     }
 
-    fn tell(&mut self, receptacle: &str, key: &str, value: Value) {
+    fn patch_receptacle(&mut self, receptacle: &str, key: &str, value: Value) {
         let seen = self.patch.entry("seen").or_insert_with(|| Value::Object(Map::new()));
         seen[receptacle][key] = value;
     }
 }
 
 /// The names in a list as the texts write it: "a mug 1, and a pen 2", "nothing".
-fn items(list: &str) -> Vec<String> {
+fn parse_items(list: &str) -> Vec<String> {
     if list == "nothing" {
         return Vec::new();
     }

@@ -3,7 +3,7 @@
 use regex::{Regex, RegexBuilder};
 
 /// Bytes that a compiled pattern may take.
-const SIZE: usize = 1 << 20;
+const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// The subgoals of a task.
 #[derive(Clone, Debug)]
@@ -18,17 +18,17 @@ impl Subgoals {
     ///
     /// # Errors
     /// Which pattern is not understood, and why.
-    pub fn read(patterns: &[String]) -> Result<Self, String> {
-        patterns.iter().map(|pattern| Subgoal::read(pattern)).collect::<Result<_, _>>().map(Self)
+    pub fn compile(patterns: &[String]) -> Result<Self, String> {
+        patterns.iter().map(|pattern| Subgoal::compile(pattern)).collect::<Result<_, _>>().map(Self)
     }
 }
 
 impl Subgoal {
-    fn read(pattern: &str) -> Result<Self, String> {
+    fn compile(pattern: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = pattern.strip_prefix('^').unwrap_or_default();
         // All of these begin at the start, so each can be looked for by itself.
-        while let Some((ahead, after)) = look_ahead(rest) {
+        while let Some((ahead, after)) = split_look_ahead(rest) {
             parts.push(format!("^(?:{ahead})"));
             rest = after;
         }
@@ -37,7 +37,7 @@ impl Subgoal {
             (false, "") => {}
             (false, rest) => parts.push(format!("^(?:{rest})")),
         }
-        let compiled = parts.iter().map(|part| RegexBuilder::new(part).size_limit(SIZE).build());
+        let compiled = parts.iter().map(|part| RegexBuilder::new(part).size_limit(MAX_PATTERN_BYTES).build());
         compiled.collect::<Result<_, _>>().map(Self).map_err(|error| {
             let why = error.to_string();
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
@@ -51,7 +51,7 @@ impl Subgoal {
 }
 
 /// The inside of a `(?=...)` at the start of a pattern, and what follows it.
-fn look_ahead(pattern: &str) -> Option<(&str, &str)> {
+fn split_look_ahead(pattern: &str) -> Option<(&str, &str)> {
     let inside = pattern.strip_prefix("(?=")?;
     let mut depth = 1_u32;
     let (mut escaped, mut in_class) = (false, false);
@@ -90,11 +90,11 @@ mod tests {
             (r"You pick up the mug \d+", "Well. You pick up the mug 3 from the desk 1.", true),
             (r"^On|nothing", "you see nothing", true),
         ] {
-            let read = Subgoals::read(&[pattern.to_owned()]).unwrap();
+            let read = Subgoals::compile(&[pattern.to_owned()]).unwrap();
             assert_eq!(read.0[0].matches(text), met, "{pattern} in {text}");
         }
         for bad in ["(?=a)b", "a(", "(?<=a)b", r"(\w{999}){999}"] {
-            let why = Subgoals::read(&[bad.to_owned()]).unwrap_err();
+            let why = Subgoals::compile(&[bad.to_owned()]).unwrap_err();
             assert!(why.contains("is no pattern"), "{why}");
         }
     }

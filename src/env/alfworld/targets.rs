@@ -1,6 +1,6 @@
 //! What a task is about: its type and the kinds of things in its goal. Progress is measured by these.
 
-use super::broken::Broken;
+use super::located_error::LocatedError;
 use crate::env::EnvError;
 use crate::pddl::{Formula, Model, Term};
 use serde::Deserialize;
@@ -47,7 +47,7 @@ impl TaskType {
     }
 
     /// The type of this name.
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|of| of.name() == name)
     }
 }
@@ -60,9 +60,9 @@ pub struct Targets {
     /// The kind of thing to find.
     pub object: String,
     /// The kind of receptacle it goes to.
-    pub parent: String,
+    pub receptacle: String,
     /// The kind of lamp to use.
-    pub toggle: String,
+    pub lamp: String,
 }
 
 #[derive(Deserialize)]
@@ -86,23 +86,24 @@ impl Targets {
     ///
     /// # Errors
     /// [`EnvError::Panicked`] when the bytes are not such a file.
-    pub fn of_traj_data(label: &str, bytes: &[u8]) -> Result<Self, EnvError> {
+    pub fn from_traj_data(label: &str, bytes: &[u8]) -> Result<Self, EnvError> {
         let data: TrajData = serde_json::from_slice(bytes).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
-            Broken::new(place, format!("not a traj_data file (task_type and pddl_params): {error}")).of(label)
+            LocatedError::new(place, format!("not a traj_data file (task_type and pddl_params): {error}"))
+                .in_file(label)
         })?;
         Ok(Self {
-            task_type: TaskType::of_name(&data.task_type),
+            task_type: TaskType::from_name(&data.task_type),
             object: data.pddl_params.object_target.to_ascii_lowercase(),
-            parent: data.pddl_params.parent_target.to_ascii_lowercase(),
-            toggle: data.pddl_params.toggle_target.to_ascii_lowercase(),
+            receptacle: data.pddl_params.parent_target.to_ascii_lowercase(),
+            lamp: data.pddl_params.toggle_target.to_ascii_lowercase(),
         })
     }
 
     /// Reads them off a goal: the class of what is wanted, where, and in which condition.
-    pub(super) fn of_goal(model: &Model) -> Self {
-        let mut seen = Seen::default();
-        seen.formula(model, &model.goal);
+    pub(super) fn from_goal(model: &Model) -> Self {
+        let mut seen = GoalFacts::default();
+        seen.visit(model, &model.goal);
         // A lamp is the object that must be toggleable; what is held or placed is the other one.
         let lamp =
             seen.objects.iter().find(|(term, _)| seen.toggled.contains(term)).map(|(_, kind)| kind.clone());
@@ -118,7 +119,7 @@ impl Targets {
             Some(TaskType::PickCoolThenPlaceInRecep)
         } else if wanted.len() > 1 {
             Some(TaskType::PickTwoObjAndPlace)
-        } else if wanted.len() == 1 && !seen.parent.is_empty() {
+        } else if wanted.len() == 1 && !seen.receptacle.is_empty() {
             Some(TaskType::PickAndPlaceSimple)
         } else {
             None
@@ -126,32 +127,32 @@ impl Targets {
         Self {
             task_type,
             object: wanted.first().map(|(_, kind)| kind.clone()).unwrap_or_default(),
-            parent: seen.parent,
-            toggle: lamp.unwrap_or_default(),
+            receptacle: seen.receptacle,
+            lamp: lamp.unwrap_or_default(),
         }
     }
 }
 
 /// What a goal speaks of.
 #[derive(Default)]
-struct Seen {
+struct GoalFacts {
     objects: Vec<(Term, String)>,
     toggled: Vec<Term>,
-    parent: String,
+    receptacle: String,
     clean: bool,
     hot: bool,
     cool: bool,
 }
 
-impl Seen {
-    fn formula(&mut self, model: &Model, formula: &Formula) {
+impl GoalFacts {
+    fn visit(&mut self, model: &Model, formula: &Formula) {
         match formula {
             Formula::And(parts) | Formula::Or(parts) => {
                 for part in parts {
-                    self.formula(model, part);
+                    self.visit(model, part);
                 }
             }
-            Formula::Exists(_, inner) => self.formula(model, inner),
+            Formula::Exists(_, inner) => self.visit(model, inner),
             Formula::Atom(predicate, terms) => {
                 let word = |term: &Term| match term {
                     Term::Constant(name) | Term::Variable(name) => model.names.word(*name),
@@ -163,7 +164,7 @@ impl Seen {
                     {
                         self.objects.push((*object, kind(of)));
                     }
-                    ("receptacletype", [_, of @ Term::Constant(_)]) => self.parent = kind(of),
+                    ("receptacletype", [_, of @ Term::Constant(_)]) => self.receptacle = kind(of),
                     ("istoggled" | "toggleable", [object]) => self.toggled.push(*object),
                     ("isclean", _) => self.clean = true,
                     ("ishot", _) => self.hot = true,

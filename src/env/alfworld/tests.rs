@@ -33,7 +33,7 @@ pub(super) fn kitchen() -> World {
 }
 
 /// Takes commands that must be accepted and gives the last answer.
-pub(super) fn take(world: &mut World, commands: &[&str]) -> String {
+pub(super) fn play_accepted(world: &mut World, commands: &[&str]) -> String {
     let mut last = String::new();
     for command in commands {
         let reply = world.play(command).unwrap();
@@ -44,6 +44,6 @@ pub(super) fn take(world: &mut World, commands: &[&str]) -> String {
 }
 
 /// The commands that begin so.
-pub(super) fn commands(world: &World, start: &str) -> Vec<String> {
+pub(super) fn commands_starting_with(world: &World, start: &str) -> Vec<String> {
     world.commands().iter().filter(|command| command.starts_with(start)).map(ToOwned::to_owned).collect()
 }

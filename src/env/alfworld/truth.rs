@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 
 /// What the picture is read from.
 #[derive(Clone, Copy)]
-pub(super) struct Scene<'w> {
+pub(super) struct TruthSource<'w> {
     pub(super) game: &'w Game,
     pub(super) state: &'w State,
     /// The receptacle that the agent went to last.
-    pub(super) gone_to: Option<&'w str>,
+    pub(super) last_place: Option<&'w str>,
     /// What it holds.
-    pub(super) held: Option<&'w str>,
+    pub(super) held_item: Option<&'w str>,
 }
 
 /// The predicates that the picture is made of; a game without them has a poorer picture.
@@ -42,21 +42,21 @@ impl Truth {
     }
 
     /// Everything, as a patch onto nothing.
-    pub(super) fn whole(&self, scene: Scene) -> Value {
+    pub(super) fn full_patch(&self, scene: TruthSource) -> Value {
         let game = scene.game;
         let mut receptacles = Map::new();
         for fact in true_facts(scene, self.receptacle_at) {
             let [receptacle, location] = *game.task.arguments(fact) else { continue };
             let mut one = Map::new();
             one.insert("loc".to_owned(), game.entities.name(location).into());
-            if is_true(scene, self.openable, receptacle) {
-                one.insert("open".to_owned(), is_true(scene, self.opened, receptacle).into());
+            if has_fact(scene, self.openable, receptacle) {
+                one.insert("open".to_owned(), has_fact(scene, self.opened, receptacle).into());
             }
-            one.insert("items".to_owned(), self.items(scene, receptacle));
+            one.insert("items".to_owned(), self.items_in(scene, receptacle));
             receptacles.insert(game.entities.name(receptacle).to_owned(), Value::Object(one));
         }
         let mut whole = Map::new();
-        for (key, value) in [("place", self.place(scene)), ("holding", holding(scene))] {
+        for (key, value) in [("place", self.agent_place(scene)), ("holding", holding_value(scene))] {
             if !value.is_null() {
                 whole.insert(key.to_owned(), value);
             }
@@ -66,7 +66,7 @@ impl Truth {
     }
 
     /// What the last command changed; null where nothing did.
-    pub(super) fn changes(&self, scene: Scene) -> Value {
+    pub(super) fn change_patch(&self, scene: TruthSource) -> Value {
         let game = scene.game;
         let mut patch = Map::new();
         let mut receptacles = Map::new();
@@ -74,15 +74,15 @@ impl Truth {
             let predicate = Some(game.task.predicate_of(change.fact));
             let arguments = game.task.arguments(change.fact);
             if predicate == self.agent_at {
-                patch.insert("place".to_owned(), self.place(scene));
+                patch.insert("place".to_owned(), self.agent_place(scene));
             } else if predicate == self.holds {
-                patch.insert("holding".to_owned(), holding(scene));
+                patch.insert("holding".to_owned(), holding_value(scene));
             } else if predicate == self.opened {
                 let one = receptacles.entry(game.entities.name(arguments[0])).or_insert_with(|| json!({}));
-                one["open"] = change.now.into();
+                one["open"] = change.is_true.into();
             } else if predicate == self.inside {
                 let one = receptacles.entry(game.entities.name(arguments[1])).or_insert_with(|| json!({}));
-                one["items"] = self.items(scene, arguments[1]);
+                one["items"] = self.items_in(scene, arguments[1]);
             }
         }
         if !receptacles.is_empty() {
@@ -92,7 +92,7 @@ impl Truth {
     }
 
     /// The receptacle the agent stands at: the one it went to, or the first there; null where there is none.
-    fn place(&self, scene: Scene) -> Value {
+    fn agent_place(&self, scene: TruthSource) -> Value {
         let game = scene.game;
         let here = true_facts(scene, self.agent_at).next().map(|fact| game.task.arguments(fact)[1]);
         let mut there = true_facts(scene, self.receptacle_at)
@@ -100,7 +100,7 @@ impl Truth {
             .filter(|arguments| Some(arguments[1]) == here)
             .map(|arguments| game.entities.name(arguments[0]));
         let first = there.next();
-        let gone_to = scene.gone_to;
+        let gone_to = scene.last_place;
         first
             .filter(|&name| Some(name) == gone_to)
             .or_else(|| there.find(|&name| Some(name) == gone_to))
@@ -108,7 +108,7 @@ impl Truth {
             .into()
     }
 
-    fn items(&self, scene: Scene, receptacle: ObjectId) -> Value {
+    fn items_in(&self, scene: TruthSource, receptacle: ObjectId) -> Value {
         let game = scene.game;
         let inside = true_facts(scene, self.inside)
             .map(|fact| game.task.arguments(fact))
@@ -117,16 +117,16 @@ impl Truth {
     }
 }
 
-fn is_true(scene: Scene, predicate: Option<PredicateId>, object: ObjectId) -> bool {
+fn has_fact(scene: TruthSource, predicate: Option<PredicateId>, object: ObjectId) -> bool {
     let fact = predicate.and_then(|predicate| scene.game.task.fact(predicate, &[object]));
     fact.is_some_and(|fact| scene.state.holds(fact))
 }
 
-fn holding(scene: Scene) -> Value {
-    scene.held.into()
+fn holding_value(scene: TruthSource) -> Value {
+    scene.held_item.into()
 }
 
-fn true_facts(scene: Scene<'_>, predicate: Option<PredicateId>) -> impl Iterator<Item = FactId> {
+fn true_facts(scene: TruthSource<'_>, predicate: Option<PredicateId>) -> impl Iterator<Item = FactId> {
     let facts = predicate.into_iter().flat_map(move |predicate| scene.game.task.facts_of(predicate));
     facts.filter(move |&fact| scene.state.holds(fact))
 }

@@ -1,22 +1,22 @@
 //! Playing a game: one step costs what it changes.
 
-use super::broken::Broken;
 use super::commands::Command;
 use super::expand::{Expander, Scratch};
 use super::game::Game;
 use super::limits;
+use super::located_error::LocatedError;
 use super::progress::Progress;
-use super::query::Told;
+use super::query::TextFacts;
 use super::shown::Shown;
 use super::subgoals::Subgoals;
 use super::targets::Targets;
-use super::truth::{Scene, Truth};
+use super::truth::{Truth, TruthSource};
 use crate::env::EnvError;
 use crate::pddl::{Bits, OpId, State};
 use std::sync::Arc;
 
 /// The answer to whatever is not admissible.
-const NOTHING: &str = "Nothing happens.";
+const NOTHING_HAPPENS: &str = "Nothing happens.";
 
 /// A game being played.
 ///
@@ -26,14 +26,14 @@ const NOTHING: &str = "Nothing happens.";
 pub struct World {
     game: Arc<Game>,
     state: State,
-    told: Told,
-    counts: Vec<u32>,
-    active: Bits,
-    listed: Vec<u32>,
-    stale: bool,
-    broken: Vec<u32>,
+    text_facts: TextFacts,
+    command_counts: Vec<u32>,
+    active_commands: Bits,
+    listed_commands: Vec<u32>,
+    is_list_stale: bool,
+    broken_commands: Vec<u32>,
     /// Commands whose text depends on changing facts, ascending; expanded anew in each state.
-    varying: Vec<(String, OpId)>,
+    varying_commands: Vec<(String, OpId)>,
     feedback: String,
     scratch: Scratch,
     pub(super) progress: Progress,
@@ -54,9 +54,9 @@ pub struct Reply<'w> {
 
 /// Where a world stands; made by [`World::place`]. A few hundred bytes.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SavedState {
     facts: Bits,
-    told: Told,
+    text_facts: TextFacts,
 }
 
 impl World {
@@ -68,13 +68,13 @@ impl World {
         let progress = Progress::new(targets.unwrap_or(game.targets()));
         let mut world = Self {
             state: game.task.initial(),
-            told: game.start.told.clone(),
-            counts: Vec::new(),
-            active: game.start.active.clone(),
-            listed: Vec::new(),
-            stale: false,
-            broken: Vec::new(),
-            varying: Vec::new(),
+            text_facts: game.initial_state.text_facts.clone(),
+            command_counts: Vec::new(),
+            active_commands: game.initial_state.active_commands.clone(),
+            listed_commands: Vec::new(),
+            is_list_stale: false,
+            broken_commands: Vec::new(),
+            varying_commands: Vec::new(),
             feedback: String::new(),
             scratch: Scratch::default(),
             progress,
@@ -82,14 +82,14 @@ impl World {
             truth: Truth::new(&game),
             game,
         };
-        world.begin()?;
+        world.restart()?;
         Ok(world)
     }
 
     /// The same world with progress measured by the subgoals of a label; to be done before it is reset.
     #[must_use]
-    pub fn measured_by(mut self, subgoals: Subgoals) -> Self {
-        self.progress = Progress::by(subgoals);
+    pub fn with_subgoals(mut self, subgoals: Subgoals) -> Self {
+        self.progress = Progress::from_subgoals(subgoals);
         self
     }
 
@@ -102,18 +102,18 @@ impl World {
     ///
     /// # Errors
     /// [`EnvError::Panicked`] when a command that applies at the start cannot be written.
-    pub fn begin(&mut self) -> Result<&str, EnvError> {
-        let start = &self.game.start;
+    pub fn restart(&mut self) -> Result<&str, EnvError> {
+        let start = &self.game.initial_state;
         self.state.reset(&self.game.task);
-        self.told.clone_from(&start.told);
-        self.counts.clone_from(&start.counts);
-        self.active.copy_from(&start.active);
-        self.listed.clone_from(&start.listed);
-        self.broken.clone_from(&start.broken);
-        self.stale = false;
+        self.text_facts.clone_from(&start.text_facts);
+        self.command_counts.clone_from(&start.command_counts);
+        self.active_commands.copy_from(&start.active_commands);
+        self.listed_commands.clone_from(&start.listed_commands);
+        self.broken_commands.clone_from(&start.broken_commands);
+        self.is_list_stale = false;
         self.feedback.clear();
         self.feedback.push_str(&start.intro);
-        self.settle().map_err(|broken| broken.of(self.game.label()))?;
+        self.refresh_commands().map_err(|broken| broken.in_file(self.game.label()))?;
         Ok(&self.feedback)
     }
 
@@ -122,82 +122,82 @@ impl World {
     /// # Errors
     /// [`EnvError::Panicked`] when the grammar cannot say what happened. The world has changed by then; reset or restore it.
     pub fn play(&mut self, command: &str) -> Result<Reply<'_>, EnvError> {
-        let Some(op) = self.find(strip(command)) else {
-            return Ok(Reply { feedback: NOTHING, accepted: false, won: self.won() });
+        let Some(op) = self.find_op(strip_like_python(command)) else {
+            return Ok(Reply { feedback: NOTHING_HAPPENS, accepted: false, won: self.is_won() });
         };
-        self.take(op).map_err(|broken| broken.of(self.game.label()))?;
-        Ok(Reply { feedback: &self.feedback, accepted: true, won: self.won() })
+        self.apply_op(op).map_err(|broken| broken.in_file(self.game.label()))?;
+        Ok(Reply { feedback: &self.feedback, accepted: true, won: self.is_won() })
     }
 
     /// The commands that would be accepted now: unique, ascending by bytes.
-    pub fn commands(&self) -> Admissible<'_> {
-        Admissible { world: self }
+    pub fn commands(&self) -> AdmissibleCommands<'_> {
+        AdmissibleCommands { world: self }
     }
 
     /// Whether the goal holds now. It may stop holding later.
     #[inline]
-    pub fn won(&self) -> bool {
+    pub fn is_won(&self) -> bool {
         self.state.is_goal(&self.game.task)
     }
 
     /// Names of what the agent holds.
     pub fn inventory(&self) -> impl Iterator<Item = &str> {
         let task = &self.game.task;
-        let held = self.game.holds.into_iter().flat_map(|holds| task.facts_of(holds));
+        let held = self.game.holds_predicate.into_iter().flat_map(|holds| task.facts_of(holds));
         held.filter(|&fact| self.state.holds(fact))
             .map(|fact| self.game.entities.name(task.arguments(fact)[1]))
     }
 
     /// Where the world stands now.
-    pub fn place(&self) -> Place {
-        Place { facts: self.state.facts().clone(), told: self.told.clone() }
+    pub fn save_state(&self) -> SavedState {
+        SavedState { facts: self.state.facts().clone(), text_facts: self.text_facts.clone() }
     }
 
     /// Returns to a place of this same game.
     ///
     /// # Errors
     /// [`EnvError::Panicked`] as for [`Self::begin`].
-    pub fn go_back(&mut self, place: &Place) -> Result<(), EnvError> {
+    pub fn restore_state(&mut self, place: &SavedState) -> Result<(), EnvError> {
         self.state.restore(&self.game.task, &place.facts);
-        self.told.clone_from(&place.told);
-        self.count();
-        self.settle().map_err(|broken| broken.of(self.game.label()))
+        self.text_facts.clone_from(&place.text_facts);
+        self.update_counts();
+        self.refresh_commands().map_err(|broken| broken.in_file(self.game.label()))
     }
 
     /// What the world pane's picture is read from.
-    pub(super) fn scene(&self) -> Scene<'_> {
-        Scene {
+    pub(super) fn truth_source(&self) -> TruthSource<'_> {
+        TruthSource {
             game: &self.game,
             state: &self.state,
-            gone_to: self.shown.place(),
-            held: self.inventory().next(),
+            last_place: self.shown.last_place(),
+            held_item: self.inventory().next(),
         }
     }
 
-    fn find(&self, command: &str) -> Option<OpId> {
+    fn find_op(&self, command: &str) -> Option<OpId> {
         if let Some(number) =
-            self.game.commands.find(command).filter(|&number| self.active.get(number as usize))
+            self.game.commands.find(command).filter(|&number| self.active_commands.get(number as usize))
         {
-            return self.game.commands.ops(number).iter().copied().find(|&op| self.state.applies(op));
+            return self.game.commands.ops(number).iter().copied().find(|&op| self.state.is_applicable(op));
         }
-        let at = self.varying.binary_search_by(|(text, _)| text.as_str().cmp(command)).ok()?;
-        Some(self.varying[at].1)
+        let at = self.varying_commands.binary_search_by(|(text, _)| text.as_str().cmp(command)).ok()?;
+        Some(self.varying_commands[at].1)
     }
 
-    fn take(&mut self, op: OpId) -> Result<(), Broken> {
+    fn apply_op(&mut self, op: OpId) -> Result<(), LocatedError> {
         let game = Arc::clone(&self.game);
         self.state.apply(&game.task, op);
         for effect in game.task.effects(op) {
-            self.told.tell(effect.fact, effect.adds);
+            self.text_facts.record(effect.fact, effect.is_add);
         }
-        self.count();
+        self.update_counts();
         // Before the text, so that the list is right even where the text fails.
-        let listed = self.settle();
+        let listed = self.refresh_commands();
         self.feedback.clear();
         let action = game.task.action_of(op);
-        if let Some(texts) = game.compiled.texts(action) {
+        if let Some(texts) = game.compiled.texts_of(action) {
             let mut feedback = std::mem::take(&mut self.feedback);
-            let bound = game.task.bound(op);
+            let bound = game.task.bound_objects(op);
             let result = self.expander(&game).expand(&texts.feedback, Some((action, bound)), &mut feedback);
             self.feedback = feedback;
             result?;
@@ -206,23 +206,23 @@ impl World {
     }
 
     /// Follows the instances that flipped.
-    fn count(&mut self) {
+    fn update_counts(&mut self) {
         let commands = &self.game.commands;
         for flip in self.state.flips() {
-            match commands.of(flip.op) {
+            match commands.command_of(flip.op) {
                 Command::Text(number) => {
-                    let count = &mut self.counts[number as usize];
+                    let count = &mut self.command_counts[number as usize];
                     let before = *count;
-                    *count = if flip.now { before + 1 } else { before - 1 };
+                    *count = if flip.is_applicable { before + 1 } else { before - 1 };
                     if before == 0 || *count == 0 {
-                        self.active.set(number as usize, flip.now);
-                        self.stale = true;
+                        self.active_commands.set(number as usize, flip.is_applicable);
+                        self.is_list_stale = true;
                     }
                 }
-                Command::Broken(at) if flip.now => self.broken.push(at),
+                Command::Broken(at) if flip.is_applicable => self.broken_commands.push(at),
                 Command::Broken(at) => {
-                    if let Some(place) = self.broken.iter().position(|&other| other == at) {
-                        self.broken.swap_remove(place);
+                    if let Some(place) = self.broken_commands.iter().position(|&other| other == at) {
+                        self.broken_commands.swap_remove(place);
                     }
                 }
                 Command::Varying => {}
@@ -231,50 +231,50 @@ impl World {
     }
 
     /// Brings the list of commands up to date.
-    fn settle(&mut self) -> Result<(), Broken> {
-        if self.stale {
-            self.listed.clear();
-            self.listed.extend(self.active.ones().map(|at| at as u32));
-            self.stale = false;
+    fn refresh_commands(&mut self) -> Result<(), LocatedError> {
+        if self.is_list_stale {
+            self.listed_commands.clear();
+            self.listed_commands.extend(self.active_commands.ones().map(|at| at as u32));
+            self.is_list_stale = false;
         }
-        if self.game.commands.varying() {
-            self.vary()?;
+        if self.game.commands.has_varying() {
+            self.expand_varying()?;
         }
-        match self.broken.first() {
-            Some(&at) => Err(self.game.commands.reason(at).clone()),
+        match self.broken_commands.first() {
+            Some(&at) => Err(self.game.commands.broken_reason(at).clone()),
             None => Ok(()),
         }
     }
 
     /// Expands the commands that depend on changing facts.
-    fn vary(&mut self) -> Result<(), Broken> {
+    fn expand_varying(&mut self) -> Result<(), LocatedError> {
         let game = Arc::clone(&self.game);
-        self.varying.clear();
+        self.varying_commands.clear();
         let (mut bytes, mut budget) = (0, limits::LOAD_WORK);
         for op in game.task.ops() {
-            if game.commands.of(op) != Command::Varying || !self.state.applies(op) {
+            if game.commands.command_of(op) != Command::Varying || !self.state.is_applicable(op) {
                 continue;
             }
             let action = game.task.action_of(op);
-            let Some(texts) = game.compiled.texts(action) else { continue };
+            let Some(texts) = game.compiled.texts_of(action) else { continue };
             let mut text = String::new();
             let mut expander = self.expander(&game);
             expander.budget = budget;
-            expander.expand(&texts.template, Some((action, game.task.bound(op))), &mut text)?;
+            expander.expand(&texts.template, Some((action, game.task.bound_objects(op))), &mut text)?;
             budget = expander.budget;
             bytes += text.len() + size_of::<(String, OpId)>();
-            if bytes > limits::COMMANDS {
-                return Err(Broken::new(
+            if bytes > limits::COMMAND_BYTES {
+                return Err(LocatedError::new(
                     "grammar",
-                    format!("all commands exceed {} bytes", limits::COMMANDS),
+                    format!("all commands exceed {} bytes", limits::COMMAND_BYTES),
                 ));
             }
-            if !game.commands.find(&text).is_some_and(|number| self.active.get(number as usize)) {
-                self.varying.push((text, op));
+            if !game.commands.find(&text).is_some_and(|number| self.active_commands.get(number as usize)) {
+                self.varying_commands.push((text, op));
             }
         }
-        self.varying.sort();
-        self.varying.dedup_by(|left, right| left.0 == right.0);
+        self.varying_commands.sort();
+        self.varying_commands.dedup_by(|left, right| left.0 == right.0);
         Ok(())
     }
 
@@ -283,24 +283,24 @@ impl World {
             compiled: &game.compiled,
             task: &game.task,
             entities: &game.entities,
-            told: &self.told,
+            text_facts: &self.text_facts,
             scratch: &mut self.scratch,
-            budget: limits::WORK,
-            exhausted: false,
+            budget: limits::TEXT_WORK,
+            is_exhausted: false,
         }
     }
 }
 
 /// The commands of one state.
 #[derive(Clone, Copy)]
-pub struct Admissible<'w> {
+pub struct AdmissibleCommands<'w> {
     world: &'w World,
 }
 
-impl<'w> Admissible<'w> {
+impl<'w> AdmissibleCommands<'w> {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.world.listed.len() + self.world.varying.len()
+        self.world.listed_commands.len() + self.world.varying_commands.len()
     }
 
     /// Whether there are none.
@@ -310,14 +310,15 @@ impl<'w> Admissible<'w> {
 
     /// Whether a command, without white space around it, is one of them.
     pub fn contains(&self, command: &str) -> bool {
-        self.world.find(command).is_some()
+        self.world.find_op(command).is_some()
     }
 
     /// The texts, ascending by bytes.
     pub fn iter(&self) -> impl Iterator<Item = &'w str> + use<'w> {
         let world = self.world;
-        let mut fixed = world.listed.iter().map(|&number| world.game.commands.text(number)).peekable();
-        let mut varying = world.varying.iter().map(|(text, _)| text.as_str()).peekable();
+        let mut fixed =
+            world.listed_commands.iter().map(|&number| world.game.commands.text(number)).peekable();
+        let mut varying = world.varying_commands.iter().map(|(text, _)| text.as_str()).peekable();
         std::iter::from_fn(move || match (fixed.peek(), varying.peek()) {
             (Some(left), Some(right)) if right < left => varying.next(),
             (Some(_), _) => fixed.next(),
@@ -327,6 +328,6 @@ impl<'w> Admissible<'w> {
 }
 
 /// Without the white space that Python's `strip` removes: Unicode's, and the four separators U+001C to U+001F.
-fn strip(command: &str) -> &str {
+fn strip_like_python(command: &str) -> &str {
     command.trim_matches(|c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
 }

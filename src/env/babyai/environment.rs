@@ -1,86 +1,89 @@
 //! A level as everybody else sees it.
 
-use super::shown::{carried, pose, rows};
-use super::start::Start;
-use super::world::{Now, World};
+use super::level_start::LevelStart;
+use super::shown::{carried_json, pose_json, rows_json};
+use super::world::{World, WorldState};
 use crate::domain::{Enumeration, EnvInfo, StepResult};
 use crate::env::{EnvError, Environment, Snapshot};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// What a snapshot keeps; the level tells worlds apart.
-struct Kept {
-    start: Arc<Start>,
-    now: Now,
+struct SnapshotData {
+    start: Arc<LevelStart>,
+    state: WorldState,
     shown: super::shown::Shown,
 }
 
 impl World {
-    fn turn(&self, observation: String, shown: Value, truth: Value) -> StepResult {
+    fn step_result(&self, observation: String, shown: Value, truth: Value) -> StepResult {
         StepResult {
             observation,
             reward: self.reward(),
             progress: self.reward(),
-            done: self.done(),
-            won: self.done(),
-            valid: self.valid().unwrap_or(false),
+            done: self.is_done(),
+            won: self.is_done(),
+            valid: self.last_valid().unwrap_or(false),
             shown,
             truth,
         }
     }
 
     /// Everything that is so, as a patch onto nothing.
-    fn whole_truth(&self) -> Value {
-        let place = &self.now.place;
+    fn full_truth(&self) -> Value {
+        let place = &self.state.grid;
         let mut truth = json!({
             "goal": self.start.mission,
             "size": [self.start.width, self.start.height],
-            "agent": pose(place.agent),
-            "carrying": carried(place.carried()),
-            "rows": rows(self.start.width, 0..self.start.height, |index| place.code(index)),
+            "agent": pose_json(place.agent),
+            "carrying": carried_json(place.carried_thing()),
+            "rows": rows_json(self.start.width, 0..self.start.height, |index| place.cell_code(index)),
         });
-        truth["mission"] = self.mission();
-        truth["subgoals"] = self.subgoals();
+        truth["mission"] = self.mission_json();
+        truth["subgoals"] = self.subgoals_json();
         truth
     }
 
     /// The clauses and whether each was done.
-    fn mission(&self) -> Value {
-        let done = self.now.place.memory.done(&self.start.instruction);
+    fn mission_json(&self) -> Value {
+        let done = self.state.grid.mission_memory.done_clauses(&self.start.instruction);
         let clause =
             |(clause, done): (&super::mission::Clause, bool)| json!({"text": clause.text(), "done": done});
         self.start.instruction.clauses().zip(done).map(clause).collect()
     }
 
-    fn subgoals(&self) -> Value {
-        let credit = &self.now.credit;
-        if credit.total() == 0 { Value::Null } else { json!([credit.points, credit.total()]) }
+    fn subgoals_json(&self) -> Value {
+        let credit = &self.state.progress;
+        if credit.total() == 0 { Value::Null } else { json!([credit.reached, credit.total()]) }
     }
 
     /// What became different since `before`.
-    fn new_truth(&self, before: &Now) -> Value {
-        let (was, is) = (&before.place, &self.now.place);
+    fn truth_changes(&self, before: &WorldState) -> Value {
+        let (was, is) = (&before.grid, &self.state.grid);
         let mut truth = Map::new();
         if was.agent != is.agent {
-            truth.insert("agent".to_owned(), pose(is.agent));
+            truth.insert("agent".to_owned(), pose_json(is.agent));
         }
         if was.carrying != is.carrying {
-            truth.insert("carrying".to_owned(), carried(is.carried()));
+            truth.insert("carrying".to_owned(), carried_json(is.carried_thing()));
         }
         if !Arc::ptr_eq(&was.cells, &is.cells) || !Arc::ptr_eq(&was.things, &is.things) {
             let width = self.start.width as usize;
             let differs = |y: &i16| {
                 let row = *y as usize * width;
-                (row..row + width).any(|index| was.code(index) != is.code(index))
+                (row..row + width).any(|index| was.cell_code(index) != is.cell_code(index))
             };
             let changed = (0..self.start.height).filter(differs);
-            truth.insert("rows".to_owned(), rows(self.start.width, changed, |index| is.code(index)));
+            truth
+                .insert("rows".to_owned(), rows_json(self.start.width, changed, |index| is.cell_code(index)));
         }
-        if was.memory.done(&self.start.instruction) != is.memory.done(&self.start.instruction) {
-            truth.insert("mission".to_owned(), self.mission());
+        if was.mission_memory.done_clauses(&self.start.instruction)
+            != is.mission_memory.done_clauses(&self.start.instruction)
+        {
+            truth.insert("mission".to_owned(), self.mission_json());
         }
-        if before.credit.points != self.now.credit.points {
-            truth.insert("subgoals".to_owned(), self.subgoals());
+        if before.progress.reached != self.state.progress.reached {
+            truth.insert("subgoals".to_owned(), self.subgoals_json());
         }
         if truth.is_empty() { Value::Null } else { Value::Object(truth) }
     }
@@ -92,50 +95,51 @@ impl Environment for World {
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {
-        let observation = self.begin();
-        let shown = self.shown.whole(&self.start, &self.now.place, &self.now.image);
-        let truth = self.whole_truth();
-        let mut turn = self.turn(observation, shown, truth);
+        let observation = self.restart();
+        let shown = self.shown.full_patch(&self.start, &self.state.grid, &self.state.image);
+        let truth = self.full_truth();
+        let mut turn = self.step_result(observation, shown, truth);
         turn.valid = true;
         Ok(turn)
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
-        let before = self.now.clone();
+        let before = self.state.clone();
         let reply = self.play(action);
         let (mut shown, mut truth) = (Value::Null, Value::Null);
-        if !reply.low.is_empty() {
-            shown = self.shown.changes(&self.start, &self.now.place, &self.now.image);
-            truth = self.new_truth(&before);
+        if !reply.primitive_actions.is_empty() {
+            shown = self.shown.change_patch(&self.start, &self.state.grid, &self.state.image);
+            truth = self.truth_changes(&before);
         }
-        Ok(self.turn(reply.observation, shown, truth))
+        Ok(self.step_result(reply.observation, shown, truth))
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
-        Ok(self.available().map(ToOwned::to_owned).collect())
+        Ok(self.available_actions().map(ToOwned::to_owned).collect())
     }
 
-    fn peek(&self) -> Value {
+    fn world_summary(&self) -> Value {
         json!({
-            "agent": pose(self.agent()),
-            "carrying": self.now.place.carrying.map(|id| id.0),
-            "hash": self.hash(),
+            "agent": pose_json(self.agent()),
+            "carrying": self.state.grid.carrying.map(|id| id.0),
+            "hash": self.state_hash(),
         })
     }
 
     fn snapshot(&self) -> Option<Snapshot> {
-        let (start, now, shown) = (Arc::clone(&self.start), self.now.clone(), self.shown.clone());
-        Some(Snapshot(Box::new(Kept { start, now, shown })))
+        let (start, now, shown) = (Arc::clone(&self.start), self.state.clone(), self.shown.clone());
+        Some(Snapshot(Box::new(SnapshotData { start, state: now, shown })))
     }
 
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
-        let kept = snapshot.0.downcast_ref::<Kept>().filter(|kept| Arc::ptr_eq(&kept.start, &self.start));
+        let kept =
+            snapshot.0.downcast_ref::<SnapshotData>().filter(|kept| Arc::ptr_eq(&kept.start, &self.start));
         let Some(kept) = kept else {
             return Err(EnvError::Refused { what: "this snapshot is of another world".to_owned() });
         };
-        self.now.clone_from(&kept.now);
+        self.state.clone_from(&kept.state);
         self.shown.clone_from(&kept.shown);
-        self.read_again();
+        self.refresh();
         Ok(())
     }
 }

@@ -1,46 +1,46 @@
 //! Own levels from a file: one JSON object with the fields of a level's start. Whoever wrote it, reading ends with a level or
 //! with the place and the reason of what is wrong.
 
-mod read;
+mod json_node;
 
-use self::read::{Broken, Node};
+use self::json_node::{LocatedError, Node};
+use super::level_start::{LevelStart, RoomLayout, goal_text};
 use super::levels::Level;
-use super::matching::settle;
-use super::mission::{Clause, Deed, Description, Mission, Order, Part, Side};
-use super::start::{Rooms, Start, goal};
-use super::thing::{Cell, Code, Colour, Kind, Leaf, Pose, Thing, ThingId, cell};
-use super::view::{Image, SIDE, Scene};
+use super::matching::match_descriptions;
+use super::mission::{Clause, ClauseAction, Description, Mission, MissionPart, SequenceOrder, Side};
+use super::thing::{Cell, CellCode, Colour, DoorState, Kind, Pose, Thing, ThingId, cell_at};
+use super::view::{GridView, Image, VIEW_SIDE};
 use crate::env::EnvError;
 use std::sync::Arc;
 
 /// Bytes of a level file; the largest real ones have 20 KB.
-const FILE: usize = 4 << 20;
+const MAX_FILE_BYTES: usize = 4 << 20;
 /// Columns and rows of a level; the largest real ones have 22.
-const LONGEST: usize = 128;
+const MAX_SIDE: usize = 128;
 /// The same as a number to compare with.
-const MOST: i64 = LONGEST as i64;
+const MAX_COORDINATE: i64 = MAX_SIDE as i64;
 /// Subgoals of a list, and lists.
-const SUBGOALS: usize = 1000;
+const MAX_SUBGOALS: usize = 1000;
 /// Text of one subgoal, mission or goal, in bytes.
-const TEXT: usize = 4096;
+const MAX_TEXT_BYTES: usize = 4096;
 const KINDS: &str = "door, key, ball or box";
 const COLOURS: &str = "red, green, blue, purple, yellow or grey";
 
-impl Start {
+impl LevelStart {
     /// Reads a level file; `label` is the name under which errors speak of it.
     ///
     /// # Errors
     /// [`EnvError::Panicked`] with the place in the file and the reason.
     pub fn parse(label: &str, bytes: &[u8]) -> Result<Self, EnvError> {
-        if bytes.len() > FILE {
-            let reason = format!("it has {} bytes; a level has at most {FILE}", bytes.len());
-            return Err(Broken { place: "the file".to_owned(), reason }.of(label));
+        if bytes.len() > MAX_FILE_BYTES {
+            let reason = format!("it has {} bytes; a level has at most {MAX_FILE_BYTES}", bytes.len());
+            return Err(LocatedError { place: "the file".to_owned(), reason }.in_file(label));
         }
         let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|e| {
             let place = format!("line {}, column {}", e.line(), e.column());
-            Broken { place, reason: format!("no JSON: {e}") }.of(label)
+            LocatedError { place, reason: format!("no JSON: {e}") }.in_file(label)
         })?;
-        Self::of_value(label, &value)
+        Self::from_json(label, &value)
     }
 
     /// A row of a list of tasks, already read as JSON: a whole level, or a label of AgentBoard's test split, which has
@@ -48,9 +48,9 @@ impl Start {
     ///
     /// # Errors
     /// As [`Start::parse`]; also [`EnvError::BadRequest`] for a label behind the end of the split.
-    pub fn of_row(label: &str, value: &serde_json::Value, row: usize) -> Result<Self, EnvError> {
+    pub fn from_task_row(label: &str, value: &serde_json::Value, row: usize) -> Result<Self, EnvError> {
         if value.get("grid").is_some() {
-            return Self::of_value(label, value);
+            return Self::from_json(label, value);
         }
         let Some((level, seed)) = Level::test_split().nth(row) else {
             let many = Level::test_split().count();
@@ -58,21 +58,21 @@ impl Start {
                 format!("{label}: a label without a level of its own; the test split has {many} tasks");
             return Err(EnvError::Refused { what });
         };
-        let mut start = level.start(seed)?;
-        let mut read = |root: Node| -> Result<(), Broken> {
+        let mut start = level.generate(seed)?;
+        let mut read = |root: Node| -> Result<(), LocatedError> {
             // Alternatives stand beside each other, as `subgoals_1`, `subgoals_2`.
-            start.subgoals = match (root.maybe("subgoals_1"), root.maybe("subgoals_2")) {
+            start.subgoals = match (root.optional("subgoals_1"), root.optional("subgoals_2")) {
                 (Some(first), second) => {
-                    let mut lists = subgoal_lists(&first)?;
-                    lists.extend(second.map_or(Ok(Vec::new()), |second| subgoal_lists(&second))?);
+                    let mut lists = read_subgoal_lists(&first)?;
+                    lists.extend(second.map_or(Ok(Vec::new()), |second| read_subgoal_lists(&second))?);
                     lists
                 }
-                (None, _) => subgoals(&root)?,
+                (None, _) => read_subgoals(&root)?,
             };
-            start.difficulty = optional_text(&root, "difficulty")?;
+            start.difficulty = read_optional_text(&root, "difficulty")?;
             Ok(())
         };
-        read(Node::root(value)).map_err(|broken| broken.of(label))?;
+        read(Node::root(value)).map_err(|broken| broken.in_file(label))?;
         Ok(start)
     }
 
@@ -80,65 +80,65 @@ impl Start {
     ///
     /// # Errors
     /// As [`Start::parse`].
-    pub fn of_value(label: &str, value: &serde_json::Value) -> Result<Self, EnvError> {
-        start(Node::root(value)).map_err(|broken| broken.of(label))
+    pub fn from_json(label: &str, value: &serde_json::Value) -> Result<Self, EnvError> {
+        read_start(Node::root(value)).map_err(|broken| broken.in_file(label))
     }
 }
 
-fn start(root: Node) -> Result<Start, Broken> {
-    let things = root.key("objects")?.list(LONGEST * LONGEST, thing)?;
+fn read_start(root: Node) -> Result<LevelStart, LocatedError> {
+    let things = root.required("objects")?.map_items(MAX_SIDE * MAX_SIDE, read_thing)?;
     let mut used = vec![false; things.len()];
-    let grid = root.key("grid")?;
-    let rows = grid.items(LONGEST)?;
+    let grid = root.required("grid")?;
+    let rows = grid.items(MAX_SIDE)?;
     let height = rows.len();
-    let width = rows.first().map_or(Ok(0), |row| row.items(LONGEST).map(|row| row.len()))?;
+    let width = rows.first().map_or(Ok(0), |row| row.items(MAX_SIDE).map(|row| row.len()))?;
     if width == 0 {
-        return Err(grid.wrong("it has no cells"));
+        return Err(grid.error("it has no cells"));
     }
     let mut cells = Vec::with_capacity(width * height);
     for row in &rows {
-        let row_cells = row.items(LONGEST)?;
+        let row_cells = row.items(MAX_SIDE)?;
         if row_cells.len() != width {
-            return Err(row.wrong(&format!("it has {} cells, the first row has {width}", row_cells.len())));
+            return Err(row.error(&format!("it has {} cells, the first row has {width}", row_cells.len())));
         }
         for node in row_cells {
-            cells.push(grid_cell(&node, things.len(), &mut used)?);
+            cells.push(read_cell(&node, things.len(), &mut used)?);
         }
     }
     let (width, height) = (width as i16, height as i16);
     for (key, real) in [("width", width), ("height", height)] {
-        if let Some(node) = root.maybe(key)
-            && node.number(0, MOST)? != i64::from(real)
+        if let Some(node) = root.optional(key)
+            && node.number(0, MAX_COORDINATE)? != i64::from(real)
         {
-            return Err(node.wrong(&format!("the grid says {real}")));
+            return Err(node.error(&format!("the grid says {real}")));
         }
     }
     for (index, thing) in things.iter().enumerate() {
-        if let Some(inside) = thing.inside {
-            let node = root.key("objects")?.item(index)?.key("contains")?;
-            claim(&node, inside, &mut used)?;
+        if let Some(inside) = thing.contents {
+            let node = root.required("objects")?.item(index)?.required("contains")?;
+            claim_thing(&node, inside, &mut used)?;
         }
     }
-    let carrying = match root.maybe("carrying") {
+    let carrying = match root.optional("carrying") {
         None => None,
         Some(node) => {
-            let id = index_of(&node, things.len())?;
-            claim(&node, id, &mut used)?;
+            let id = read_thing_id(&node, things.len())?;
+            claim_thing(&node, id, &mut used)?;
             if things[usize::from(id.0)].kind == Kind::Door {
-                return Err(node.wrong("a door cannot be carried"));
+                return Err(node.error("a door cannot be carried"));
             }
             Some(id)
         }
     };
-    let agent = agent(&root.key("agent")?, &cells, &things, width, height)?;
-    let mut reading = Reading { marks: vec![None; things.len()], open: Vec::new() };
-    let instruction = reading.mission(&root.key("instr")?)?;
-    let rooms = rooms(&root, width, height)?;
-    let text = |key: &'static str| optional_text(&root, key);
-    let mut start = Start {
-        number: root.maybe("level").map_or(Ok(0), |node| node.number(0, 40))? as u8,
+    let agent = read_agent(&root.required("agent")?, &cells, &things, width, height)?;
+    let mut reading = MissionReader { positions: vec![None; things.len()], unmatched: Vec::new() };
+    let instruction = reading.read_mission(&root.required("instr")?)?;
+    let rooms = read_rooms(&root, width, height)?;
+    let text = |key: &'static str| read_optional_text(&root, key);
+    let mut start = LevelStart {
+        number: root.optional("level").map_or(Ok(0), |node| node.number(0, 40))? as u8,
         env_id: text("env_id")?.unwrap_or_default(),
-        seed: root.maybe("seed").map_or(Ok(0), |node| node.natural())?,
+        seed: root.optional("seed").map_or(Ok(0), |node| node.natural())?,
         width,
         height,
         rooms,
@@ -150,54 +150,55 @@ fn start(root: Node) -> Result<Start, Broken> {
         mission: String::new(),
         goal: String::new(),
         instruction,
-        marks: Arc::new(reading.marks),
+        known_positions: Arc::new(reading.positions),
         stale_view: None,
-        subgoals: subgoals(&root)?,
+        subgoals: read_subgoals(&root)?,
         difficulty: text("difficulty")?,
     };
     // Descriptions without a list of their objects are matched here, as the original does at the start.
-    settle(&mut start, &reading.open);
-    let walked = start.rooms.steps_for_one_walk().saturating_mul(start.instruction.walks());
-    let most = root.maybe("max_steps").map(|node| node.number(1, i64::from(u32::MAX))).transpose()?;
+    match_descriptions(&mut start, &reading.unmatched);
+    let walked = start.rooms.steps_for_one_walk().saturating_mul(start.instruction.walk_count());
+    let most = root.optional("max_steps").map(|node| node.number(1, i64::from(u32::MAX))).transpose()?;
     start.max_steps = most.map_or(walked, |most| most as u32);
     start.mission = text("mission")?.unwrap_or_else(|| start.instruction.text());
-    start.goal = text("goal")?.unwrap_or_else(|| goal(&start.mission));
-    start.stale_view = stale_view(&root, &start)?;
+    start.goal = text("goal")?.unwrap_or_else(|| goal_text(&start.mission));
+    start.stale_view = read_stale_view(&root, &start)?;
     Ok(start)
 }
 
-fn thing(node: &Node) -> Result<Thing, Broken> {
-    let kind = node.key("type")?;
-    let kind = kind.word(Kind::of_word, KINDS)?;
-    let colour = node.key("color")?.word(Colour::of_word, COLOURS)?;
+fn read_thing(node: &Node) -> Result<Thing, LocatedError> {
+    let kind = node.required("type")?;
+    let kind = kind.parse_word(Kind::from_word, KINDS)?;
+    let colour = node.required("color")?.parse_word(Colour::from_word, COLOURS)?;
     let mut thing = Thing::new(kind, colour);
     if kind == Kind::Door {
-        thing.leaf = node.key("state")?.word(Leaf::of_word, "open, closed or locked")?;
+        thing.door_state =
+            node.required("state")?.parse_word(DoorState::from_word, "open, closed or locked")?;
     }
-    if let Some(inside) = node.maybe("contains") {
+    if let Some(inside) = node.optional("contains") {
         if kind != Kind::Box {
-            return Err(inside.wrong("only a box contains something"));
+            return Err(inside.error("only a box contains something"));
         }
-        thing.inside = Some(ThingId(inside.number(0, i64::from(u16::MAX))? as u16));
+        thing.contents = Some(ThingId(inside.number(0, i64::from(u16::MAX))? as u16));
     }
     Ok(thing)
 }
 
-fn index_of(node: &Node, many: usize) -> Result<ThingId, Broken> {
+fn read_thing_id(node: &Node, many: usize) -> Result<ThingId, LocatedError> {
     let index = node.number(0, i64::from(u16::MAX))?;
     if index as usize >= many {
-        return Err(node.wrong(&format!("there is no object {index}; there are {many}, counted from 0")));
+        return Err(node.error(&format!("there is no object {index}; there are {many}, counted from 0")));
     }
     Ok(ThingId(index as u16))
 }
 
 /// An object can be in one place only.
-fn claim(node: &Node, id: ThingId, used: &mut [bool]) -> Result<(), Broken> {
+fn claim_thing(node: &Node, id: ThingId, used: &mut [bool]) -> Result<(), LocatedError> {
     match used.get_mut(usize::from(id.0)) {
         None => {
-            Err(node.wrong(&format!("there is no object {}; there are {}, counted from 0", id.0, used.len())))
+            Err(node.error(&format!("there is no object {}; there are {}, counted from 0", id.0, used.len())))
         }
-        Some(true) => Err(node.wrong(&format!("object {} is already somewhere else", id.0))),
+        Some(true) => Err(node.error(&format!("object {} is already somewhere else", id.0))),
         Some(free) => {
             *free = true;
             Ok(())
@@ -205,42 +206,48 @@ fn claim(node: &Node, id: ThingId, used: &mut [bool]) -> Result<(), Broken> {
     }
 }
 
-fn grid_cell(node: &Node, many: usize, used: &mut [bool]) -> Result<Cell, Broken> {
+fn read_cell(node: &Node, many: usize, used: &mut [bool]) -> Result<Cell, LocatedError> {
     if node.is_null() {
         return Ok(Cell::Empty);
     }
     if node.is_word("W") {
         return Ok(Cell::Wall);
     }
-    let id = index_of(node, many).map_err(|broken| Broken {
+    let id = read_thing_id(node, many).map_err(|broken| LocatedError {
         reason: format!("{}; a cell is null, \"W\" or an object's number", broken.reason),
         ..broken
     })?;
-    claim(node, id, used)?;
-    Ok(Cell::Of(id))
+    claim_thing(node, id, used)?;
+    Ok(Cell::Thing(id))
 }
 
-fn agent(node: &Node, cells: &[Cell], things: &[Thing], width: i16, height: i16) -> Result<Pose, Broken> {
+fn read_agent(
+    node: &Node,
+    cells: &[Cell],
+    things: &[Thing],
+    width: i16,
+    height: i16,
+) -> Result<Pose, LocatedError> {
     let [x, y, dir] = node.triple()?;
     let (x, y) = (x.number(0, i64::from(width) - 1)? as i16, y.number(0, i64::from(height) - 1)? as i16);
     let dir = dir.number(0, 3)? as u8;
-    let stands = match cell(cells, width, height, x, y) {
+    let stands = match cell_at(cells, width, height, x, y) {
         Cell::Empty => true,
         Cell::Wall => false,
-        Cell::Of(id) => Code::of(things[usize::from(id.0)]).is_open_door(),
+        Cell::Thing(id) => CellCode::from_thing(things[usize::from(id.0)]).is_open_door(),
     };
     if stands {
-        Ok(Pose { x, y, dir })
+        Ok(Pose { x, y, direction: dir })
     } else {
-        Err(node.wrong("it stands on neither an empty cell nor an open door"))
+        Err(node.error("it stands on neither an empty cell nor an open door"))
     }
 }
 
-fn rooms(root: &Node, width: i16, height: i16) -> Result<Rooms, Broken> {
+fn read_rooms(root: &Node, width: i16, height: i16) -> Result<RoomLayout, LocatedError> {
     let number = |key: &str, least: i64, otherwise: i16| {
-        root.maybe(key).map_or(Ok(i64::from(otherwise)), |node| node.number(least, MOST))
+        root.optional(key).map_or(Ok(i64::from(otherwise)), |node| node.number(least, MAX_COORDINATE))
     };
-    Ok(Rooms {
+    Ok(RoomLayout {
         size: number("room_size", 3, width.max(height).max(3))? as i16,
         rows: number("num_rows", 1, 1)? as i16,
         cols: number("num_cols", 1, 1)? as i16,
@@ -248,74 +255,77 @@ fn rooms(root: &Node, width: i16, height: i16) -> Result<Rooms, Broken> {
 }
 
 /// What is gathered while a mission is read.
-struct Reading {
+struct MissionReader {
     /// Where the objects of descriptions lay.
-    marks: Vec<Option<(i16, i16)>>,
+    positions: Vec<Option<(i16, i16)>>,
     /// For each description in order: which objects it means is still to be found.
-    open: Vec<bool>,
+    unmatched: Vec<bool>,
 }
 
-impl Reading {
-    fn mission(&mut self, node: &Node) -> Result<Mission, Broken> {
-        let op = node.key("op")?;
-        let order = match op.text(TEXT)? {
-            "before" => Order::Before,
-            "after" => Order::After,
-            _ => return Ok(Mission::Part(self.part(node)?)),
+impl MissionReader {
+    fn read_mission(&mut self, node: &Node) -> Result<Mission, LocatedError> {
+        let op = node.required("op")?;
+        let order = match op.text(MAX_TEXT_BYTES)? {
+            "before" => SequenceOrder::Before,
+            "after" => SequenceOrder::After,
+            _ => return Ok(Mission::Part(self.read_part(node)?)),
         };
-        let (a, b) = (self.part(&node.key("a")?)?, self.part(&node.key("b")?)?);
-        Ok(Mission::Sequence { order, strict: strict(node)?, a, b })
+        let (a, b) = (self.read_part(&node.required("a")?)?, self.read_part(&node.required("b")?)?);
+        Ok(Mission::Sequence { order, is_strict: read_strict(node)?, named_first: a, named_second: b })
     }
 
-    fn part(&mut self, node: &Node) -> Result<Part, Broken> {
-        if node.key("op")?.is_word("and") {
-            let a = self.clause(&node.key("a")?)?;
-            return Ok(Part::Both(a, self.clause(&node.key("b")?)?));
+    fn read_part(&mut self, node: &Node) -> Result<MissionPart, LocatedError> {
+        if node.required("op")?.is_word("and") {
+            let a = self.read_clause(&node.required("a")?)?;
+            return Ok(MissionPart::Both(a, self.read_clause(&node.required("b")?)?));
         }
-        Ok(Part::One(self.clause(node)?))
+        Ok(MissionPart::One(self.read_clause(node)?))
     }
 
-    fn clause(&mut self, node: &Node) -> Result<Clause, Broken> {
-        let op = node.key("op")?;
-        let mut one = |key: &'static str| self.description(&node.key(key)?);
-        let deed = match op.text(TEXT)? {
-            "goto" => Deed::GoTo(one("desc")?),
-            "pickup" => Deed::PickUp(one("desc")?),
-            "open" => Deed::Open(one("desc")?),
-            "putnext" => Deed::PutNext(one("move")?, one("fixed")?),
+    fn read_clause(&mut self, node: &Node) -> Result<Clause, LocatedError> {
+        let op = node.required("op")?;
+        let mut one = |key: &'static str| self.read_description(&node.required(key)?);
+        let deed = match op.text(MAX_TEXT_BYTES)? {
+            "goto" => ClauseAction::GoTo(one("desc")?),
+            "pickup" => ClauseAction::PickUp(one("desc")?),
+            "open" => ClauseAction::Open(one("desc")?),
+            "putnext" => ClauseAction::PutNext(one("move")?, one("fixed")?),
             "and" | "before" | "after" => {
                 return Err(
-                    op.wrong("`and` joins two clauses; `before` and `after` join clauses or pairs, once")
+                    op.error("`and` joins two clauses; `before` and `after` join clauses or pairs, once")
                 );
             }
-            _ => return Err(op.wrong("it is none of goto, pickup, open, putnext, and, before, after")),
+            _ => return Err(op.error("it is none of goto, pickup, open, putnext, and, before, after")),
         };
-        Ok(Clause { deed, strict: strict(node)? })
+        Ok(Clause { action: deed, is_strict: read_strict(node)? })
     }
 
-    fn description(&mut self, node: &Node) -> Result<Description, Broken> {
-        let kind = node.maybe("type").map(|n| n.word(Kind::of_word, KINDS)).transpose()?;
-        let colour = node.maybe("color").map(|n| n.word(Colour::of_word, COLOURS)).transpose()?;
-        let side =
-            node.maybe("loc").map(|n| n.word(Side::of_word, "left, right, front or behind")).transpose()?;
+    fn read_description(&mut self, node: &Node) -> Result<Description, LocatedError> {
+        let kind = node.optional("type").map(|n| n.parse_word(Kind::from_word, KINDS)).transpose()?;
+        let colour = node.optional("color").map(|n| n.parse_word(Colour::from_word, COLOURS)).transpose()?;
+        let side = node
+            .optional("loc")
+            .map(|n| n.parse_word(Side::from_word, "left, right, front or behind"))
+            .transpose()?;
         let mut found = Description::new(kind, colour, side);
-        let set = node.maybe("obj_set");
-        self.open.push(set.is_none());
+        let set = node.optional("obj_set");
+        self.unmatched.push(set.is_none());
         let Some(set) = set else { return Ok(found) };
-        let most = LONGEST * LONGEST;
-        let many = self.marks.len();
+        let most = MAX_SIDE * MAX_SIDE;
+        let many = self.positions.len();
         // A wall has no number; the original's dump says -1.
-        let ids = set
-            .list(most, |item| if item.is_minus_one() { Ok(None) } else { index_of(item, many).map(Some) })?;
-        found.set = ids.iter().flatten().copied().collect();
-        let Some(poss) = node.maybe("obj_poss") else { return Ok(found) };
-        let places = poss.list(most, position)?;
+        let ids = set.map_items(most, |item| {
+            if item.is_minus_one() { Ok(None) } else { read_thing_id(item, many).map(Some) }
+        })?;
+        found.things = ids.iter().flatten().copied().collect();
+        let Some(poss) = node.optional("obj_poss") else { return Ok(found) };
+        let places = poss.map_items(most, read_position)?;
         if places.len() != ids.len() {
-            return Err(poss.wrong(&format!("{} positions for {} objects", places.len(), ids.len())));
+            return Err(poss.error(&format!("{} positions for {} objects", places.len(), ids.len())));
         }
         for (id, place) in ids.into_iter().zip(places) {
             match id {
-                Some(id) => self.marks[usize::from(id.0)] = Some(place),
+                Some(id) => self.positions[usize::from(id.0)] = Some(place),
                 None => found.walls.push(place),
             }
         }
@@ -323,65 +333,66 @@ impl Reading {
     }
 }
 
-fn strict(node: &Node) -> Result<bool, Broken> {
-    node.maybe("strict").map_or(Ok(false), |node| node.truth())
+fn read_strict(node: &Node) -> Result<bool, LocatedError> {
+    node.optional("strict").map_or(Ok(false), |node| node.boolean())
 }
 
-fn position(node: &Node) -> Result<(i16, i16), Broken> {
+fn read_position(node: &Node) -> Result<(i16, i16), LocatedError> {
     let [x, y] = node.pair()?;
-    Ok((x.number(-1, MOST)? as i16, y.number(-1, MOST)? as i16))
+    Ok((x.number(-1, MAX_COORDINATE)? as i16, y.number(-1, MAX_COORDINATE)? as i16))
 }
 
-fn optional_text(root: &Node, key: &'static str) -> Result<Option<String>, Broken> {
-    root.maybe(key).map(|node| node.text(TEXT).map(ToOwned::to_owned)).transpose()
+fn read_optional_text(root: &Node, key: &'static str) -> Result<Option<String>, LocatedError> {
+    root.optional(key).map(|node| node.text(MAX_TEXT_BYTES).map(ToOwned::to_owned)).transpose()
 }
 
-fn subgoals(root: &Node) -> Result<Vec<Vec<String>>, Broken> {
-    root.maybe("subgoals").map_or(Ok(Vec::new()), |node| subgoal_lists(&node))
+fn read_subgoals(root: &Node) -> Result<Vec<Vec<String>>, LocatedError> {
+    root.optional("subgoals").map_or(Ok(Vec::new()), |node| read_subgoal_lists(&node))
 }
 
 /// A list of patterns, or several lists that are alternatives.
-fn subgoal_lists(node: &Node) -> Result<Vec<Vec<String>>, Broken> {
-    let text = |node: &Node| node.text(TEXT).map(ToOwned::to_owned);
-    let nested = node.items(SUBGOALS)?.first().is_some_and(Node::is_list);
+fn read_subgoal_lists(node: &Node) -> Result<Vec<Vec<String>>, LocatedError> {
+    let text = |node: &Node| node.text(MAX_TEXT_BYTES).map(ToOwned::to_owned);
+    let nested = node.items(MAX_SUBGOALS)?.first().is_some_and(Node::is_list);
     let lists = if nested {
-        node.list(SUBGOALS, |list| list.list(SUBGOALS, text))?
+        node.map_items(MAX_SUBGOALS, |list| list.map_items(MAX_SUBGOALS, text))?
     } else {
-        vec![node.list(SUBGOALS, text)?]
+        vec![node.map_items(MAX_SUBGOALS, text)?]
     };
     Ok(lists.into_iter().filter(|list| !list.is_empty()).collect())
 }
 
 /// The view before the thing was put into the hand: it is given, or the level is the one that starts so.
-fn stale_view(root: &Node, start: &Start) -> Result<Option<Image>, Broken> {
-    if let Some(initial) = root.maybe("initial")
-        && let Some(stale) = initial.maybe("image_is_stale")
+fn read_stale_view(root: &Node, start: &LevelStart) -> Result<Option<Image>, LocatedError> {
+    if let Some(initial) = root.optional("initial")
+        && let Some(stale) = initial.optional("image_is_stale")
     {
-        return if stale.truth()? { image(&initial.key("image")?).map(Some) } else { Ok(None) };
+        return if stale.boolean()? { read_image(&initial.required("image")?).map(Some) } else { Ok(None) };
     }
-    let level = Level::of_name(&start.env_id).filter(|level| level.starts_carrying());
+    let level = Level::from_name(&start.env_id).filter(|level| level.starts_carrying());
     let (Some(_), Some(held)) = (level, start.carrying) else { return Ok(None) };
     let mut cells = start.cells.to_vec();
-    let Some((x, y)) = start.marks[usize::from(held.0)] else { return Ok(None) };
+    let Some((x, y)) = start.known_positions[usize::from(held.0)] else { return Ok(None) };
     let index = i32::from(y) * i32::from(start.width) + i32::from(x);
     if let Some(cell) = usize::try_from(index).ok().and_then(|index| cells.get_mut(index))
         && *cell == Cell::Empty
     {
-        *cell = Cell::Of(held);
+        *cell = Cell::Thing(held);
     }
-    let scene = Scene { cells: &cells, things: &start.things, width: start.width, height: start.height };
-    Ok(Some(scene.look(start.agent, None)))
+    let scene = GridView { cells: &cells, things: &start.things, width: start.width, height: start.height };
+    Ok(Some(scene.view(start.agent, None)))
 }
 
-fn image(node: &Node) -> Result<Image, Broken> {
-    let mut image = [Code::UNSEEN; SIDE * SIDE];
-    let rows = node.items(SIDE)?;
+fn read_image(node: &Node) -> Result<Image, LocatedError> {
+    let mut image = [CellCode::UNSEEN; VIEW_SIDE * VIEW_SIDE];
+    let rows = node.items(VIEW_SIDE)?;
     for (y, row) in rows.iter().enumerate() {
-        for (x, cell) in row.items(SIDE)?.iter().enumerate() {
+        for (x, cell) in row.items(VIEW_SIDE)?.iter().enumerate() {
             let [kind, colour, state] = cell.triple()?;
             let triple = [kind.number(0, 7)? as u8, colour.number(0, 5)? as u8, state.number(0, 2)? as u8];
-            let code = Code::of_triple(triple).ok_or_else(|| cell.wrong("no such type, colour and state"))?;
-            image[y * SIDE + x] = code;
+            let code =
+                CellCode::from_triple(triple).ok_or_else(|| cell.error("no such type, colour and state"))?;
+            image[y * VIEW_SIDE + x] = code;
         }
     }
     Ok(image)

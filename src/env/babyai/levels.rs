@@ -1,19 +1,19 @@
 //! The 40 levels, made from a seed as minigrid 2.3.0 makes them.
 
+mod builder;
 mod catalog;
 mod grammar;
 mod recipe;
-mod site;
 
-use super::dice::Dice;
-use super::matching::{Scope, settle};
-use super::mission::{Clause, Deed, Mission};
-use super::start::{Rooms, Start, goal};
-use super::thing::{Cell, Kind, Leaf, ThingId};
-use super::view::Scene;
+use super::level_start::{LevelStart, RoomLayout, goal_text};
+use super::matching::{MatchContext, match_descriptions};
+use super::mission::{Clause, ClauseAction, Mission};
+use super::pcg64::Pcg64;
+use super::thing::{Cell, DoorState, Kind, ThingId};
+use super::view::GridView;
 use crate::env::EnvError;
+use builder::{LevelBuilder, Restart};
 use recipe::Recipe;
-use site::{Restart, Site};
 use std::sync::Arc;
 
 /// How often a level is begun anew before it is given up. The levels need a few attempts, the hardest some hundreds.
@@ -28,7 +28,7 @@ pub struct Level {
     pub name: &'static str,
     /// AgentBoard's test split has tasks of it.
     pub in_test_split: bool,
-    rooms: Rooms,
+    rooms: RoomLayout,
     /// Low-level steps, where they do not follow from the mission.
     max_steps: Option<u32>,
     recipe: Recipe,
@@ -41,7 +41,7 @@ impl Level {
     }
 
     /// The level of a number, a short name, or a full id such as `BabyAI-GoToRedBall-v0`.
-    pub fn of_name(text: &str) -> Option<&'static Self> {
+    pub fn from_name(text: &str) -> Option<&'static Self> {
         let short = text.strip_prefix("BabyAI-").and_then(|rest| rest.strip_suffix("-v0")).unwrap_or(text);
         let number = text.parse::<u8>().ok();
         Self::all().iter().find(|level| level.name == short || Some(level.number) == number)
@@ -70,13 +70,13 @@ impl Level {
     ///
     /// # Errors
     /// [`EnvError::BadRequest`] when a seed leads to no level, which has not been seen.
-    pub fn start(&self, seed: u64) -> Result<Start, EnvError> {
-        let mut dice = Dice::new(seed);
+    pub fn generate(&self, seed: u64) -> Result<LevelStart, EnvError> {
+        let mut dice = Pcg64::new(seed);
         let mut past = None;
         for _ in 0..ATTEMPTS {
-            let mut site = Site::new(&mut dice, self.rooms);
+            let mut site = LevelBuilder::new(&mut dice, self.rooms);
             let built = recipe::build(self.recipe, &mut site, &mut past)
-                .and_then(|mission| accept(&site, mission, recipe::unblocks(self.recipe)));
+                .and_then(|mission| check_mission(&site, mission, recipe::is_unblocking(self.recipe)));
             if let Ok(mission) = built {
                 let (cells, things, agent) = (site.cells, site.things, site.agent);
                 return Ok(self.finish(seed, cells, things, agent, mission));
@@ -93,11 +93,11 @@ impl Level {
         things: Vec<super::thing::Thing>,
         agent: super::thing::Pose,
         mission: Mission,
-    ) -> Start {
-        let Rooms { size, rows, cols } = self.rooms;
-        let max_steps = self.rooms.steps_for_one_walk() * mission.walks();
+    ) -> LevelStart {
+        let RoomLayout { size, rows, cols } = self.rooms;
+        let max_steps = self.rooms.steps_for_one_walk() * mission.walk_count();
         let many = things.len();
-        let mut start = Start {
+        let mut start = LevelStart {
             number: self.number,
             env_id: self.env_id(),
             seed,
@@ -112,27 +112,27 @@ impl Level {
             mission: String::new(),
             goal: String::new(),
             instruction: mission,
-            marks: Arc::new(vec![None; many]),
+            known_positions: Arc::new(vec![None; many]),
             stale_view: None,
             subgoals: Vec::new(),
             difficulty: None,
         };
-        let held = self.starts_carrying().then(|| moved(&start)).flatten();
-        number_by_rows(&mut start, held);
+        let held = self.starts_carrying().then(|| moved_thing(&start)).flatten();
+        renumber_by_rows(&mut start, held);
         let descriptions = start.instruction.clauses().flat_map(Clause::descriptions).count();
-        settle(&mut start, &vec![true; descriptions]);
+        match_descriptions(&mut start, &vec![true; descriptions]);
         start.mission = start.instruction.text();
-        start.goal = goal(&start.mission);
+        start.goal = goal_text(&start.mission);
         if held.is_some() {
-            take_in_hand(&mut start);
+            put_last_thing_in_hand(&mut start);
         }
         start
     }
 }
 
 /// The thing that the mission asks to move; there is only one of its kind and colour.
-fn moved(start: &Start) -> Option<ThingId> {
-    let Some(Deed::PutNext(moved, _)) = start.instruction.clauses().next().map(|c| &c.deed) else {
+fn moved_thing(start: &LevelStart) -> Option<ThingId> {
+    let Some(ClauseAction::PutNext(moved, _)) = start.instruction.clauses().next().map(|c| &c.action) else {
         return None;
     };
     start
@@ -143,23 +143,23 @@ fn moved(start: &Start) -> Option<ThingId> {
 }
 
 /// Numbers things as they lie, row by row; then what lies in boxes; what will be carried comes last.
-fn number_by_rows(start: &mut Start, held: Option<ThingId>) {
+fn renumber_by_rows(start: &mut LevelStart, held: Option<ThingId>) {
     let mut order: Vec<ThingId> = start
         .cells
         .iter()
         .filter_map(|cell| match cell {
-            Cell::Of(id) if Some(*id) != held => Some(*id),
+            Cell::Thing(id) if Some(*id) != held => Some(*id),
             _ => None,
         })
         .collect();
     let thing = |id: ThingId| start.things[usize::from(id.0)];
-    let inside: Vec<ThingId> = order.iter().filter_map(|id| thing(*id).inside).collect();
+    let inside: Vec<ThingId> = order.iter().filter_map(|id| thing(*id).contents).collect();
     order.extend(inside);
     order.extend(held);
     let new = |id: ThingId| ThingId(order.iter().position(|old| *old == id).unwrap_or_default() as u16);
     let things = order.iter().map(|id| {
         let mut thing = thing(*id);
-        thing.inside = thing.inside.map(new);
+        thing.contents = thing.contents.map(new);
         thing
     });
     let things: Vec<_> = things.collect();
@@ -167,31 +167,31 @@ fn number_by_rows(start: &mut Start, held: Option<ThingId>) {
         .cells
         .iter()
         .map(|cell| match cell {
-            Cell::Of(id) => Cell::Of(new(*id)),
+            Cell::Thing(id) => Cell::Thing(new(*id)),
             other => *other,
         })
         .collect();
-    start.marks = Arc::new(vec![None; things.len()]);
+    start.known_positions = Arc::new(vec![None; things.len()]);
     (start.things, start.cells) = (Arc::new(things), Arc::new(cells));
 }
 
 /// Puts the last thing into the hand after the first view was made.
-fn take_in_hand(start: &mut Start) {
+fn put_last_thing_in_hand(start: &mut LevelStart) {
     let held = ThingId((start.things.len() - 1) as u16);
     let scene =
-        Scene { cells: &start.cells, things: &start.things, width: start.width, height: start.height };
-    start.stale_view = Some(scene.look(start.agent, None));
+        GridView { cells: &start.cells, things: &start.things, width: start.width, height: start.height };
+    start.stale_view = Some(scene.view(start.agent, None));
     start.carrying = Some(held);
     for cell in Arc::make_mut(&mut start.cells) {
-        if *cell == Cell::Of(held) {
+        if *cell == Cell::Thing(held) {
             *cell = Cell::Empty;
         }
     }
 }
 
 /// Refuses missions that would be done already, or would use up a key that opens a door.
-fn accept(site: &Site, mission: Mission, unblocking: bool) -> Result<Mission, Restart> {
-    let scope = Scope {
+fn check_mission(site: &LevelBuilder, mission: Mission, unblocking: bool) -> Result<Mission, Restart> {
+    let scope = MatchContext {
         cells: &site.cells,
         things: &site.things,
         width: site.width(),
@@ -201,12 +201,12 @@ fn accept(site: &Site, mission: Mission, unblocking: bool) -> Result<Mission, Re
     let locked: Vec<_> = site
         .things
         .iter()
-        .filter(|t| t.kind == Kind::Door && t.leaf == Leaf::Locked)
+        .filter(|t| t.kind == Kind::Door && t.door_state == DoorState::Locked)
         .map(|t| t.colour)
         .collect();
     for clause in mission.clauses() {
-        if let Deed::PutNext(moved, fixed) = &clause.deed {
-            let (moved, fixed) = (scope.find(moved), scope.find(fixed));
+        if let ClauseAction::PutNext(moved, fixed) = &clause.action {
+            let (moved, fixed) = (scope.find_things(moved), scope.find_things(fixed));
             let beside = |(ax, ay): (i16, i16), (bx, by): (i16, i16)| ax.abs_diff(bx) + ay.abs_diff(by) == 1;
             for (id, place) in &moved {
                 if fixed.iter().any(|(other, at)| other == id || beside(*place, *at)) {

@@ -1,28 +1,28 @@
 //! Which things a description means: settled once, at the start.
 
+use super::level_start::{LevelStart, RoomLayout};
 use super::mission::{Description, Side};
-use super::start::{Rooms, Start};
-use super::thing::{AHEAD, Cell, Colour, Pose, Thing, ThingId};
+use super::thing::{Cell, Colour, DIRECTIONS, Pose, Thing, ThingId};
 use std::sync::Arc;
 
 /// A grid in which a description is looked up, from where the agent stands.
 #[derive(Clone, Copy)]
-pub(super) struct Scope<'a> {
+pub(super) struct MatchContext<'a> {
     pub(super) cells: &'a [Cell],
     pub(super) things: &'a [Thing],
     pub(super) width: i16,
-    pub(super) rooms: Rooms,
+    pub(super) rooms: RoomLayout,
     pub(super) agent: Pose,
 }
 
-impl Scope<'_> {
+impl MatchContext<'_> {
     /// The things that match, column by column, and where they lie.
-    pub(super) fn find(self, wanted: &Description) -> Vec<(ThingId, (i16, i16))> {
+    pub(super) fn find_things(self, wanted: &Description) -> Vec<(ThingId, (i16, i16))> {
         let mut found = Vec::new();
-        self.scan(wanted, |cell, place| {
-            let Cell::Of(id) = cell else { return };
+        self.for_each_cell(wanted, |cell, place| {
+            let Cell::Thing(id) = cell else { return };
             let Some(thing) = self.things.get(usize::from(id.0)) else { return };
-            if fits(wanted, *thing) {
+            if matches_thing(wanted, *thing) {
                 found.push((id, place));
             }
         });
@@ -33,7 +33,7 @@ impl Scope<'_> {
     fn find_walls(self, wanted: &Description) -> Vec<(i16, i16)> {
         let mut found = Vec::new();
         if wanted.kind.is_none() && wanted.colour.is_none_or(|colour| colour == Colour::Grey) {
-            self.scan(wanted, |cell, place| {
+            self.for_each_cell(wanted, |cell, place| {
                 if cell == Cell::Wall {
                     found.push(place);
                 }
@@ -43,13 +43,13 @@ impl Scope<'_> {
     }
 
     /// Every cell on the side that is asked for, column by column.
-    fn scan(self, wanted: &Description, mut visit: impl FnMut(Cell, (i16, i16))) {
+    fn for_each_cell(self, wanted: &Description, mut visit: impl FnMut(Cell, (i16, i16))) {
         let width = (self.width as usize).max(1);
         let height = self.cells.len() / width;
         for x in 0..width {
             for y in 0..height {
                 let place = (x as i16, y as i16);
-                if wanted.side.is_none_or(|side| self.lies(place, side)) {
+                if wanted.side.is_none_or(|side| self.is_on_side(place, side)) {
                     visit(self.cells[y * width + x], place);
                 }
             }
@@ -57,7 +57,7 @@ impl Scope<'_> {
     }
 
     /// A cell lies on this side of the agent, in its own room (walls included).
-    fn lies(self, (x, y): (i16, i16), side: Side) -> bool {
+    fn is_on_side(self, (x, y): (i16, i16), side: Side) -> bool {
         let pitch = (self.rooms.size - 1).max(1);
         let corner = |at: i16, many: i16| (at / pitch).clamp(0, (many - 1).max(0)) * pitch;
         let (left, top) = (corner(self.agent.x, self.rooms.cols), corner(self.agent.y, self.rooms.rows));
@@ -67,44 +67,44 @@ impl Scope<'_> {
         }
         let (dx, dy) = (x - self.agent.x, y - self.agent.y);
         let along = |dir: u8| {
-            let (ax, ay) = AHEAD[usize::from(dir & 3)];
+            let (ax, ay) = DIRECTIONS[usize::from(dir & 3)];
             dx * ax + dy * ay
         };
         match side {
-            Side::Front => along(self.agent.dir) > 0,
-            Side::Behind => along(self.agent.dir) < 0,
-            Side::Right => along(self.agent.dir + 1) > 0,
-            Side::Left => along(self.agent.dir + 1) < 0,
+            Side::Front => along(self.agent.direction) > 0,
+            Side::Behind => along(self.agent.direction) < 0,
+            Side::Right => along(self.agent.direction + 1) > 0,
+            Side::Left => along(self.agent.direction + 1) < 0,
         }
     }
 }
 
 /// A thing has the kind and the colour that are asked for.
-fn fits(wanted: &Description, thing: Thing) -> bool {
+fn matches_thing(wanted: &Description, thing: Thing) -> bool {
     wanted.kind.is_none_or(|kind| kind == thing.kind)
         && wanted.colour.is_none_or(|colour| colour == thing.colour)
 }
 
 /// Matches those descriptions of a level that are `open`, in the order of its clauses, and notes where their things lie.
-pub(super) fn settle(start: &mut Start, open: &[bool]) {
-    let scope = Scope {
+pub(super) fn match_descriptions(start: &mut LevelStart, open: &[bool]) {
+    let scope = MatchContext {
         cells: &start.cells,
         things: &start.things,
         width: start.width,
         rooms: start.rooms,
         agent: start.agent,
     };
-    let marks = Arc::make_mut(&mut start.marks);
+    let marks = Arc::make_mut(&mut start.known_positions);
     let descriptions = start.instruction.clauses_mut().flat_map(super::mission::Clause::descriptions_mut);
     for (description, _) in descriptions.zip(open).filter(|(_, open)| **open) {
-        let found = scope.find(description);
-        description.set = found.iter().map(|(id, _)| *id).collect();
+        let found = scope.find_things(description);
+        description.things = found.iter().map(|(id, _)| *id).collect();
         description.walls = scope.find_walls(description);
         // What is carried lies nowhere, so no side of it can be told.
         let carried = start.carrying.filter(|_| description.side.is_none());
-        let held = |id: &ThingId| fits(description, start.things[usize::from(id.0)]);
+        let held = |id: &ThingId| matches_thing(description, start.things[usize::from(id.0)]);
         let held: Vec<ThingId> = carried.filter(held).into_iter().collect();
-        description.set.extend(held);
+        description.things.extend(held);
         for (id, place) in found {
             marks[usize::from(id.0)] = Some(place);
         }

@@ -30,7 +30,7 @@ impl Side {
     }
 
     /// The side of a word.
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|side| side.word() == word)
     }
 
@@ -54,7 +54,7 @@ pub struct Description {
     /// The side.
     pub side: Option<Side>,
     /// The things that matched at the start, column by column.
-    pub set: Vec<ThingId>,
+    pub things: Vec<ThingId>,
     /// Walls that matched: to the original a wall is an object too, and it is grey.
     pub walls: Vec<(i16, i16)>,
 }
@@ -62,11 +62,11 @@ pub struct Description {
 impl Description {
     /// A description that matches nothing yet.
     pub fn new(kind: Option<Kind>, colour: Option<Colour>, side: Option<Side>) -> Self {
-        Self { kind, colour, side, set: Vec::new(), walls: Vec::new() }
+        Self { kind, colour, side, things: Vec::new(), walls: Vec::new() }
     }
 
-    fn write(&self, out: &mut String) {
-        out.push_str(if self.set.len() + self.walls.len() > 1 { "a " } else { "the " });
+    fn write_text(&self, out: &mut String) {
+        out.push_str(if self.things.len() + self.walls.len() > 1 { "a " } else { "the " });
         if let Some(colour) = self.colour {
             out.push_str(colour.word());
             out.push(' ');
@@ -78,7 +78,7 @@ impl Description {
 
 /// What a clause asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum ClauseAction {
     /// Stand before it, looking at it.
     GoTo(Description),
     /// Take it.
@@ -93,26 +93,26 @@ pub enum Deed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clause {
     /// What to do.
-    pub deed: Deed,
+    pub action: ClauseAction,
     /// Whether another deed of its kind ends the mission as failed.
-    pub strict: bool,
+    pub is_strict: bool,
 }
 
 impl Clause {
     /// Its descriptions: one, or two for "put next".
     pub fn descriptions(&self) -> impl Iterator<Item = &Description> {
-        let (first, second) = match &self.deed {
-            Deed::GoTo(one) | Deed::PickUp(one) | Deed::Open(one) => (one, None),
-            Deed::PutNext(moved, fixed) => (moved, Some(fixed)),
+        let (first, second) = match &self.action {
+            ClauseAction::GoTo(one) | ClauseAction::PickUp(one) | ClauseAction::Open(one) => (one, None),
+            ClauseAction::PutNext(moved, fixed) => (moved, Some(fixed)),
         };
         std::iter::once(first).chain(second)
     }
 
     /// The same, to be changed.
     pub fn descriptions_mut(&mut self) -> impl Iterator<Item = &mut Description> {
-        let (first, second) = match &mut self.deed {
-            Deed::GoTo(one) | Deed::PickUp(one) | Deed::Open(one) => (one, None),
-            Deed::PutNext(moved, fixed) => (moved, Some(fixed)),
+        let (first, second) = match &mut self.action {
+            ClauseAction::GoTo(one) | ClauseAction::PickUp(one) | ClauseAction::Open(one) => (one, None),
+            ClauseAction::PutNext(moved, fixed) => (moved, Some(fixed)),
         };
         std::iter::once(first).chain(second)
     }
@@ -120,36 +120,36 @@ impl Clause {
     /// The clause in words.
     pub fn text(&self) -> String {
         let mut out = String::new();
-        self.write(&mut out);
+        self.write_text(&mut out);
         out
     }
 
-    fn write(&self, out: &mut String) {
-        let (verb, first) = match &self.deed {
-            Deed::GoTo(one) => ("go to ", one),
-            Deed::PickUp(one) => ("pick up ", one),
-            Deed::Open(one) => ("open ", one),
-            Deed::PutNext(moved, _) => ("put ", moved),
+    fn write_text(&self, out: &mut String) {
+        let (verb, first) = match &self.action {
+            ClauseAction::GoTo(one) => ("go to ", one),
+            ClauseAction::PickUp(one) => ("pick up ", one),
+            ClauseAction::Open(one) => ("open ", one),
+            ClauseAction::PutNext(moved, _) => ("put ", moved),
         };
         out.push_str(verb);
-        first.write(out);
-        if let Deed::PutNext(_, fixed) = &self.deed {
+        first.write_text(out);
+        if let ClauseAction::PutNext(_, fixed) = &self.action {
             out.push_str(" next to ");
-            fixed.write(out);
+            fixed.write_text(out);
         }
     }
 }
 
 /// A clause, or two in any order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum MissionPart {
     /// One clause.
     One(Clause),
     /// Two clauses joined by "and".
     Both(Clause, Clause),
 }
 
-impl Part {
+impl MissionPart {
     fn clauses(&self) -> impl Iterator<Item = &Clause> {
         let (first, second) = match self {
             Self::One(only) => (only, None),
@@ -166,13 +166,13 @@ impl Part {
         std::iter::once(first).chain(second)
     }
 
-    fn write(&self, out: &mut String) {
+    fn write_text(&self, out: &mut String) {
         match self {
-            Self::One(clause) => clause.write(out),
+            Self::One(clause) => clause.write_text(out),
             Self::Both(first, second) => {
-                first.write(out);
+                first.write_text(out);
                 out.push_str(" and ");
-                second.write(out);
+                second.write_text(out);
             }
         }
     }
@@ -180,7 +180,7 @@ impl Part {
 
 /// Which half of a sequence comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum SequenceOrder {
     /// "A, then B".
     Before,
     /// "A after you B".
@@ -192,17 +192,17 @@ pub enum Order {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mission {
     /// No order.
-    Part(Part),
+    Part(MissionPart),
     /// Two parts in an order. A strict one fails when the later part is done too early.
     Sequence {
         /// Which is first.
-        order: Order,
+        order: SequenceOrder,
         /// Whether the wrong order fails.
-        strict: bool,
+        is_strict: bool,
         /// The part that is named first.
-        a: Part,
+        named_first: MissionPart,
         /// The part that is named second.
-        b: Part,
+        named_second: MissionPart,
     },
 }
 
@@ -211,36 +211,38 @@ impl Mission {
     pub fn clauses(&self) -> impl Iterator<Item = &Clause> {
         let (a, b) = match self {
             Self::Part(part) => (part, None),
-            Self::Sequence { a, b, .. } => (a, Some(b)),
+            Self::Sequence { named_first: a, named_second: b, .. } => (a, Some(b)),
         };
-        a.clauses().chain(b.into_iter().flat_map(Part::clauses))
+        a.clauses().chain(b.into_iter().flat_map(MissionPart::clauses))
     }
 
     /// The same, to be changed.
     pub fn clauses_mut(&mut self) -> impl Iterator<Item = &mut Clause> {
         let (a, b) = match self {
             Self::Part(part) => (part, None),
-            Self::Sequence { a, b, .. } => (a, Some(b)),
+            Self::Sequence { named_first: a, named_second: b, .. } => (a, Some(b)),
         };
-        a.clauses_mut().chain(b.into_iter().flat_map(Part::clauses_mut))
+        a.clauses_mut().chain(b.into_iter().flat_map(MissionPart::clauses_mut))
     }
 
     /// The mission in the words of the original; its descriptions must have been matched.
     pub fn text(&self) -> String {
         let mut out = String::new();
         match self {
-            Self::Part(part) => part.write(&mut out),
-            Self::Sequence { order, a, b, .. } => {
-                a.write(&mut out);
-                out.push_str(if *order == Order::Before { ", then " } else { " after you " });
-                b.write(&mut out);
+            Self::Part(part) => part.write_text(&mut out),
+            Self::Sequence { order, named_first: a, named_second: b, .. } => {
+                a.write_text(&mut out);
+                out.push_str(if *order == SequenceOrder::Before { ", then " } else { " after you " });
+                b.write_text(&mut out);
             }
         }
         out
     }
 
     /// How many walks it takes: two for "put next", one for every other clause.
-    pub fn walks(&self) -> u32 {
-        self.clauses().map(|clause| if matches!(clause.deed, Deed::PutNext(..)) { 2 } else { 1 }).sum()
+    pub fn walk_count(&self) -> u32 {
+        self.clauses()
+            .map(|clause| if matches!(clause.action, ClauseAction::PutNext(..)) { 2 } else { 1 })
+            .sum()
     }
 }

@@ -2,7 +2,7 @@
 
 /// A low-level action; the number is that of the original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Low {
+pub enum PrimitiveAction {
     /// Turn left.
     Left,
     /// Turn right.

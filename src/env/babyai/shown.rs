@@ -1,9 +1,9 @@
 //! What the agent may know: the cells it has seen, as it saw them last, where it is and what it carries.
 
-use super::place::Place;
-use super::start::Start;
-use super::thing::{Code, Kind, Leaf, Pose, Thing};
-use super::view::{Image, SIDE, place_in_view};
+use super::grid_state::GridState;
+use super::level_start::LevelStart;
+use super::thing::{CellCode, DoorState, Kind, Pose, Thing};
+use super::view::{Image, VIEW_SIDE, offset_in_view};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use std::sync::Arc;
 ///
 /// two blanks not seen, `. ` empty, `##` wall; else the first is `k` key, `o` ball, `b` box, `/` open, `|` closed or `!` locked door,
 /// and the second the first letter of the colour, `e` for grey.
-pub(super) fn write_cell(code: Code, out: &mut String) {
+pub(super) fn write_cell(code: CellCode, out: &mut String) {
     let Some(kind) = code.kind() else {
         out.push_str(match code {
-            Code::UNSEEN => "  ",
-            Code::WALL => "##",
+            CellCode::UNSEEN => "  ",
+            CellCode::WALL => "##",
             _ => ". ",
         });
         return;
     };
-    out.push(match (kind, code.leaf()) {
+    out.push(match (kind, code.door_state()) {
         (Kind::Key, _) => 'k',
         (Kind::Ball, _) => 'o',
         (Kind::Box, _) => 'b',
-        (Kind::Door, Leaf::Open) => '/',
-        (Kind::Door, Leaf::Closed) => '|',
-        (Kind::Door, Leaf::Locked) => '!',
+        (Kind::Door, DoorState::Open) => '/',
+        (Kind::Door, DoorState::Closed) => '|',
+        (Kind::Door, DoorState::Locked) => '!',
     });
     out.push(match code.colour() {
         super::thing::Colour::Red => 'r',
@@ -39,7 +39,11 @@ pub(super) fn write_cell(code: Code, out: &mut String) {
 }
 
 /// The rows whose bits are set, by their numbers.
-pub(super) fn rows(width: i16, changed: impl Iterator<Item = i16>, code: impl Fn(usize) -> Code) -> Value {
+pub(super) fn rows_json(
+    width: i16,
+    changed: impl Iterator<Item = i16>,
+    code: impl Fn(usize) -> CellCode,
+) -> Value {
     let width = width as usize;
     let mut rows = Map::new();
     for y in changed {
@@ -53,77 +57,77 @@ pub(super) fn rows(width: i16, changed: impl Iterator<Item = i16>, code: impl Fn
 }
 
 /// The name of what is carried, or null.
-pub(super) fn carried(thing: Option<Thing>) -> Value {
-    thing.map(|thing| Code::of(thing).name()).into()
+pub(super) fn carried_json(thing: Option<Thing>) -> Value {
+    thing.map(|thing| CellCode::from_thing(thing).name()).into()
 }
 
-pub(super) fn pose(agent: Pose) -> Value {
-    json!([agent.x, agent.y, agent.dir])
+pub(super) fn pose_json(agent: Pose) -> Value {
+    json!([agent.x, agent.y, agent.direction])
 }
 
 /// What the agent has seen so far. Cheap to copy.
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
-    seen: Arc<Vec<Code>>,
+    seen: Arc<Vec<CellCode>>,
     agent: Pose,
     carrying: Option<Thing>,
 }
 
 impl Shown {
-    pub(super) fn new(start: &Start) -> Self {
-        Self { seen: Arc::new(vec![Code::UNSEEN; start.cells.len()]), agent: start.agent, carrying: None }
+    pub(super) fn new(start: &LevelStart) -> Self {
+        Self { seen: Arc::new(vec![CellCode::UNSEEN; start.cells.len()]), agent: start.agent, carrying: None }
     }
 
     /// Everything, as a patch onto nothing.
-    pub(super) fn whole(&mut self, start: &Start, place: &Place, image: &Image) -> Value {
-        self.see(start, place.agent, image);
-        (self.agent, self.carrying) = (place.agent, place.carried());
+    pub(super) fn full_patch(&mut self, start: &LevelStart, place: &GridState, image: &Image) -> Value {
+        self.record_view(start, place.agent, image);
+        (self.agent, self.carrying) = (place.agent, place.carried_thing());
         json!({
             "goal": start.goal,
             "size": [start.width, start.height],
-            "agent": pose(self.agent),
-            "carrying": carried(self.carrying),
-            "view": view(image),
-            "rows": rows(start.width, 0..start.height, |index| self.seen[index]),
+            "agent": pose_json(self.agent),
+            "carrying": carried_json(self.carrying),
+            "view": visibility_rows(image),
+            "rows": rows_json(start.width, 0..start.height, |index| self.seen[index]),
         })
     }
 
     /// What an observation adds.
-    pub(super) fn changes(&mut self, start: &Start, place: &Place, image: &Image) -> Value {
+    pub(super) fn change_patch(&mut self, start: &LevelStart, place: &GridState, image: &Image) -> Value {
         let mut patch = Map::new();
-        let changed = self.see(start, place.agent, image);
+        let changed = self.record_view(start, place.agent, image);
         if changed.iter().any(|row| *row) {
             let numbers = (0..start.height).filter(|y| changed.get(*y as usize).is_some_and(|c| *c));
-            patch.insert("rows".to_owned(), rows(start.width, numbers, |index| self.seen[index]));
+            patch.insert("rows".to_owned(), rows_json(start.width, numbers, |index| self.seen[index]));
         }
         if self.agent != place.agent {
             self.agent = place.agent;
-            patch.insert("agent".to_owned(), pose(self.agent));
+            patch.insert("agent".to_owned(), pose_json(self.agent));
         }
-        if self.carrying != place.carried() {
-            self.carrying = place.carried();
+        if self.carrying != place.carried_thing() {
+            self.carrying = place.carried_thing();
             // In a merge patch null takes the key away, which says the same.
-            patch.insert("carrying".to_owned(), carried(self.carrying));
+            patch.insert("carrying".to_owned(), carried_json(self.carrying));
         }
-        patch.insert("view".to_owned(), view(image));
+        patch.insert("view".to_owned(), visibility_rows(image));
         Value::Object(patch)
     }
 
     /// Takes in a view; which rows of the grid look different now.
-    fn see(&mut self, start: &Start, agent: Pose, image: &Image) -> Vec<bool> {
+    fn record_view(&mut self, start: &LevelStart, agent: Pose, image: &Image) -> Vec<bool> {
         let mut changed = vec![false; start.height as usize];
         for (index, &code) in image.iter().enumerate() {
-            let (ahead, right) = place_in_view(index);
+            let (ahead, right) = offset_in_view(index);
             let (x, y) = agent.offset(ahead, right);
             let inside = (0..start.width).contains(&x) && (0..start.height).contains(&y);
-            if code == Code::UNSEEN || !inside {
+            if code == CellCode::UNSEEN || !inside {
                 continue;
             }
             // The agent's own cell shows what it carries, which does not lie there.
             let at = y as usize * start.width as usize + x as usize;
             if (ahead, right) == (0, 0) {
-                if self.seen[at] == Code::UNSEEN {
-                    Arc::make_mut(&mut self.seen)[at] = Code::EMPTY;
+                if self.seen[at] == CellCode::UNSEEN {
+                    Arc::make_mut(&mut self.seen)[at] = CellCode::EMPTY;
                     changed[y as usize] = true;
                 }
             } else if self.seen[at] != code {
@@ -136,7 +140,9 @@ impl Shown {
 }
 
 /// Which cells of the view are seen: a number a row from the farthest on, its highest bit of seven the leftmost.
-fn view(image: &Image) -> Value {
-    let row = |row: &[Code]| row.iter().fold(0_u8, |bits, code| bits << 1 | u8::from(*code != Code::UNSEEN));
-    image.chunks(SIDE).map(|cells| Value::from(row(cells))).collect()
+fn visibility_rows(image: &Image) -> Value {
+    let row = |row: &[CellCode]| {
+        row.iter().fold(0_u8, |bits, code| bits << 1 | u8::from(*code != CellCode::UNSEEN))
+    };
+    image.chunks(VIEW_SIDE).map(|cells| Value::from(row(cells))).collect()
 }

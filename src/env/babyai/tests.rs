@@ -4,13 +4,13 @@ mod files;
 mod levels;
 mod quirks;
 
-use super::{Start, World};
+use super::{LevelStart, World};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// A level drawn as text: `#` wall, `.` empty, `^>v<` the agent, and the letters
 /// of the objects in their order.
-pub(super) fn level(rows: &[&str], objects: &[&str], instr: Value) -> Value {
+pub(super) fn level_json(rows: &[&str], objects: &[&str], instr: Value) -> Value {
     let mut agent = None;
     let mut grid = Vec::new();
     for (y, row) in rows.iter().enumerate() {
@@ -39,19 +39,19 @@ pub(super) fn level(rows: &[&str], objects: &[&str], instr: Value) -> Value {
     level
 }
 
-pub(super) fn go_to(kind: &str, colour: &str) -> Value {
+pub(super) fn go_to_json(kind: &str, colour: &str) -> Value {
     json!({"op": "goto", "desc": {"type": kind, "color": colour}})
 }
 
-pub(super) fn read(level: &Value) -> Start {
-    Start::parse("level", level.to_string().as_bytes()).unwrap()
+pub(super) fn load_level(level: &Value) -> LevelStart {
+    LevelStart::parse("level", level.to_string().as_bytes()).unwrap()
 }
 
-pub(super) fn world(level: &Value) -> World {
-    World::new(Arc::new(read(level)))
+pub(super) fn open_level(level: &Value) -> World {
+    World::new(Arc::new(load_level(level)))
 }
 
 /// What can be done, as one text.
-pub(super) fn list(world: &World) -> String {
-    world.available().collect::<Vec<_>>().join(", ")
+pub(super) fn joined_actions(world: &World) -> String {
+    world.available_actions().collect::<Vec<_>>().join(", ")
 }

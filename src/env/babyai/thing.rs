@@ -30,7 +30,7 @@ impl Colour {
     }
 
     /// The colour of a word.
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub fn from_word(word: &str) -> Option<Self> {
         Self::BY_NAME.into_iter().find(|colour| colour.word() == word)
     }
 }
@@ -63,14 +63,14 @@ impl Kind {
     }
 
     /// The kind of a word.
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 }
 
 /// How a door stands; the number is that of the encoding. Everything that is no door counts as open there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Leaf {
+pub enum DoorState {
     /// Open.
     #[default]
     Open,
@@ -80,7 +80,7 @@ pub enum Leaf {
     Locked,
 }
 
-impl Leaf {
+impl DoorState {
     /// Its word in texts and files.
     pub fn word(self) -> &'static str {
         match self {
@@ -91,7 +91,7 @@ impl Leaf {
     }
 
     /// The state of a word.
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub fn from_word(word: &str) -> Option<Self> {
         [Self::Open, Self::Closed, Self::Locked].into_iter().find(|leaf| leaf.word() == word)
     }
 }
@@ -108,16 +108,16 @@ pub struct Thing {
     /// Its colour.
     pub colour: Colour,
     /// How it stands, if it is a door.
-    pub leaf: Leaf,
+    pub door_state: DoorState,
     /// What is in it, if it is a box.
-    pub inside: Option<ThingId>,
+    pub contents: Option<ThingId>,
 }
 
 impl Thing {
     /// A thing of this kind and colour; a door is closed, a box empty.
     pub fn new(kind: Kind, colour: Colour) -> Self {
-        let leaf = if kind == Kind::Door { Leaf::Closed } else { Leaf::Open };
-        Self { kind, colour, leaf, inside: None }
+        let leaf = if kind == Kind::Door { DoorState::Closed } else { DoorState::Open };
+        Self { kind, colour, door_state: leaf, contents: None }
     }
 }
 
@@ -130,14 +130,14 @@ pub enum Cell {
     /// A wall.
     Wall,
     /// A thing.
-    Of(ThingId),
+    Thing(ThingId),
 }
 
 /// How the original encodes what a cell shows, packed: type, colour and state in 3, 3 and 2 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Code(pub u8);
+pub struct CellCode(pub u8);
 
-impl Code {
+impl CellCode {
     /// Not seen.
     pub const UNSEEN: Self = Self(0);
     /// Seen and empty.
@@ -146,12 +146,12 @@ impl Code {
     pub const WALL: Self = Self(2 << 5 | 5 << 2);
 
     /// The code of a thing.
-    pub fn of(thing: Thing) -> Self {
-        Self((thing.kind as u8) << 5 | (thing.colour as u8) << 2 | thing.leaf as u8)
+    pub fn from_thing(thing: Thing) -> Self {
+        Self((thing.kind as u8) << 5 | (thing.colour as u8) << 2 | thing.door_state as u8)
     }
 
     /// The code of a triple as files write it; none for one that the world does not know.
-    pub fn of_triple(triple: [u8; 3]) -> Option<Self> {
+    pub fn from_triple(triple: [u8; 3]) -> Option<Self> {
         let [kind, colour, state] = triple;
         let known = match kind {
             0 | 1 => colour == 0 && state == 0,
@@ -192,22 +192,22 @@ impl Code {
     }
 
     /// How the door stands; open for everything else.
-    pub fn leaf(self) -> Leaf {
+    pub fn door_state(self) -> DoorState {
         match self.0 & 3 {
-            0 => Leaf::Open,
-            1 => Leaf::Closed,
-            _ => Leaf::Locked,
+            0 => DoorState::Open,
+            1 => DoorState::Closed,
+            _ => DoorState::Locked,
         }
     }
 
     /// Nothing is seen beyond it: walls and doors that are not open.
     pub fn is_opaque(self) -> bool {
-        self == Self::WALL || (self.kind() == Some(Kind::Door) && self.leaf() != Leaf::Open)
+        self == Self::WALL || (self.kind() == Some(Kind::Door) && self.door_state() != DoorState::Open)
     }
 
     /// It can be walked through.
     pub fn is_open_door(self) -> bool {
-        self.kind() == Some(Kind::Door) && self.leaf() == Leaf::Open
+        self.kind() == Some(Kind::Door) && self.door_state() == DoorState::Open
     }
 
     /// Writes the name as observations have it: colour, for doors the state, kind.
@@ -216,7 +216,7 @@ impl Code {
         out.push_str(self.colour().word());
         out.push(' ');
         if kind == Kind::Door {
-            out.push_str(self.leaf().word());
+            out.push_str(self.door_state().word());
             out.push(' ');
         }
         out.push_str(kind.word());
@@ -231,7 +231,7 @@ impl Code {
 }
 
 /// What a cell holds; outside of the grid are walls.
-pub(super) fn cell(cells: &[Cell], width: i16, height: i16, x: i16, y: i16) -> Cell {
+pub(super) fn cell_at(cells: &[Cell], width: i16, height: i16, x: i16, y: i16) -> Cell {
     if x < 0 || y < 0 || x >= width || y >= height {
         return Cell::Wall;
     }
@@ -239,11 +239,13 @@ pub(super) fn cell(cells: &[Cell], width: i16, height: i16, x: i16, y: i16) -> C
 }
 
 /// How a cell is encoded.
-pub(super) fn code(things: &[Thing], cell: Cell) -> Code {
+pub(super) fn encode_cell(things: &[Thing], cell: Cell) -> CellCode {
     match cell {
-        Cell::Empty => Code::EMPTY,
-        Cell::Wall => Code::WALL,
-        Cell::Of(ThingId(id)) => things.get(usize::from(id)).map_or(Code::EMPTY, |&thing| Code::of(thing)),
+        Cell::Empty => CellCode::EMPTY,
+        Cell::Wall => CellCode::WALL,
+        Cell::Thing(ThingId(id)) => {
+            things.get(usize::from(id)).map_or(CellCode::EMPTY, |&thing| CellCode::from_thing(thing))
+        }
     }
 }
 
@@ -255,11 +257,11 @@ pub struct Pose {
     /// Row.
     pub y: i16,
     /// Direction, below 4.
-    pub dir: u8,
+    pub direction: u8,
 }
 
 /// One step in each direction.
-pub(super) const AHEAD: [(i16, i16); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
+pub(super) const DIRECTIONS: [(i16, i16); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
 
 impl Pose {
     /// The cell in front.
@@ -269,18 +271,18 @@ impl Pose {
 
     /// The cell so many steps ahead and so many to the right.
     pub fn offset(self, ahead: i16, right: i16) -> (i16, i16) {
-        let (fx, fy) = AHEAD[usize::from(self.dir & 3)];
+        let (fx, fy) = DIRECTIONS[usize::from(self.direction & 3)];
         let (rx, ry) = (-fy, fx);
         (self.x + fx * ahead + rx * right, self.y + fy * ahead + ry * right)
     }
 
     /// One step to the agent's right, as a difference.
     pub fn step_right(self) -> (i16, i16) {
-        AHEAD[usize::from((self.dir + 1) & 3)]
+        DIRECTIONS[usize::from((self.direction + 1) & 3)]
     }
 
     /// One step backwards, as a difference.
     pub fn step_back(self) -> (i16, i16) {
-        AHEAD[usize::from((self.dir + 2) & 3)]
+        DIRECTIONS[usize::from((self.direction + 2) & 3)]
     }
 }

@@ -1,6 +1,6 @@
 //! Puts a generated game into the files and folders that ALFWorld's loaders look for.
 
-use super::furnish::Aim;
+use super::furnish::TaskGoal;
 use super::id::TaskId;
 use super::scene::Scene;
 use super::{DOMAIN, GRAMMAR, GeneratedGame, generate};
@@ -72,10 +72,10 @@ struct Annotation<'a> {
 }
 
 /// Puts the parts of a game together.
-pub(super) fn game(
+pub(super) fn assemble_game(
     id: TaskId,
     scene: &Scene,
-    aim: &Aim,
+    aim: &TaskGoal,
     problem: &str,
     walkthrough: Vec<String>,
     trial: &str,
@@ -104,8 +104,8 @@ pub(super) fn game(
     let target = if aim.lamp.is_empty() { aim.target } else { aim.lamp };
     Ok(GeneratedGame {
         id,
-        game_json: written(&file)?,
-        traj_json: written(&data)?,
+        game_json: to_json(&file)?,
+        traj_json: to_json(&data)?,
         task_type: id.kind.task_type(),
         goal: aim.sentence.clone(),
         folder: format!("{}-{}-None-{target}-{}/{trial}", id.kind.task_type(), aim.object, scene.number),
@@ -113,7 +113,7 @@ pub(super) fn game(
     })
 }
 
-fn written(value: &impl Serialize) -> Result<String, EnvError> {
+fn to_json(value: &impl Serialize) -> Result<String, EnvError> {
     serde_json::to_string(value).map_err(|error| EnvError::Refused {
         what: format!("a generated game could not be written as JSON: {error}"),
     })

@@ -1,15 +1,15 @@
 //! Chooses what is to be done in a room, and lays the things out so that it can be done and is not done already.
 
-use super::id::{Difficulty, Kind, TaskId};
+use super::id::{Difficulty, TaskId, TaskKind};
 use super::scene::Scene;
 use super::stock::{RoomStock, Stock, ThingKind};
 use crate::env::EnvError;
-use crate::env::dice::Dice;
+use crate::env::labelled_rng::LabelledRng;
 
 /// What is to be done.
 #[derive(Debug)]
-pub(super) struct Aim {
-    pub(super) kind: Kind,
+pub(super) struct TaskGoal {
+    pub(super) kind: TaskKind,
     /// The kind of thing that is wanted.
     pub(super) object: &'static str,
     /// The kind of furniture it has to end up in; empty for [`ValueKind::Look`].
@@ -21,12 +21,12 @@ pub(super) struct Aim {
 }
 
 /// Rooms by kind of task, each as often as it is named.
-const fn rooms(kind: Kind) -> &'static [&'static str] {
+const fn room_choices(kind: TaskKind) -> &'static [&'static str] {
     match kind {
-        Kind::Heat | Kind::Cool => &["kitchen"],
-        Kind::Clean => &["kitchen", "kitchen", "kitchen", "bathroom"],
-        Kind::Look => &["bedroom", "bedroom", "bedroom", "living"],
-        Kind::Put | Kind::Two => &["kitchen", "kitchen", "living", "bedroom", "bathroom"],
+        TaskKind::Heat | TaskKind::Cool => &["kitchen"],
+        TaskKind::Clean => &["kitchen", "kitchen", "kitchen", "bathroom"],
+        TaskKind::Look => &["bedroom", "bedroom", "bedroom", "living"],
+        TaskKind::Put | TaskKind::Two => &["kitchen", "kitchen", "living", "bedroom", "bathroom"],
     }
 }
 
@@ -34,15 +34,15 @@ const fn rooms(kind: Kind) -> &'static [&'static str] {
 ///
 /// # Errors
 /// [`EnvError::BadRequest`] when no scene offers a task of this kind, which a test over all scenes rules out.
-pub(super) fn draw(stock: &'static Stock, id: TaskId) -> Result<(Scene, Aim), EnvError> {
-    let mut dice = Dice::labelled(&format!("{} task {id}", super::GENERATION));
+pub(super) fn draw_task(stock: &'static Stock, id: TaskId) -> Result<(Scene, TaskGoal), EnvError> {
+    let mut dice = LabelledRng::from_label(&format!("{} task {id}", super::GENERATION));
     for _attempt in 0..50 {
-        let room = dice.pick(rooms(id.kind)).copied().unwrap_or_default();
+        let room = dice.pick(room_choices(id.kind)).copied().unwrap_or_default();
         let Some(supplies) = stock.rooms.get(room) else { continue };
         let number = dice.between(supplies.scenes.0, supplies.scenes.1);
         let mut scene = Scene::empty(stock, room, number, id.difficulty)?;
-        if let Some(aim) = choose(stock, supplies, &scene, id, &mut dice) {
-            Filling { stock, scene: &mut scene, aim: &aim, difficulty: id.difficulty, dice: &mut dice }
+        if let Some(aim) = choose_goal(stock, supplies, &scene, id, &mut dice) {
+            RoomFiller { stock, scene: &mut scene, goal: &aim, difficulty: id.difficulty, rng: &mut dice }
                 .fill(supplies);
             return Ok((scene, aim));
         }
@@ -51,27 +51,27 @@ pub(super) fn draw(stock: &'static Stock, id: TaskId) -> Result<(Scene, Aim), En
 }
 
 /// The furniture that prepares a thing for this kind of task.
-pub(super) const fn appliance(kind: Kind) -> Option<&'static str> {
+pub(super) const fn appliance(kind: TaskKind) -> Option<&'static str> {
     match kind {
-        Kind::Clean => Some("SinkBasin"),
-        Kind::Heat => Some("Microwave"),
-        Kind::Cool => Some("Fridge"),
-        Kind::Put | Kind::Look | Kind::Two => None,
+        TaskKind::Clean => Some("SinkBasin"),
+        TaskKind::Heat => Some("Microwave"),
+        TaskKind::Cool => Some("Fridge"),
+        TaskKind::Put | TaskKind::Look | TaskKind::Two => None,
     }
 }
 
-fn choose(
+fn choose_goal(
     stock: &'static Stock,
     supplies: &'static RoomStock,
     scene: &Scene,
     id: TaskId,
-    dice: &mut Dice,
-) -> Option<Aim> {
+    dice: &mut LabelledRng,
+) -> Option<TaskGoal> {
     let verb = match id.kind {
-        Kind::Clean => "clean",
-        Kind::Heat => "heat",
-        Kind::Cool => "cool",
-        Kind::Put | Kind::Look | Kind::Two => "take",
+        TaskKind::Clean => "clean",
+        TaskKind::Heat => "heat",
+        TaskKind::Cool => "cool",
+        TaskKind::Put | TaskKind::Look | TaskKind::Two => "take",
     };
     let lamps: Vec<&'static str> = ["DeskLamp", "FloorLamp"]
         .into_iter()
@@ -80,127 +80,130 @@ fn choose(
                 && stock
                     .things
                     .get(*lamp)
-                    .is_some_and(|lamp| scene.places.iter().any(|place| lamp.found(place.kind)))
+                    .is_some_and(|lamp| scene.furniture.iter().any(|place| lamp.can_start_in(place.kind)))
         })
         .collect();
     let lamp = match id.kind {
-        Kind::Look => dice.pick(&lamps).copied()?,
+        TaskKind::Look => dice.pick(&lamps).copied()?,
         _ => "",
     };
     // Every pair of a thing and the furniture it could be brought to from elsewhere.
-    let mut kinds: Vec<&'static str> = scene.places.iter().map(|place| place.kind).collect();
+    let mut kinds: Vec<&'static str> = scene.furniture.iter().map(|place| place.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
     let wanted = |thing: &'static ThingKind, target: &str| {
-        let other = scene.places.iter().any(|place| place.kind != target && thing.fits(place.kind));
+        let other =
+            scene.furniture.iter().any(|place| place.kind != target && thing.can_be_put_in(place.kind));
         match id.kind {
-            Kind::Look => thing.fits(target),
-            Kind::Two => {
-                thing.fits(target)
+            TaskKind::Look => thing.can_be_put_in(target),
+            TaskKind::Two => {
+                thing.can_be_put_in(target)
                     && other
-                    && stock.receptacles.get(target).is_some_and(|about| about.room > 1)
+                    && stock.receptacles.get(target).is_some_and(|about| about.capacity > 1)
             }
-            _ => thing.fits(target) && other && appliance(id.kind) != Some(target),
+            _ => thing.can_be_put_in(target) && other && appliance(id.kind) != Some(target),
         }
     };
     let options: Vec<(&'static str, u32, Vec<&'static str>)> = supplies
         .things
         .iter()
         .filter_map(|(name, supply)| {
-            let thing = stock.things.get(name).filter(|thing| thing.can("take") && thing.can(verb))?;
+            let thing = stock.things.get(name).filter(|thing| thing.allows("take") && thing.allows(verb))?;
             let targets: Vec<&'static str> =
                 kinds.iter().copied().filter(|target| wanted(thing, target)).collect();
             Some((name.as_str(), supply.0, targets)).filter(|option| !option.2.is_empty())
         })
         .collect();
-    let (object, _, targets) = dice.weighted(&options, |option| option.1)?;
-    let target = if id.kind == Kind::Look { "" } else { dice.pick(targets).copied()? };
+    let (object, _, targets) = dice.pick_weighted(&options, |option| option.1)?;
+    let target = if id.kind == TaskKind::Look { "" } else { dice.pick(targets).copied()? };
     let sentence =
-        sentence(id.kind, object, if id.kind == Kind::Look { lamp } else { target }, dice.below(2));
-    Some(Aim { kind: id.kind, object, target, lamp, sentence })
+        goal_sentence(id.kind, object, if id.kind == TaskKind::Look { lamp } else { target }, dice.below(2));
+    Some(TaskGoal { kind: id.kind, object, target, lamp, sentence })
 }
 
 /// The goal in ALFWorld's words; each kind of task has two ways of saying it.
-fn sentence(kind: Kind, object: &str, place: &str, way: u32) -> String {
+fn goal_sentence(kind: TaskKind, object: &str, place: &str, way: u32) -> String {
     let (o, r) = (object.to_lowercase(), place.to_lowercase());
     let adjective = match kind {
-        Kind::Clean => "clean",
-        Kind::Heat => "hot",
+        TaskKind::Clean => "clean",
+        TaskKind::Heat => "hot",
         _ => "cool",
     };
     match (kind, way) {
-        (Kind::Put, 0) => format!("put a {o} in {r}"),
-        (Kind::Put, _) => format!("put some {o} on {r}"),
-        (Kind::Look, 0) => format!("look at {o} under the {r}"),
-        (Kind::Look, _) => format!("examine the {o} with the {r}"),
-        (Kind::Two, 0) => format!("put two {o} in {r}"),
-        (Kind::Two, _) => format!("find two {o} and put them in {r}"),
-        (Kind::Clean | Kind::Heat | Kind::Cool, 0) => format!("put a {adjective} {o} in {r}"),
-        (Kind::Clean | Kind::Heat | Kind::Cool, _) => format!("{} some {o} and put it in {r}", kind.word()),
+        (TaskKind::Put, 0) => format!("put a {o} in {r}"),
+        (TaskKind::Put, _) => format!("put some {o} on {r}"),
+        (TaskKind::Look, 0) => format!("look at {o} under the {r}"),
+        (TaskKind::Look, _) => format!("examine the {o} with the {r}"),
+        (TaskKind::Two, 0) => format!("put two {o} in {r}"),
+        (TaskKind::Two, _) => format!("find two {o} and put them in {r}"),
+        (TaskKind::Clean | TaskKind::Heat | TaskKind::Cool, 0) => format!("put a {adjective} {o} in {r}"),
+        (TaskKind::Clean | TaskKind::Heat | TaskKind::Cool, _) => {
+            format!("{} some {o} and put it in {r}", kind.word())
+        }
     }
 }
 
 /// A room being filled.
-struct Filling<'a> {
+struct RoomFiller<'a> {
     stock: &'static Stock,
     scene: &'a mut Scene,
-    aim: &'a Aim,
+    goal: &'a TaskGoal,
     difficulty: Difficulty,
-    dice: &'a mut Dice,
+    rng: &'a mut LabelledRng,
 }
 
-impl Filling<'_> {
+impl RoomFiller<'_> {
     fn fill(&mut self, supplies: &'static RoomStock) {
         for (kind, supply) in &supplies.things {
             let drawn = match self.difficulty {
-                Difficulty::Easy if self.dice.chance(500) && supply.0 < 100 => 0,
-                Difficulty::Easy => supply.draw(self.dice).div_ceil(2),
-                Difficulty::Normal => supply.draw(self.dice),
-                Difficulty::Hard => supply.draw(self.dice).max(supply.draw(self.dice)),
+                Difficulty::Easy if self.rng.chance(500) && supply.0 < 100 => 0,
+                Difficulty::Easy => supply.draw(self.rng).div_ceil(2),
+                Difficulty::Normal => supply.draw(self.rng),
+                Difficulty::Hard => supply.draw(self.rng).max(supply.draw(self.rng)),
             };
-            let needed = if self.aim.kind == Kind::Two { 2 } else { 1 };
-            let count = if kind == self.aim.object {
+            let needed = if self.goal.kind == TaskKind::Two { 2 } else { 1 };
+            let count = if kind == self.goal.object {
                 if self.difficulty == Difficulty::Hard { needed } else { drawn.max(needed) }
-            } else if kind == self.aim.lamp {
+            } else if kind == self.goal.lamp {
                 drawn.max(1)
             } else {
                 drawn
             };
             for nth in 0..count {
                 let place = self.find_place(kind, nth < needed);
-                self.scene.lay(kind, place, self.dice);
+                self.scene.add_thing(kind, place, self.rng);
             }
         }
         if self.difficulty != Difficulty::Easy {
-            self.lean_over();
-            self.misplace();
+            self.share_neighbouring_furniture();
+            self.misplace_things();
         }
-        self.nest();
-        self.chill();
+        self.nest_things();
+        self.chill_fridge_contents();
     }
 
     /// Furniture for one more thing of a kind; none for scenery, or where everything is full.
     fn find_place(&mut self, kind: &'static str, needed: bool) -> Option<usize> {
         let thing = self.stock.things.get(kind)?;
-        let sought = kind == self.aim.object;
+        let sought = kind == self.goal.object;
         let crowd =
-            |index: usize| self.scene.things.iter().filter(|thing| thing.places.contains(&index)).count();
+            |index: usize| self.scene.things.iter().filter(|thing| thing.furniture.contains(&index)).count();
         let mut options: Vec<(usize, u32)> = Vec::new();
-        for (index, place) in self.scene.places.iter().enumerate() {
+        for (index, place) in self.scene.furniture.iter().enumerate() {
             let Some(about) = self.stock.receptacles.get(place.kind) else { continue };
-            if !thing.found(place.kind) || (sought && place.kind == self.aim.target) {
+            if !thing.can_start_in(place.kind) || (sought && place.kind == self.goal.target) {
                 continue;
             }
             // What the task needs is laid somewhere even where all is full; nothing else is.
-            if crowd(index) >= about.room && !(sought && needed) {
+            if crowd(index) >= about.capacity && !(sought && needed) {
                 continue;
             }
-            let likes = if thing.home(place.kind) { 8 } else { 1 };
-            let weight = match (self.difficulty, place.openable) {
+            let likes = if thing.prefers(place.kind) { 8 } else { 1 };
+            let weight = match (self.difficulty, place.is_openable) {
                 (Difficulty::Easy, true) if sought => 0,
                 // Behind whichever door or lid, not behind the likely one.
                 (Difficulty::Hard, true) if sought => 5000,
-                _ => about.pull.max(1) * likes,
+                _ => about.weight.max(1) * likes,
             };
             options.push((index, weight));
         }
@@ -210,90 +213,92 @@ impl Filling<'_> {
                 option.1 = 1;
             }
         }
-        self.dice.weighted(&options, |option| option.1).map(|option| option.0)
+        self.rng.pick_weighted(&options, |option| option.1).map(|option| option.0)
     }
 
     /// In about 44 of 100 games a thing or two counts as lying in two pieces of furniture that stand close together.
-    fn lean_over(&mut self) {
-        if !self.dice.chance(500) {
+    fn share_neighbouring_furniture(&mut self) {
+        if !self.rng.chance(500) {
             return;
         }
         let close =
             ["StoveBurner", "CoffeeMachine", "CounterTop", "Desk", "Shelf", "HandTowelHolder", "DiningTable"];
         let mut options = Vec::new();
         for (thing_index, thing) in self.scene.things.iter().enumerate() {
-            let [home] = thing.places[..] else { continue };
-            let (Some(about), Some(first)) = (self.stock.things.get(thing.kind), self.scene.places.get(home))
+            let [home] = thing.furniture[..] else { continue };
+            let (Some(about), Some(first)) =
+                (self.stock.things.get(thing.kind), self.scene.furniture.get(home))
             else {
                 continue;
             };
-            for (place_index, place) in self.scene.places.iter().enumerate() {
+            for (place_index, place) in self.scene.furniture.iter().enumerate() {
                 let near =
                     place.spot == first.spot || (close.contains(&place.kind) && close.contains(&first.kind));
                 let apart = place.kind != first.kind || place.kind == "StoveBurner";
-                let won = thing.kind == self.aim.object && place.kind == self.aim.target;
-                let open = !place.openable && !first.openable;
-                if near && apart && open && !won && place_index != home && about.found(place.kind) {
+                let won = thing.kind == self.goal.object && place.kind == self.goal.target;
+                let open = !place.is_openable && !first.is_openable;
+                if near && apart && open && !won && place_index != home && about.can_start_in(place.kind) {
                     options.push((thing_index, place_index));
                 }
             }
         }
-        for _ in 0..=self.dice.below(2) {
-            if let Some(&(thing, place)) = self.dice.pick(&options)
+        for _ in 0..=self.rng.below(2) {
+            if let Some(&(thing, place)) = self.rng.pick(&options)
                 && let Some(thing) = self.scene.things.get_mut(thing)
-                && thing.places.len() == 1
+                && thing.furniture.len() == 1
             {
-                thing.places.push(place);
+                thing.furniture.push(place);
             }
         }
     }
 
     /// Now and then a thing lies in a bowl, a mug or the like.
-    fn nest(&mut self) {
-        if !self.dice.chance(150) {
+    fn nest_things(&mut self) {
+        if !self.rng.chance(150) {
             return;
         }
-        let holds = |kind: &str| self.stock.things.get(kind).is_some_and(|about| about.can("hold"));
-        let small = |kind: &str| self.stock.things.get(kind).is_some_and(|about| about.can("small"));
+        let holds = |kind: &str| self.stock.things.get(kind).is_some_and(|about| about.allows("hold"));
+        let small = |kind: &str| self.stock.things.get(kind).is_some_and(|about| about.allows("small"));
         let mut options = Vec::new();
         for (outer, holder) in self.scene.things.iter().enumerate() {
             for (inner, thing) in self.scene.things.iter().enumerate() {
                 if holds(holder.kind)
                     && small(thing.kind)
-                    && !holder.places.is_empty()
-                    && holder.places == thing.places
+                    && !holder.furniture.is_empty()
+                    && holder.furniture == thing.furniture
                 {
                     options.push((inner, outer));
                 }
             }
         }
-        if let Some(&(inner, outer)) = self.dice.pick(&options)
+        if let Some(&(inner, outer)) = self.rng.pick(&options)
             && let Some(thing) = self.scene.things.get_mut(inner)
         {
-            thing.inside = Some(outer);
+            thing.container = Some(outer);
         }
     }
 
     /// In some kitchens what lies in the fridge is cold already.
-    fn chill(&mut self) {
-        if !self.dice.chance(180) {
+    fn chill_fridge_contents(&mut self) {
+        if !self.rng.chance(180) {
             return;
         }
         for thing in &mut self.scene.things {
             let fridge = thing
-                .places
+                .furniture
                 .iter()
-                .any(|&place| self.scene.places.get(place).is_some_and(|place| place.kind == "Fridge"));
-            thing.cool = fridge && self.stock.things.get(thing.kind).is_some_and(|about| about.can("cool"));
+                .any(|&place| self.scene.furniture.get(place).is_some_and(|place| place.kind == "Fridge"));
+            thing.is_cool =
+                fridge && self.stock.things.get(thing.kind).is_some_and(|about| about.allows("cool"));
         }
     }
 
     /// One thing in sixty is recorded at a spot from which its furniture cannot be reached.
-    fn misplace(&mut self) {
+    fn misplace_things(&mut self) {
         let spots = self.scene.spots.len() as u32;
         for thing in &mut self.scene.things {
-            if !thing.places.is_empty() && self.dice.chance(17) {
-                thing.spot = self.dice.below(spots) as usize;
+            if !thing.furniture.is_empty() && self.rng.chance(17) {
+                thing.spot = self.rng.below(spots) as usize;
             }
         }
     }

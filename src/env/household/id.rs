@@ -3,15 +3,15 @@
 //! Any such name is a task; the name alone decides the game, on every machine and in every later version of the
 //! generator that calls itself [`super::GENERATION`].
 
-pub use crate::env::name::Difficulty;
+pub use crate::env::task_name::Difficulty;
 
-use crate::env::name;
+use crate::env::task_name;
 use std::fmt;
 use std::str::FromStr;
 
 /// The six kinds of task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum TaskKind {
     /// Put one thing somewhere.
     Put,
     /// Hold a thing beside a lamp that was switched on.
@@ -26,7 +26,7 @@ pub enum Kind {
     Two,
 }
 
-impl Kind {
+impl TaskKind {
     /// All of them, in the order of ALFWorld's numbering.
     pub const ALL: [Self; 6] = [Self::Put, Self::Look, Self::Clean, Self::Heat, Self::Cool, Self::Two];
 
@@ -61,7 +61,7 @@ pub struct TaskId {
     /// How much it asks.
     pub difficulty: Difficulty,
     /// What is to be done.
-    pub kind: Kind,
+    pub kind: TaskKind,
     /// Which of them; chance is drawn from the whole name, so neighbours have nothing in common.
     pub seed: u32,
 }
@@ -98,9 +98,9 @@ impl FromStr for TaskId {
         else {
             return Err(bad());
         };
-        let difficulty = Difficulty::named(difficulty).ok_or_else(bad)?;
-        let kind = Kind::ALL.into_iter().find(|known| known.word() == kind).ok_or_else(bad)?;
-        let seed = name::number(seed).ok_or_else(bad)?;
+        let difficulty = Difficulty::from_word(difficulty).ok_or_else(bad)?;
+        let kind = TaskKind::ALL.into_iter().find(|known| known.word() == kind).ok_or_else(bad)?;
+        let seed = task_name::parse_number(seed).ok_or_else(bad)?;
         Ok(Self { difficulty, kind, seed })
     }
 }

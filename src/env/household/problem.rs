@@ -1,7 +1,7 @@
 //! Writes a furnished room as a PDDL problem, and gives everything in it the name an agent will read.
 
-use super::furnish::Aim;
-use super::id::Kind;
+use super::furnish::TaskGoal;
+use super::id::TaskKind;
 use super::scene::Scene;
 use super::stock::Stock;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,32 +10,32 @@ use std::fmt::Write as _;
 /// What an agent calls each piece of furniture and each thing, in the order of the scene.
 #[derive(Debug)]
 pub(super) struct Names {
-    pub(super) places: Vec<String>,
+    pub(super) furniture: Vec<String>,
     pub(super) things: Vec<String>,
 }
 
 /// Names as ALFWorld gives them: the first part of the id and a number; within one kind the numbers run down as the
 /// ids run up.
-pub(super) fn names(scene: &Scene) -> Names {
+pub(super) fn assign_names(scene: &Scene) -> Names {
     let mut kinds: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let ids = scene.places.iter().map(|place| &place.id).chain(scene.things.iter().map(|thing| &thing.id));
+    let ids = scene.furniture.iter().map(|place| &place.id).chain(scene.things.iter().map(|thing| &thing.id));
     for id in ids {
         let id = id.to_lowercase();
-        kinds.entry(base(&id)).or_default().insert(id);
+        kinds.entry(base_name(&id)).or_default().insert(id);
     }
     let name = |id: &String| {
         let id = id.to_lowercase();
-        let base = base(&id);
+        let base = base_name(&id);
         let number = kinds.get(&base).map_or(0, |ids| ids.range(id..).count());
         format!("{base} {number}")
     };
     Names {
-        places: scene.places.iter().map(|place| name(&place.id)).collect(),
+        furniture: scene.furniture.iter().map(|place| name(&place.id)).collect(),
         things: scene.things.iter().map(|thing| name(&thing.id)).collect(),
     }
 }
 
-fn base(id: &str) -> String {
+fn base_name(id: &str) -> String {
     let head = id.split("_bar_").next().unwrap_or_default();
     if id.contains("basin") { format!("{head}basin") } else { head.to_owned() }
 }
@@ -45,21 +45,21 @@ const NAMED_BY_RULES: ([&str; 3], [&str; 2]) =
     (["Fridge", "Microwave", "SinkBasin"], ["ButterKnife", "Knife"]);
 
 /// The text of the problem. Facts are grouped by subject: the room first, then the furniture, then the things.
-pub(super) fn problem(stock: &Stock, scene: &Scene, aim: &Aim, name: &str) -> String {
+pub(super) fn problem_text(stock: &Stock, scene: &Scene, aim: &TaskGoal, name: &str) -> String {
     let mut text = String::with_capacity(40_000);
     let mut line = |parts: std::fmt::Arguments<'_>| {
         // Writing into a `String` cannot fail.
         let _ = text.write_fmt(parts);
         text.push('\n');
     };
-    let receptacle_kinds: BTreeSet<&str> = scene.places.iter().map(|place| place.kind).collect();
+    let receptacle_kinds: BTreeSet<&str> = scene.furniture.iter().map(|place| place.kind).collect();
     let thing_kinds: BTreeSet<&str> = scene.things.iter().map(|thing| thing.kind).collect();
 
     line(format_args!("(define (problem {name})\n(:domain alfred)\n(:objects\n  agent1 - agent"));
     for spot in &scene.spots {
         line(format_args!("  {} - location", spot.id));
     }
-    for place in &scene.places {
+    for place in &scene.furniture {
         line(format_args!("  {} - receptacle", place.id));
     }
     for thing in &scene.things {
@@ -78,17 +78,17 @@ pub(super) fn problem(stock: &Stock, scene: &Scene, aim: &Aim, name: &str) -> St
     }
     for receptacle in &receptacle_kinds {
         for thing in &thing_kinds {
-            if stock.things.get(*thing).is_some_and(|about| about.fits(receptacle)) {
+            if stock.things.get(*thing).is_some_and(|about| about.can_be_put_in(receptacle)) {
                 line(format_args!("  (canContain {receptacle}Type {thing}Type)"));
             }
         }
     }
-    for place in &scene.places {
+    for place in &scene.furniture {
         line(format_args!("\n  (receptacleType {} {}Type)", place.id, place.kind));
         if let Some(spot) = scene.spots.get(place.spot) {
             line(format_args!("  (receptacleAtLocation {} {})", place.id, spot.id));
         }
-        if place.openable {
+        if place.is_openable {
             line(format_args!("  (openable {})", place.id));
         }
     }
@@ -97,23 +97,23 @@ pub(super) fn problem(stock: &Stock, scene: &Scene, aim: &Aim, name: &str) -> St
         if let Some(spot) = scene.spots.get(thing.spot) {
             line(format_args!("  (objectAtLocation {} {})", thing.id, spot.id));
         }
-        for place in thing.places.iter().filter_map(|&place| scene.places.get(place)) {
+        for place in thing.furniture.iter().filter_map(|&place| scene.furniture.get(place)) {
             line(format_args!("  (inReceptacle {} {})", thing.id, place.id));
         }
-        if let Some(outer) = thing.inside.and_then(|outer| scene.things.get(outer)) {
+        if let Some(outer) = thing.container.and_then(|outer| scene.things.get(outer)) {
             line(format_args!("  (inReceptacleObject {} {})", thing.id, outer.id));
         }
-        if thing.cool {
+        if thing.is_cool {
             line(format_args!("  (isCool {})", thing.id));
         }
         for (verb, predicate) in AFFORDANCES {
-            if stock.things.get(thing.kind).is_some_and(|about| about.can(verb)) {
+            if stock.things.get(thing.kind).is_some_and(|about| about.allows(verb)) {
                 line(format_args!("  ({predicate} {})", thing.id));
             }
         }
     }
     line(format_args!(")\n(:goal"));
-    line(format_args!("{}", goal(aim)));
+    line(format_args!("{}", goal_text(aim)));
     line(format_args!("))"));
     text
 }
@@ -130,7 +130,7 @@ const AFFORDANCES: [(&str, &str); 7] = [
 ];
 
 /// The goal, in the shape of ALFWorld's goals, which programs that measure progress take apart.
-fn goal(aim: &Aim) -> String {
+fn goal_text(aim: &TaskGoal) -> String {
     let (object, target, lamp) = (aim.object, aim.target, aim.lamp);
     let treated = |can: &str, is: &str| {
         format!(
@@ -138,16 +138,16 @@ fn goal(aim: &Aim) -> String {
         )
     };
     match aim.kind {
-        Kind::Clean => treated("cleanable", "isClean"),
-        Kind::Heat => treated("heatable", "isHot"),
-        Kind::Cool => treated("coolable", "isCool"),
-        Kind::Put => format!(
+        TaskKind::Clean => treated("cleanable", "isClean"),
+        TaskKind::Heat => treated("heatable", "isHot"),
+        TaskKind::Cool => treated("coolable", "isCool"),
+        TaskKind::Put => format!(
             "  (and (exists (?r - receptacle) (exists (?o - object)\n    (and (inReceptacle ?o ?r) (objectType ?o {object}Type) (receptacleType ?r {target}Type)))))"
         ),
-        Kind::Two => format!(
+        TaskKind::Two => format!(
             "  (and (exists (?r - receptacle) (exists (?o1 - object)\n    (and (objectType ?o1 {object}Type) (receptacleType ?r {target}Type) (inReceptacle ?o1 ?r)\n      (exists (?o2 - object)\n        (and (not (= ?o1 ?o2)) (objectType ?o2 {object}Type) (receptacleType ?r {target}Type) (inReceptacle ?o2 ?r)))))))"
         ),
-        Kind::Look => format!(
+        TaskKind::Look => format!(
             "  (and\n    (exists (?ot - object ?r - receptacle ?a - agent ?l - location)\n      (and (objectType ?ot {lamp}Type) (toggleable ?ot) (isToggled ?ot)\n        (receptacleAtLocation ?r ?l) (atLocation ?a ?l) (inReceptacle ?ot ?r)))\n    (exists (?o - object ?a - agent)\n      (and (objectType ?o {object}Type) (holds ?a ?o))))"
         ),
     }

@@ -1,7 +1,7 @@
 //! The table behind the generated rooms: `stock.toml`, read once.
 
 use crate::env::EnvError;
-use crate::env::dice::Dice;
+use crate::env::labelled_rng::LabelledRng;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -22,13 +22,13 @@ pub(super) struct Stock {
 pub(super) struct RoomStock {
     /// First and last scene number.
     pub(super) scenes: (i32, i32),
-    pub(super) receptacles: BTreeMap<String, Supply>,
-    pub(super) things: BTreeMap<String, Supply>,
+    pub(super) receptacles: BTreeMap<String, Quantity>,
+    pub(super) things: BTreeMap<String, Quantity>,
 }
 
 /// How many of a kind there are: share of rooms in percent, least, mean in tenths, most.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub(super) struct Supply(pub(super) u32, pub(super) u32, pub(super) u32, pub(super) u32);
+pub(super) struct Quantity(pub(super) u32, pub(super) u32, pub(super) u32, pub(super) u32);
 
 /// A kind of furniture.
 #[derive(Debug, Deserialize)]
@@ -36,19 +36,23 @@ pub(super) struct Supply(pub(super) u32, pub(super) u32, pub(super) u32, pub(sup
 pub(super) struct ReceptacleKind {
     /// How many of 100 have a door or a lid.
     #[serde(default)]
-    pub(super) open: u32,
+    #[serde(rename = "open")]
+    pub(super) openable_percent: u32,
     /// How strongly things gather there.
-    pub(super) pull: u32,
+    #[serde(rename = "pull")]
+    pub(super) weight: u32,
     /// Height of its surface, in centimetres.
     pub(super) height: i32,
     /// Scenery that comes with it.
-    pub(super) with: Option<String>,
+    #[serde(rename = "with")]
+    pub(super) scenery: Option<String>,
     /// How many things it has room for when the game begins.
-    #[serde(default = "plenty")]
-    pub(super) room: usize,
+    #[serde(default = "default_capacity")]
+    #[serde(rename = "room")]
+    pub(super) capacity: usize,
 }
 
-fn plenty() -> usize {
+fn default_capacity() -> usize {
     20
 }
 
@@ -57,56 +61,61 @@ fn plenty() -> usize {
 #[serde(deny_unknown_fields)]
 pub(super) struct ThingKind {
     #[serde(default)]
-    can: String,
+    #[serde(rename = "can")]
+    abilities: String,
     #[serde(default, rename = "in")]
-    fits: String,
+    receptacles: String,
     #[serde(default)]
-    home: String,
+    #[serde(rename = "home")]
+    preferred: String,
     #[serde(default)]
-    stands: String,
+    #[serde(rename = "stands")]
+    initial_only: String,
 }
 
-fn has(list: &str, word: &str) -> bool {
+fn contains_word(list: &str, word: &str) -> bool {
     list.split(' ').any(|own| own == word)
 }
 
 impl ThingKind {
     /// Whether an agent can do this with it: `take`, `clean`, `heat`, `cool`, `slice`, `switch`; `hold` when things that are `small` may lie in it.
-    pub(super) fn can(&self, verb: &str) -> bool {
-        has(&self.can, verb)
+    pub(super) fn allows(&self, verb: &str) -> bool {
+        contains_word(&self.abilities, verb)
     }
 
     /// Whether an agent may put it into this kind of furniture.
-    pub(super) fn fits(&self, receptacle: &str) -> bool {
-        has(&self.fits, receptacle)
+    pub(super) fn can_be_put_in(&self, receptacle: &str) -> bool {
+        contains_word(&self.receptacles, receptacle)
     }
 
     /// Whether it may be found there when the game begins.
-    pub(super) fn found(&self, receptacle: &str) -> bool {
-        self.fits(receptacle) || has(&self.stands, receptacle)
+    pub(super) fn can_start_in(&self, receptacle: &str) -> bool {
+        self.can_be_put_in(receptacle) || contains_word(&self.initial_only, receptacle)
     }
 
     /// Every kind of furniture named in its lists.
     #[cfg(test)]
     pub(super) fn places(&self) -> impl Iterator<Item = &str> {
-        [&self.fits, &self.home, &self.stands].into_iter().flat_map(|list| list.split_whitespace())
+        [&self.receptacles, &self.preferred, &self.initial_only]
+            .into_iter()
+            .flat_map(|list| list.split_whitespace())
     }
 
     /// Every ability named.
     #[cfg(test)]
     pub(super) fn verbs(&self) -> impl Iterator<Item = &str> {
-        self.can.split_whitespace()
+        self.abilities.split_whitespace()
     }
 
     /// Whether it is found there by preference.
-    pub(super) fn home(&self, receptacle: &str) -> bool {
-        has(&self.home, receptacle)
+    pub(super) fn prefers(&self, receptacle: &str) -> bool {
+        contains_word(&self.preferred, receptacle)
     }
 }
 
-impl Supply {
+impl Quantity {
     /// Draws how many there are in one room: none, or at least the least and at most the most, the mean on average.
-    pub(super) fn draw(self, dice: &mut Dice) -> u32 {
+    pub(super) fn draw(self, dice: &mut LabelledRng) -> u32 {
         let Self(share, least, mean, most) = self;
         if !dice.chance(share * 10) {
             return 0;

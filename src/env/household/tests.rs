@@ -1,7 +1,7 @@
 //! What every generated game promises.
 
 use super::scene::Scene;
-use super::stock::{Stock, Supply};
+use super::stock::{Quantity, Stock};
 use super::*;
 use crate::env::Environment;
 use sha2::{Digest, Sha256};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 fn ids(difficulty: Difficulty, seeds: std::ops::Range<u32>) -> impl Iterator<Item = TaskId> {
-    seeds.flat_map(move |seed| Kind::ALL.into_iter().map(move |kind| TaskId { difficulty, kind, seed }))
+    seeds.flat_map(move |seed| TaskKind::ALL.into_iter().map(move |kind| TaskId { difficulty, kind, seed }))
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_name_is_read_and_written() {
 fn the_same_names_give_the_same_bytes_on_every_machine() {
     let mut hash = Sha256::new();
     for id in Difficulty::ALL.into_iter().flat_map(|difficulty| ids(difficulty, 0..5)) {
-        let game = build(id).unwrap();
+        let game = build_game(id).unwrap();
         hash.update(game.game_json);
         hash.update(game.traj_json);
         hash.update(game.folder);
@@ -55,7 +55,7 @@ fn the_same_names_give_the_same_bytes_on_every_machine() {
 #[test]
 fn neighbouring_names_share_nothing_but_the_rules() {
     let games: BTreeSet<String> =
-        ids(Difficulty::Normal, 0..10).map(|id| build(id).unwrap().game_json).collect();
+        ids(Difficulty::Normal, 0..10).map(|id| build_game(id).unwrap().game_json).collect();
     assert_eq!(games.len(), 60);
 }
 
@@ -63,7 +63,8 @@ fn neighbouring_names_share_nothing_but_the_rules() {
 fn the_table_is_consistent() {
     let stock = Stock::embedded().unwrap();
     for (room, supplies) in &stock.rooms {
-        for (kind, &Supply(share, least, mean, most)) in supplies.receptacles.iter().chain(&supplies.things) {
+        for (kind, &Quantity(share, least, mean, most)) in supplies.receptacles.iter().chain(&supplies.things)
+        {
             assert!((1..=100).contains(&share), "{room} {kind}");
             assert!(1 <= least && 10 * least <= mean && mean <= 10 * most, "{room} {kind}");
         }
@@ -92,8 +93,11 @@ fn every_scene_offers_every_kind_of_task_of_its_room() {
     let stock = Stock::embedded().unwrap();
     let mut met = BTreeSet::new();
     for id in Difficulty::ALL.into_iter().flat_map(|difficulty| ids(difficulty, 1000..1060)) {
-        let (scene, aim) = furnish::draw(stock, id).unwrap();
-        assert!(plan::walkthrough(&scene, &problem::names(&scene), &aim).is_some(), "{id}");
+        let (scene, aim) = furnish::draw_task(stock, id).unwrap();
+        assert!(
+            walkthrough::find_walkthrough(&scene, &problem::assign_names(&scene), &aim).is_some(),
+            "{id}"
+        );
         met.insert(scene.number / 100);
     }
     // Kitchens, living rooms, bedrooms and bathrooms.
@@ -102,7 +106,7 @@ fn every_scene_offers_every_kind_of_task_of_its_room() {
 
 /// Averages over rooms of one difficulty.
 #[derive(Debug, Default)]
-struct Look {
+struct RoomStatistics {
     places: f64,
     closed: f64,
     things: f64,
@@ -111,26 +115,26 @@ struct Look {
     hidden: f64,
 }
 
-fn look(difficulty: Difficulty) -> Look {
+fn room_statistics(difficulty: Difficulty) -> RoomStatistics {
     let stock = Stock::embedded().unwrap();
-    let mut sum = Look::default();
+    let mut sum = RoomStatistics::default();
     let mut spots = 0.0;
     let games = 240.0;
     for id in ids(difficulty, 200..240) {
-        let (scene, aim) = furnish::draw(stock, id).unwrap();
-        let laid = || scene.things.iter().filter(|thing| !thing.places.is_empty());
-        let count = |test: &dyn Fn(&scene::Place) -> bool| {
-            scene.places.iter().filter(|place| test(place)).count() as f64
+        let (scene, aim) = furnish::draw_task(stock, id).unwrap();
+        let laid = || scene.things.iter().filter(|thing| !thing.furniture.is_empty());
+        let count = |test: &dyn Fn(&scene::Furniture) -> bool| {
+            scene.furniture.iter().filter(|place| test(place)).count() as f64
         };
-        let used: BTreeSet<usize> = scene.places.iter().map(|place| place.spot).collect();
+        let used: BTreeSet<usize> = scene.furniture.iter().map(|place| place.spot).collect();
         spots += used.len() as f64;
         sum.places += count(&|_| true) / games;
-        sum.closed += count(&|place| place.openable) / count(&|_| true) / games;
+        sum.closed += count(&|place| place.is_openable) / count(&|_| true) / games;
         sum.things += laid().count() as f64 / games;
         sum.shared += used.iter().filter(|&&spot| count(&|place| place.spot == spot) > 1.0).count() as f64;
-        sum.in_two += f64::from(u8::from(laid().any(|thing| thing.places.len() > 1))) / games;
+        sum.in_two += f64::from(u8::from(laid().any(|thing| thing.furniture.len() > 1))) / games;
         let sought: Vec<_> = laid().filter(|thing| thing.kind == aim.object).collect();
-        let hidden = sought.iter().filter(|thing| scene.places[thing.places[0]].openable).count();
+        let hidden = sought.iter().filter(|thing| scene.furniture[thing.furniture[0]].is_openable).count();
         sum.hidden += hidden as f64 / sought.len() as f64 / games;
     }
     sum.shared /= spots;
@@ -140,7 +144,7 @@ fn look(difficulty: Difficulty) -> Look {
 /// The bounds are the figures of the real games with room for chance.
 #[test]
 fn normal_rooms_look_like_alfworlds() {
-    let normal = look(Difficulty::Normal);
+    let normal = room_statistics(Difficulty::Normal);
     assert!((20.0..28.0).contains(&normal.places), "{normal:?}");
     assert!((0.33..0.50).contains(&normal.closed), "{normal:?}");
     assert!((32.0..44.0).contains(&normal.things), "{normal:?}");
@@ -150,7 +154,7 @@ fn normal_rooms_look_like_alfworlds() {
 
 #[test]
 fn harder_rooms_are_fuller_and_hide_more() {
-    let [easy, normal, hard] = Difficulty::ALL.map(look);
+    let [easy, normal, hard] = Difficulty::ALL.map(room_statistics);
     for (less, more) in [(&easy, &normal), (&normal, &hard)] {
         assert!(less.places + 1.0 < more.places, "{less:?} {more:?}");
         assert!(less.things + 3.0 < more.things, "{less:?} {more:?}");
@@ -164,10 +168,10 @@ fn harder_rooms_are_fuller_and_hide_more() {
 fn names_run_against_the_order_of_ids() {
     let stock = Stock::embedded().unwrap();
     for id in ids(Difficulty::Hard, 0..2) {
-        let (scene, _) = furnish::draw(stock, id).unwrap();
-        let names = problem::names(&scene);
+        let (scene, _) = furnish::draw_task(stock, id).unwrap();
+        let names = problem::assign_names(&scene);
         let mut pairs: Vec<(String, &String)> =
-            scene.places.iter().map(|place| place.id.to_lowercase()).zip(&names.places).collect();
+            scene.furniture.iter().map(|place| place.id.to_lowercase()).zip(&names.furniture).collect();
         pairs.extend(scene.things.iter().map(|thing| thing.id.to_lowercase()).zip(&names.things));
         pairs.sort();
         let distinct: BTreeSet<_> = pairs.iter().map(|pair| pair.1).collect();
@@ -190,8 +194,8 @@ fn names_run_against_the_order_of_ids() {
 fn a_spot_without_furniture_is_where_the_agent_begins() {
     let stock = Stock::embedded().unwrap();
     for id in ids(Difficulty::Normal, 0..20) {
-        let (scene, _): (Scene, _) = furnish::draw(stock, id).unwrap();
-        assert!(scene.places.iter().all(|place| place.spot != scene.start), "{id}");
+        let (scene, _): (Scene, _) = furnish::draw_task(stock, id).unwrap();
+        assert!(scene.furniture.iter().all(|place| place.spot != scene.start), "{id}");
     }
 }
 
@@ -228,13 +232,13 @@ fn a_folder_is_laid_out_as_the_loader_expects() {
 #[test]
 fn every_game_loads_and_can_be_won() {
     for id in Difficulty::ALL.into_iter().flat_map(|difficulty| ids(difficulty, 300..308)) {
-        let game = build(id).unwrap();
+        let game = build_game(id).unwrap();
         assert!(game.walkthrough.len() <= 12, "{id}: {:?}", game.walkthrough);
         // Opening plays the walkthrough.
-        let mut world = open(&id).unwrap_or_else(|error| panic!("{id}: {error}"));
-        let intro = world.begin().unwrap().to_owned();
+        let mut world = open_world(&id).unwrap_or_else(|error| panic!("{id}: {error}"));
+        let intro = world.restart().unwrap().to_owned();
         assert!(intro.ends_with(&format!("\n\nYour task is to: {}.", game.goal)), "{intro}");
-        assert!(!world.won());
+        assert!(!world.is_won());
     }
 }
 
@@ -242,8 +246,8 @@ fn every_game_loads_and_can_be_won() {
 #[test]
 fn the_goal_and_the_data_beside_it_agree() {
     for id in ids(Difficulty::Easy, 0..5) {
-        let game = build(id).unwrap();
-        let beside = Targets::of_traj_data("beside", game.traj_json.as_bytes()).unwrap();
+        let game = build_game(id).unwrap();
+        let beside = Targets::from_traj_data("beside", game.traj_json.as_bytes()).unwrap();
         let loaded = Game::load("game", game.game_json.as_bytes()).unwrap();
         assert_eq!(loaded.targets(), &beside, "{id}");
         assert_eq!(loaded.walkthrough(), game.walkthrough);
@@ -255,9 +259,9 @@ fn the_goal_and_the_data_beside_it_agree() {
 #[test]
 fn progress_reaches_one_along_the_walkthrough() {
     for id in ids(Difficulty::Normal, 0..3) {
-        let mut world = open(&id).unwrap();
+        let mut world = open_world(&id).unwrap();
         let mut progress = vec![world.reset().unwrap().progress];
-        for command in build(id).unwrap().walkthrough {
+        for command in build_game(id).unwrap().walkthrough {
             progress.push(world.step(&command).unwrap().progress);
         }
         assert!(progress.is_sorted(), "{id}: {progress:?}");

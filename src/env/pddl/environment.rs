@@ -1,32 +1,32 @@
 //! A world as everybody else sees it.
 
-use super::game::{Game, Joining};
-use super::hint::{Hint, Yardstick};
-use super::world::{Place, World};
+use super::game::{Game, GoalSeparator};
+use super::hint::{Hint, ReferencePlan};
+use super::world::{SavedState, World};
 use crate::domain::{Enumeration, EnvInfo, StepResult};
 use crate::env::{EnvError, Environment, Snapshot};
-use crate::pddl::Effort;
+use crate::pddl::SearchLimits;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// What a snapshot keeps; the game tells worlds apart.
-struct Kept {
+struct SnapshotData {
     game: Arc<Game>,
-    place: Place,
+    saved_state: SavedState,
 }
 
 /// A world with the way its goal is told.
 #[derive(Debug)]
-pub struct Playing {
+pub struct PddlEnvironment {
     world: World,
-    joining: Joining,
-    yardstick: Option<Yardstick>,
+    separator: GoalSeparator,
+    reference_plan: Option<ReferencePlan>,
 }
 
-impl Playing {
+impl PddlEnvironment {
     /// Opens a game. `yardstick` is what a search for a plan came to, where there was one; it is shown beside the truth.
-    pub fn new(game: Arc<Game>, joining: Joining, yardstick: Option<Yardstick>) -> Self {
-        Self { world: World::new(game), joining, yardstick }
+    pub fn new(game: Arc<Game>, joining: GoalSeparator, yardstick: Option<ReferencePlan>) -> Self {
+        Self { world: World::new(game), separator: joining, reference_plan: yardstick }
     }
 
     /// The world itself.
@@ -34,20 +34,21 @@ impl Playing {
         &self.world
     }
 
-    fn turn(&self, observation: String, valid: bool, shown: Value, truth: Value) -> StepResult {
-        let (progress, won) = (self.world.progress(), self.world.won());
+    fn step_result(&self, observation: String, valid: bool, shown: Value, truth: Value) -> StepResult {
+        let (progress, won) = (self.world.progress(), self.world.is_won());
         StepResult { observation, reward: progress, progress, done: won, won, valid, shown, truth }
     }
 
     /// All that is known at the start, as patches onto nothing. The first observation tells every fact, and what an action
     /// does is among the rules, so the facts are the agent's to know all the way; the length of a plan is not.
-    fn whole(&self) -> (Value, Value) {
+    fn full_patches(&self) -> (Value, Value) {
         let game = self.world.game();
         let task = game.task();
         let objects: Map<String, Value> = task
             .objects()
             .map(|object| {
-                let kind = task.types().declared(object).map_or("object", |kind| task.types().name(kind));
+                let kind =
+                    task.types().declared_type(object).map_or("object", |kind| task.types().name(kind));
                 (task.object_name(object).to_owned(), kind.into())
             })
             .collect();
@@ -60,37 +61,37 @@ impl Playing {
         let subgoals: Map<String, Value> = game
             .goal()
             .iter()
-            .zip(&self.world.held)
+            .zip(&self.world.held_parts)
             .map(|(part, held)| {
                 (part.atom.clone(), json!({ "text": part.sentence.trim_end(), "held": held }))
             })
             .collect();
         let shown = json!({
             "domain": game.domain(),
-            "goal": game.goal_text(self.joining),
+            "goal": game.goal_text(self.separator),
             "subgoals": subgoals,
             "objects": objects,
             "facts": facts,
         });
-        let truth = self.yardstick.map_or(Value::Null, |yardstick| match yardstick {
-            Yardstick::Plan(length) => json!({ "plan": length }),
-            Yardstick::Impossible => json!({ "no_plan": "impossible" }),
-            Yardstick::GaveUp { states } => json!({ "no_plan": "gave_up", "states": states }),
+        let truth = self.reference_plan.map_or(Value::Null, |yardstick| match yardstick {
+            ReferencePlan::Plan(length) => json!({ "plan": length }),
+            ReferencePlan::Impossible => json!({ "no_plan": "impossible" }),
+            ReferencePlan::GaveUp { states } => json!({ "no_plan": "gave_up", "states": states }),
         });
         (shown, truth)
     }
 
     /// What the last action changed; `held` are the parts of the goal that held before.
-    fn changes(&self, held: &[bool]) -> Value {
+    fn change_patch(&self, held: &[bool]) -> Value {
         let game = self.world.game();
         let mut facts = Map::new();
         for change in self.world.state().changes() {
-            let now = if change.now { Value::Bool(true) } else { Value::Null };
+            let now = if change.is_true { Value::Bool(true) } else { Value::Null };
             facts.insert(game.atom(change.fact), now);
         }
         let mut shown = Map::new();
         shown.insert("facts".to_owned(), facts.into());
-        let parts = game.goal().iter().zip(held).zip(&self.world.held);
+        let parts = game.goal().iter().zip(held).zip(&self.world.held_parts);
         let subgoals: Map<String, Value> = parts
             .filter(|((_, before), now)| before != now)
             .map(|((part, _), now)| (part.atom.clone(), json!({ "held": now })))
@@ -102,31 +103,31 @@ impl Playing {
     }
 }
 
-impl Environment for Playing {
+impl Environment for PddlEnvironment {
     fn info(&self) -> EnvInfo {
         EnvInfo { snapshots: true, deterministic: true, enumeration: Enumeration::Free }
     }
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {
-        let observation = self.world.begin().to_owned();
-        let (shown, truth) = self.whole();
-        Ok(self.turn(observation, true, shown, truth))
+        let observation = self.world.restart().to_owned();
+        let (shown, truth) = self.full_patches();
+        Ok(self.step_result(observation, true, shown, truth))
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
-        let held = self.world.held.clone();
+        let held = self.world.held_parts.clone();
         let reply = self.world.play(action);
         let (observation, valid, changed) = (reply.observation.to_owned(), reply.valid, reply.changed);
-        let shown = if changed { self.changes(&held) } else { Value::Null };
-        Ok(self.turn(observation, valid, shown, Value::Null))
+        let shown = if changed { self.change_patch(&held) } else { Value::Null };
+        Ok(self.step_result(observation, valid, shown, Value::Null))
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
-        Ok(self.world.valid().map(str::to_owned).collect())
+        Ok(self.world.valid_actions().map(str::to_owned).collect())
     }
 
     fn hint(&mut self) -> Option<String> {
-        Some(match self.world.hint(Effort::MODEST) {
+        Some(match self.world.hint(SearchLimits::INTERACTIVE) {
             Hint::Plan(plan) => match plan.as_slice() {
                 [] => "nothing is left to do: the goal holds".to_owned(),
                 [only] => format!("{} and the goal is reached", only.trim_end()),
@@ -141,21 +142,21 @@ impl Environment for Playing {
         })
     }
 
-    fn peek(&self) -> Value {
+    fn world_summary(&self) -> Value {
         json!({ "state_hash": format!("{:016x}", self.world.state_hash()) })
     }
 
     fn snapshot(&self) -> Option<Snapshot> {
         let game = Arc::clone(self.world.game());
-        Some(Snapshot(Box::new(Kept { game, place: self.world.place() })))
+        Some(Snapshot(Box::new(SnapshotData { game, saved_state: self.world.save_state() })))
     }
 
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
-        let kept = snapshot.0.downcast_ref::<Kept>();
+        let kept = snapshot.0.downcast_ref::<SnapshotData>();
         let Some(kept) = kept.filter(|kept| Arc::ptr_eq(&kept.game, self.world.game())) else {
             return Err(EnvError::Refused { what: "this snapshot is of another world".to_owned() });
         };
-        self.world.go_back(&kept.place);
+        self.world.restore_state(&kept.saved_state);
         Ok(())
     }
 }

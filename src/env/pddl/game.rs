@@ -1,17 +1,17 @@
 //! A domain and a problem, ready to be played: everything that can be said is said once, here.
 
-use super::active::Active;
+use super::applicable_entries::ApplicableEntries;
 use super::limits;
-use super::listing::Listing;
-use super::wording;
-use super::words;
+use super::listing::ActionListing;
+use super::sentences;
+use super::tokenizer;
 use crate::env::EnvError;
-use crate::pddl::{Bits, FactId, FastMap, Model, ObjectId, Part, PddlError, State, Task};
+use crate::pddl::{Bits, FactId, FastMap, Model, ObjectId, PddlError, PddlText, State, Task};
 use std::sync::{Arc, OnceLock};
 
 /// The two texts of a problem, and the names under which errors speak of them.
 #[derive(Clone, Copy, Debug)]
-pub struct Source<'t> {
+pub struct ProblemSource<'t> {
     /// The domain's file, or what stands for it.
     pub domain_label: &'t str,
     /// The domain's bytes.
@@ -24,21 +24,21 @@ pub struct Source<'t> {
 
 /// How much an observation tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Telling {
+pub enum ObservationScope {
     /// All that is true.
     Everything,
     /// What has become true with the last action. What has ceased to be true is never told.
-    News,
+    Changes,
 }
 
 /// How the sentences of a goal are joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Joining {
+pub enum GoalSeparator {
     /// With `, `, as the reference's code prints it.
     #[default]
     Comma,
     /// With one blank, as its published labels and OmniReflect's tables have it.
-    Blank,
+    Space,
 }
 
 /// A part of the goal.
@@ -54,24 +54,24 @@ pub struct Subgoal {
 #[derive(Debug)]
 pub struct Game {
     pub(super) domain: String,
-    pub(super) telling: Telling,
+    pub(super) observation_scope: ObservationScope,
     pub(super) task: Task,
     pub(super) goal: Vec<Subgoal>,
-    pub(super) listing: Listing,
-    pub(super) facts: Facts,
+    pub(super) listing: ActionListing,
+    pub(super) facts: FactSentences,
     pub(super) objects: FastMap<Arc<str>, ObjectId>,
     /// Names that the tokenizer's rules for clipped words could make or break.
-    pub(super) clipped: bool,
+    pub(super) has_clipped_names: bool,
     /// What is true at the start, by rank.
-    pub(super) initial: Bits,
+    pub(super) initial_facts: Bits,
     /// What applies at the start.
-    pub(super) active: Active,
+    pub(super) initially_applicable: ApplicableEntries,
     atoms: OnceLock<Vec<(String, FactId)>>,
 }
 
 /// The sentences of all facts.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct FactSentences {
     text: String,
     /// By rank: where a sentence starts; one more than there are facts.
     starts: Vec<u32>,
@@ -79,19 +79,19 @@ pub(super) struct Facts {
     pub(super) ranks: Vec<u32>,
 }
 
-impl Facts {
-    fn of(task: &Task) -> Self {
+impl FactSentences {
+    fn new(task: &Task) -> Self {
         let mut said = String::new();
         let mut spans = Vec::with_capacity(task.fact_count());
         for predicate in task.predicates() {
             let name = task.predicate_name(predicate);
-            let sentence = wording::of_fact(name, task.arity(predicate));
+            let sentence = sentences::fact_sentence(name, task.arity(predicate));
             for fact in task.facts_of(predicate) {
                 let from = said.len();
                 let arguments = task.arguments(fact).iter().map(|&object| task.object_name(object));
-                wording::say(sentence, name, arguments, &mut said);
+                sentences::write_sentence(sentence, name, arguments, &mut said);
                 if let Some(sentence) = said.get_mut(from..) {
-                    wording::capitalise(sentence);
+                    sentences::capitalise(sentence);
                 }
                 spans.push((from, said.len(), fact));
             }
@@ -118,7 +118,7 @@ impl Facts {
     }
 
     /// The facts that a state holds, by rank.
-    pub(super) fn true_in(&self, state: &State) -> Bits {
+    pub(super) fn true_ranks(&self, state: &State) -> Bits {
         let mut ranks = Bits::new(self.ranks.len());
         for fact in state.facts().ones() {
             ranks.set(self.ranks[fact] as usize, true);
@@ -127,13 +127,13 @@ impl Facts {
     }
 }
 
-impl Source<'_> {
-    fn read(&self) -> Result<Model, EnvError> {
+impl ProblemSource<'_> {
+    fn parse(&self) -> Result<Model, EnvError> {
         let text = |label: &str, bytes: &[u8]| {
-            if bytes.len() > limits::FILE {
+            if bytes.len() > limits::FILE_BYTES {
                 let place = "the whole file".to_owned();
                 let reason =
-                    format!("more than {} bytes; the file is too large for this program", limits::FILE);
+                    format!("more than {} bytes; the file is too large for this program", limits::FILE_BYTES);
                 return Err(EnvError::Broken { file: label.to_owned(), place, reason });
             }
             // Characters outside of ASCII may stand in comments only, where it does not matter what becomes of them.
@@ -141,13 +141,15 @@ impl Source<'_> {
         };
         let domain = text(self.domain_label, self.domain)?;
         let problem = text(self.problem_label, self.problem)?;
-        Model::read(&domain, &problem).map_err(|error| self.broken(&error))
+        Model::parse(&domain, &problem).map_err(|error| self.file_error(&error))
     }
 
-    fn broken(&self, error: &PddlError) -> EnvError {
+    fn file_error(&self, error: &PddlError) -> EnvError {
         let file = match error {
-            PddlError::Text { part: Part::Domain, .. } => self.domain_label,
-            PddlError::Text { part: Part::Problem, .. } | PddlError::TooLarge { .. } => self.problem_label,
+            PddlError::Text { part: PddlText::Domain, .. } => self.domain_label,
+            PddlError::Text { part: PddlText::Problem, .. } | PddlError::TooLarge { .. } => {
+                self.problem_label
+            }
         };
         EnvError::Broken { file: file.to_owned(), place: error.place(), reason: error.reason() }
     }
@@ -155,7 +157,7 @@ impl Source<'_> {
 
 /// What the two files say, without grounding the problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outline {
+pub struct ProblemOutline {
     /// The domain's name, as its file has it.
     pub domain: String,
     /// The domain that the problem says it belongs to; empty where it says none.
@@ -164,21 +166,21 @@ pub struct Outline {
     pub goal: Vec<Subgoal>,
 }
 
-impl Outline {
+impl ProblemOutline {
     /// Reads both files.
     ///
     /// # Errors
     /// [`EnvError::Panicked`] with file, place and reason.
-    pub fn read(source: &Source<'_>) -> Result<Self, EnvError> {
-        Ok(Self::of(&source.read()?))
+    pub fn read(source: &ProblemSource<'_>) -> Result<Self, EnvError> {
+        Ok(Self::from_model(&source.parse()?))
     }
 
-    fn of(model: &Model) -> Self {
+    fn from_model(model: &Model) -> Self {
         let name = |of: Option<_>| of.map_or("", |name| model.names.word(name)).to_owned();
         Self {
             domain: name(model.domain),
             problem_domain: name(model.problem_domain),
-            goal: model.goal_parts().into_iter().map(|part| Subgoal::of(model, part)).collect(),
+            goal: model.goal_parts().into_iter().map(|part| Subgoal::from_formula(model, part)).collect(),
         }
     }
 
@@ -192,8 +194,8 @@ impl Outline {
     }
 
     /// The goal as the agent is told it: its sentences sorted by bytes.
-    pub fn goal_text(&self, joining: Joining) -> String {
-        joined(&self.goal, joining)
+    pub fn goal_text(&self, joining: GoalSeparator) -> String {
+        goal_text(&self.goal, joining)
     }
 }
 
@@ -202,9 +204,9 @@ impl Game {
     ///
     /// # Errors
     /// [`EnvError::Panicked`] with file, place and reason.
-    pub fn load(source: &Source<'_>) -> Result<Arc<Self>, EnvError> {
-        let model = source.read()?;
-        let broken = |error| source.broken(&error);
+    pub fn load(source: &ProblemSource<'_>) -> Result<Arc<Self>, EnvError> {
+        let model = source.parse()?;
+        let broken = |error| source.file_error(&error);
         let task = Task::ground_with_parts(&model).map_err(broken)?;
         let said = task.fact_count() + task.op_count();
         if said > limits::SENTENCES {
@@ -212,30 +214,30 @@ impl Game {
             let place = "PDDL grounding".to_owned();
             return Err(broken(PddlError::TooLarge { place, what, limit: limits::SENTENCES as u64 }));
         }
-        if length(&task) > limits::TEXT {
+        if estimated_text_length(&task) > limits::TEXT_BYTES {
             let what = "bytes of facts and actions put into words";
             let place = "names of the objects".to_owned();
-            return Err(broken(PddlError::TooLarge { place, what, limit: limits::TEXT }));
+            return Err(broken(PddlError::TooLarge { place, what, limit: limits::TEXT_BYTES }));
         }
-        Ok(Arc::new(Self::of(&model, task)))
+        Ok(Arc::new(Self::from_model(&model, task)))
     }
 
-    fn of(model: &Model, task: Task) -> Self {
-        let Outline { domain, goal, .. } = Outline::of(model);
-        let facts = Facts::of(&task);
+    fn from_model(model: &Model, task: Task) -> Self {
+        let ProblemOutline { domain, goal, .. } = ProblemOutline::from_model(model);
+        let facts = FactSentences::new(&task);
         let objects: FastMap<Arc<str>, ObjectId> =
             task.objects().map(|object| (task.object_name(object).into(), object)).collect();
         let mut names =
             objects.keys().map(AsRef::as_ref).chain(task.actions().map(|of| task.action_name(of)));
-        let listing = Listing::of(&task);
+        let listing = ActionListing::new(&task);
         Self {
-            telling: match domain.as_str() {
-                "barman" | "tyreworld" => Telling::News,
-                _ => Telling::Everything,
+            observation_scope: match domain.as_str() {
+                "barman" | "tyreworld" => ObservationScope::Changes,
+                _ => ObservationScope::Everything,
             },
-            clipped: names.any(words::is_clipped),
-            initial: facts.true_in(&task.initial()),
-            active: Active::of(&task, &listing, &task.initial()),
+            has_clipped_names: names.any(tokenizer::is_clipped),
+            initial_facts: facts.true_ranks(&task.initial()),
+            initially_applicable: ApplicableEntries::new(&task, &listing, &task.initial()),
             listing,
             domain,
             goal,
@@ -262,13 +264,13 @@ impl Game {
     }
 
     /// How much observations tell.
-    pub fn telling(&self) -> Telling {
-        self.telling
+    pub fn observation_scope(&self) -> ObservationScope {
+        self.observation_scope
     }
 
     /// The goal as the agent is told it: its sentences sorted by bytes.
-    pub fn goal_text(&self, joining: Joining) -> String {
-        joined(&self.goal, joining)
+    pub fn goal_text(&self, joining: GoalSeparator) -> String {
+        goal_text(&self.goal, joining)
     }
 
     /// All facts as `(name argument ...)`, sorted by bytes; made when they are first asked for.
@@ -297,7 +299,7 @@ impl Game {
 }
 
 /// How long all facts and actions will be in words, about.
-fn length(task: &Task) -> u64 {
+fn estimated_text_length(task: &Task) -> u64 {
     const SENTENCE: u64 = 100;
     let word = |object: &ObjectId| task.object_name(*object).len() as u64;
     let names = |bound: &[ObjectId]| bound.iter().map(word).sum::<u64>();
@@ -307,18 +309,18 @@ fn length(task: &Task) -> u64 {
     });
     let actions = task.ops().map(|op| {
         let name = task.action_name(task.action_of(op)).len() as u64;
-        SENTENCE + name + names(task.bound(op))
+        SENTENCE + name + names(task.bound_objects(op))
     });
     facts.sum::<u64>() + actions.sum::<u64>()
 }
 
 /// A goal in words.
-fn joined(goal: &[Subgoal], joining: Joining) -> String {
+fn goal_text(goal: &[Subgoal], joining: GoalSeparator) -> String {
     let mut sentences: Vec<&str> = goal.iter().map(|part| part.sentence.as_str()).collect();
     sentences.sort_unstable();
     let joined = match joining {
-        Joining::Comma => sentences.join(", "),
-        Joining::Blank => {
+        GoalSeparator::Comma => sentences.join(", "),
+        GoalSeparator::Space => {
             // A sentence that ends with a blank of its own is not given a second one.
             let mut text = sentences.iter().map(|sentence| sentence.trim_end()).collect::<Vec<_>>().join(" ");
             if sentences.last().is_some_and(|last| last.ends_with(' ')) {
@@ -331,9 +333,9 @@ fn joined(goal: &[Subgoal], joining: Joining) -> String {
 }
 
 impl Subgoal {
-    fn of(model: &Model, part: &crate::pddl::Formula) -> Self {
+    fn from_formula(model: &Model, part: &crate::pddl::Formula) -> Self {
         use crate::pddl::{Formula, Term};
-        let atom = model.spell(part);
+        let atom = model.to_pddl(part);
         let sentence = match part {
             Formula::Atom(predicate, terms) => {
                 let name = model.names.word(model.predicates[*predicate].name);
@@ -341,10 +343,15 @@ impl Subgoal {
                     Term::Constant(name) | Term::Variable(name) => model.names.word(*name),
                 });
                 let mut said = String::new();
-                wording::say(wording::of_fact(name, terms.len()), name, words, &mut said);
+                sentences::write_sentence(
+                    sentences::fact_sentence(name, terms.len()),
+                    name,
+                    words,
+                    &mut said,
+                );
                 said
             }
-            Formula::Not(inner) => format!("not {}", Self::of(model, inner).sentence),
+            Formula::Not(inner) => format!("not {}", Self::from_formula(model, inner).sentence),
             _ => atom.clone(),
         };
         Self { atom, sentence }

@@ -5,15 +5,15 @@ mod blockworld;
 mod gripper;
 mod tyreworld;
 
-use super::environment::Playing;
-use super::game::{Game, Joining, Source};
+use super::environment::PddlEnvironment;
+use super::game::{Game, GoalSeparator, ProblemSource};
 use super::hint::Hint;
-use super::hint::Yardstick;
+use super::hint::ReferencePlan;
 use super::id::{Difficulty, Domain, TaskId};
 use crate::domain::Task;
 use crate::env::EnvError;
-use crate::env::dice::Dice;
-use crate::pddl::Effort;
+use crate::env::labelled_rng::LabelledRng;
+use crate::pddl::SearchLimits;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub const GENERATION: &str = "pddl 1";
 
 /// How often chance is asked again when what it drew is no problem to be posed.
-const TRIES: u32 = 30;
+const MAX_TRIES: u32 = 30;
 
 /// One generated problem.
 #[derive(Clone, Debug)]
@@ -38,8 +38,8 @@ pub struct GeneratedProblem {
 
 impl GeneratedProblem {
     /// A world that plays it.
-    pub fn open(&self, joining: Joining) -> Playing {
-        Playing::new(Arc::clone(&self.game), joining, Some(Yardstick::Plan(self.plan.len())))
+    pub fn open(&self, joining: GoalSeparator) -> PddlEnvironment {
+        PddlEnvironment::new(Arc::clone(&self.game), joining, Some(ReferencePlan::Plan(self.plan.len())))
     }
 }
 
@@ -53,26 +53,26 @@ struct Draft {
 }
 
 impl Draft {
-    fn object(&mut self, name: impl Into<String>, kind: &'static str) {
+    fn add_object(&mut self, name: impl Into<String>, kind: &'static str) {
         self.objects.push((name.into(), kind));
     }
 
-    fn fact(&mut self, fact: impl Into<String>) {
+    fn add_fact(&mut self, fact: impl Into<String>) {
         self.init.push(fact.into());
     }
 
-    fn want(&mut self, fact: impl Into<String>) {
+    fn add_goal(&mut self, fact: impl Into<String>) {
         self.goal.push(fact.into());
     }
 
     /// Whether this is a problem at all: something is wanted, and at least half of it is not there yet.
-    fn is_posed(&self) -> bool {
+    fn has_open_goals(&self) -> bool {
         let open = self.goal.iter().filter(|fact| !self.init.contains(fact)).count();
         open > 0 && 2 * open >= self.goal.len()
     }
 
     /// The problem as a file.
-    fn text(&self, id: TaskId) -> String {
+    fn to_pddl(&self, id: TaskId) -> String {
         let name = id.to_string().replace('/', "-");
         let mut text = format!("(define (problem {name})\n  (:domain {})\n  (:objects", id.domain.name());
         // Writing to a string cannot fail.
@@ -101,8 +101,8 @@ impl Draft {
 /// # Errors
 /// [`EnvError`] when the generator finds none; tests over several hundred names rule this out.
 pub fn generate(id: &TaskId) -> Result<GeneratedProblem, EnvError> {
-    for attempt in 0..TRIES {
-        let mut dice = Dice::labelled(&format!(
+    for attempt in 0..MAX_TRIES {
+        let mut dice = LabelledRng::from_label(&format!(
             "{GENERATION}/{}/{}/{}/{attempt}",
             id.domain.word(),
             id.difficulty.word(),
@@ -114,29 +114,29 @@ pub fn generate(id: &TaskId) -> Result<GeneratedProblem, EnvError> {
             Domain::Barman => barman::draw(&mut dice, id.difficulty),
             Domain::Tyreworld => tyreworld::draw(&mut dice, id.difficulty),
         };
-        if !draft.is_posed() {
+        if !draft.has_open_goals() {
             continue;
         }
-        let text = draft.text(*id);
-        let game = load(*id, &text)?;
-        if let Hint::Plan(plan) = game.plan_from(&game.task().initial(), Effort::MODEST) {
+        let text = draft.to_pddl(*id);
+        let game = load_game(*id, &text)?;
+        if let Hint::Plan(plan) = game.plan_from(&game.task().initial(), SearchLimits::INTERACTIVE) {
             return Ok(GeneratedProblem { id: *id, text, game, plan });
         }
     }
     Err(EnvError::Refused { what: format!("no problem that can be won was drawn for `{id}`") })
 }
 
-fn load(id: TaskId, text: &str) -> Result<Arc<Game>, EnvError> {
-    Game::load(&Source {
+fn load_game(id: TaskId, text: &str) -> Result<Arc<Game>, EnvError> {
+    Game::load(&ProblemSource {
         domain_label: &format!("the built-in domain {}", id.domain.word()),
-        domain: id.domain.text().as_bytes(),
+        domain: id.domain.pddl_text().as_bytes(),
         problem_label: &format!("the generated problem {id}"),
         problem: text.as_bytes(),
     })
 }
 
 /// The names that lists show: of each domain two easy, four normal, and two hard problems.
-pub fn offered() -> impl Iterator<Item = TaskId> {
+pub fn offered_ids() -> impl Iterator<Item = TaskId> {
     let rows = [(Difficulty::Easy, 1..=2), (Difficulty::Normal, 1..=4), (Difficulty::Hard, 1..=2)];
     Domain::ALL.into_iter().flat_map(move |domain| {
         rows.clone().into_iter().flat_map(move |(difficulty, numbers)| {
@@ -149,12 +149,12 @@ pub fn offered() -> impl Iterator<Item = TaskId> {
 ///
 /// # Errors
 /// As [`generate`].
-pub fn task(id: &TaskId, joining: Joining) -> Result<Task, EnvError> {
-    Ok(Task { goal: generate(id)?.game.goal_text(joining), ..unread(id) })
+pub fn task(id: &TaskId, joining: GoalSeparator) -> Result<Task, EnvError> {
+    Ok(Task { goal: generate(id)?.game.goal_text(joining), ..task_without_goal(id) })
 }
 
 /// The same before it is generated.
-pub fn unread(id: &TaskId) -> Task {
+pub fn task_without_goal(id: &TaskId) -> Task {
     Task {
         env: "pddl".to_owned(),
         id: id.to_string(),

@@ -2,7 +2,7 @@
 
 use super::game::Game;
 use super::world::World;
-use crate::pddl::{Effort, Outcome, Planner, State};
+use crate::pddl::{Planner, SearchLimits, SearchOutcome, State};
 
 /// What a search for a plan came to, in the texts of actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Hint {
 
 /// The yardstick for an agent's own way: what a search for a plan from the start came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Yardstick {
+pub enum ReferencePlan {
     /// A plan of so many actions. Short, not shortest.
     Plan(usize),
     /// No listed actions reach the goal.
@@ -34,30 +34,30 @@ pub enum Yardstick {
 
 impl Game {
     /// Looks for a plan from a state of this game, with the actions that are listed.
-    pub(super) fn plan_from(&self, state: &State, effort: Effort) -> Hint {
+    pub(super) fn plan_from(&self, state: &State, effort: SearchLimits) -> Hint {
         let mut planner = Planner::new(&self.task, |op| self.listing.is_listed(op));
-        match planner.plan(state, effort) {
-            Outcome::Found(plan) => {
-                Hint::Plan(plan.into_iter().map(|op| self.listing.text_of(op).to_owned()).collect())
+        match planner.find_plan(state, effort) {
+            SearchOutcome::Found(plan) => {
+                Hint::Plan(plan.into_iter().map(|op| self.listing.op_text(op).to_owned()).collect())
             }
-            Outcome::Impossible => Hint::Impossible,
-            Outcome::GaveUp { states } => Hint::GaveUp { states },
+            SearchOutcome::Impossible => Hint::Impossible,
+            SearchOutcome::GaveUp { states } => Hint::GaveUp { states },
         }
     }
 
     /// Looks for a plan from the start, within the effort.
-    pub fn yardstick(&self, effort: Effort) -> Yardstick {
+    pub fn reference_plan(&self, effort: SearchLimits) -> ReferencePlan {
         match self.plan_from(&self.task.initial(), effort) {
-            Hint::Plan(plan) => Yardstick::Plan(plan.len()),
-            Hint::Impossible => Yardstick::Impossible,
-            Hint::GaveUp { states } => Yardstick::GaveUp { states },
+            Hint::Plan(plan) => ReferencePlan::Plan(plan.len()),
+            Hint::Impossible => ReferencePlan::Impossible,
+            Hint::GaveUp { states } => ReferencePlan::GaveUp { states },
         }
     }
 }
 
 impl World {
     /// Looks for a plan from where the world stands. The world does not move.
-    pub fn hint(&self, effort: Effort) -> Hint {
+    pub fn hint(&self, effort: SearchLimits) -> Hint {
         self.game().plan_from(self.state(), effort)
     }
 }

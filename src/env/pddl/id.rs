@@ -3,9 +3,9 @@
 //! Any such name is a problem; the name alone decides it, on every machine and in every later version of the generator that
 //! calls itself [`super::GENERATION`].
 
-pub use crate::env::name::Difficulty;
+pub use crate::env::task_name::Difficulty;
 
-use crate::env::name;
+use crate::env::task_name;
 use std::fmt;
 use std::str::FromStr;
 
@@ -47,7 +47,7 @@ impl Domain {
     }
 
     /// Its rules, in PDDL.
-    pub const fn text(self) -> &'static str {
+    pub const fn pddl_text(self) -> &'static str {
         match self {
             Self::Gripper => include_str!("domains/gripper.pddl"),
             Self::Blockworld => include_str!("domains/blockworld.pddl"),
@@ -57,7 +57,7 @@ impl Domain {
     }
 
     /// The domain that a problem names in its `:domain`, by its own name or by the word of task names.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|domain| domain.name() == name || domain.word() == name)
     }
 }
@@ -96,8 +96,8 @@ impl FromStr for TaskId {
             _ => return Err(bad()),
         };
         let domain = Domain::ALL.into_iter().find(|known| known.word() == domain).ok_or_else(bad)?;
-        let difficulty = Difficulty::named(difficulty).ok_or_else(bad)?;
-        let number = name::number(number).ok_or_else(bad)?;
+        let difficulty = Difficulty::from_word(difficulty).ok_or_else(bad)?;
+        let number = task_name::parse_number(number).ok_or_else(bad)?;
         Ok(Self { domain, difficulty, number })
     }
 }

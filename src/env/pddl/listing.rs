@@ -3,12 +3,12 @@
 //! An *entry* is an action with its arguments; alternatives of one precondition make several instances of it. Those that name
 //! no object twice are listed and come first, in the order of their texts; the others can only be typed.
 
-use super::wording;
+use super::sentences;
 use crate::pddl::{ActionId, FastMap, ObjectId, OpId, Task};
 use std::sync::Arc;
 
 #[derive(Debug, Default)]
-pub(super) struct Listing {
+pub(super) struct ActionListing {
     text: String,
     /// Where the text of a listed entry starts; one more than there are listed entries.
     starts: Vec<u32>,
@@ -22,36 +22,37 @@ pub(super) struct Listing {
     by_arguments: FastMap<Box<[u16]>, u32>,
     by_name: FastMap<Arc<str>, ActionId>,
     /// No entry has more than one instance.
-    pub(super) simple: bool,
+    pub(super) has_single_instances: bool,
 }
 
-impl Listing {
-    pub(super) fn of(task: &Task) -> Self {
+impl ActionListing {
+    pub(super) fn new(task: &Task) -> Self {
         let mut said = String::new();
         let mut spans: Vec<(usize, usize, OpId)> = Vec::new();
         let mut unlisted = Vec::new();
         let mut key = Vec::new();
         let mut seen: FastMap<Box<[u16]>, Vec<OpId>> = FastMap::default();
         for op in task.ops() {
-            spell(task.action_of(op), task.bound(op), &mut key);
+            write_key(task.action_of(op), task.bound_objects(op), &mut key);
             if let Some(others) = seen.get_mut(key.as_slice()) {
                 others.push(op);
                 continue;
             }
             seen.insert(key.as_slice().into(), vec![op]);
-            if repeats(task.bound(op)) {
+            if has_repeats(task.bound_objects(op)) {
                 unlisted.push(op);
                 continue;
             }
             let from = said.len();
             let name = task.action_name(task.action_of(op));
-            let bound = task.bound(op);
+            let bound = task.bound_objects(op);
             let words = bound.iter().map(|&object| task.object_name(object));
-            wording::say(wording::of_action(name, bound.len()), name, words, &mut said);
+            sentences::write_sentence(sentences::action_sentence(name, bound.len()), name, words, &mut said);
             spans.push((from, said.len(), op));
         }
         spans.sort_unstable_by(|left, right| said[left.0..left.1].cmp(&said[right.0..right.1]));
-        let mut listing = Self { entries: vec![0; task.op_count()], simple: true, ..Self::default() };
+        let mut listing =
+            Self { entries: vec![0; task.op_count()], has_single_instances: true, ..Self::default() };
         listing.text.reserve_exact(said.len());
         for &(from, to, op) in &spans {
             listing.starts.push(listing.text.len() as u32);
@@ -61,7 +62,7 @@ impl Listing {
         listing.starts.push(listing.text.len() as u32);
         for op in spans.iter().map(|&(_, _, op)| op).chain(unlisted) {
             let entry = listing.first_op.len() as u32;
-            spell(task.action_of(op), task.bound(op), &mut key);
+            write_key(task.action_of(op), task.bound_objects(op), &mut key);
             listing.first_op.push(listing.ops.len() as u32);
             for &op in seen.get(key.as_slice()).map_or(&[][..], Vec::as_slice) {
                 listing.ops.push(op);
@@ -70,13 +71,13 @@ impl Listing {
             listing.by_arguments.insert(key.as_slice().into(), entry);
         }
         listing.first_op.push(listing.ops.len() as u32);
-        listing.simple = listing.ops.len() == listing.first_op.len() - 1;
+        listing.has_single_instances = listing.ops.len() == listing.first_op.len() - 1;
         listing.by_name = task.actions().map(|action| (task.action_name(action).into(), action)).collect();
         listing
     }
 
     /// How many entries are listed.
-    pub(super) fn listed(&self) -> usize {
+    pub(super) fn listed_count(&self) -> usize {
         self.actions.len()
     }
 
@@ -110,13 +111,13 @@ impl Listing {
     }
 
     /// The text of a listed instance.
-    pub(super) fn text_of(&self, op: OpId) -> &str {
+    pub(super) fn op_text(&self, op: OpId) -> &str {
         self.text(self.entry_of(op))
     }
 
     /// The instances of the entry with this action and these arguments.
-    pub(super) fn find(&self, action: ActionId, bound: &[ObjectId], key: &mut Vec<u16>) -> &[OpId] {
-        spell(action, bound, key);
+    pub(super) fn find_instances(&self, action: ActionId, bound: &[ObjectId], key: &mut Vec<u16>) -> &[OpId] {
+        write_key(action, bound, key);
         let Some(&entry) = self.by_arguments.get(key.as_slice()) else { return &[] };
         let (from, to) = (self.first_op[entry as usize] as usize, self.first_op[entry as usize + 1] as usize);
         &self.ops[from..to]
@@ -124,18 +125,18 @@ impl Listing {
 
     /// The action of this name.
     #[inline]
-    pub(super) fn named(&self, name: &str) -> Option<ActionId> {
+    pub(super) fn action_named(&self, name: &str) -> Option<ActionId> {
         self.by_name.get(name).copied()
     }
 }
 
-fn spell(action: ActionId, bound: &[ObjectId], key: &mut Vec<u16>) {
+fn write_key(action: ActionId, bound: &[ObjectId], key: &mut Vec<u16>) {
     key.clear();
     key.push(action.index() as u16);
     key.extend(bound.iter().map(|object| object.index() as u16));
 }
 
 /// Whether an object stands in two places.
-fn repeats(bound: &[ObjectId]) -> bool {
+fn has_repeats(bound: &[ObjectId]) -> bool {
     bound.iter().enumerate().any(|(at, object)| bound[..at].contains(object))
 }

@@ -3,12 +3,12 @@
 mod files;
 mod generated;
 
-use super::{Game, Joining, Source, Telling, World};
+use super::{Game, GoalSeparator, ObservationScope, ProblemSource, World};
 use crate::env::EnvError;
 use std::sync::Arc;
 
-pub(super) fn load(domain: &str, problem: &str) -> Result<Arc<Game>, EnvError> {
-    Game::load(&Source {
+pub(super) fn load_game(domain: &str, problem: &str) -> Result<Arc<Game>, EnvError> {
+    Game::load(&ProblemSource {
         domain_label: "d.pddl",
         domain: domain.as_bytes(),
         problem_label: "p.pddl",
@@ -16,16 +16,16 @@ pub(super) fn load(domain: &str, problem: &str) -> Result<Arc<Game>, EnvError> {
     })
 }
 
-fn world(domain: super::Domain, objects: &str, init: &str, goal: &str) -> World {
+fn new_world(domain: super::Domain, objects: &str, init: &str, goal: &str) -> World {
     let problem = format!(
         "(define (problem p) (:domain {}) (:objects {objects}) (:init {init}) (:goal (and {goal})))",
         domain.name()
     );
-    World::new(load(domain.text(), &problem).unwrap())
+    World::new(load_game(domain.pddl_text(), &problem).unwrap())
 }
 
-fn gripper() -> World {
-    world(
+fn gripper_world() -> World {
+    new_world(
         super::Domain::Gripper,
         "rooma roomb ball1 ball2 left right",
         "(room rooma) (room roomb) (ball ball1) (ball ball2) (gripper left) (gripper right) (at-robby rooma)
@@ -34,8 +34,8 @@ fn gripper() -> World {
     )
 }
 
-fn bar() -> World {
-    world(
+fn barman_world() -> World {
+    new_world(
         super::Domain::Barman,
         "shaker1 - shaker left right - hand shot1 - shot ingredient1 ingredient2 - ingredient cocktail1 - cocktail
          dispenser1 dispenser2 - dispenser l0 l1 l2 - level",
@@ -52,9 +52,9 @@ const NO_EFFECT: &str = "The action is not valid and therefore takes no effect. 
                          restriction of actions. You can also check valid actions.";
 
 /// Plays a text and gives what it was taken for, and whether it did something.
-fn taken(world: &mut World, text: &str) -> (Option<String>, bool) {
+fn play_and_recognize(world: &mut World, text: &str) -> (Option<String>, bool) {
     let changed = world.play(text).changed;
-    (world.taken(), changed)
+    (world.recognized_action(), changed)
 }
 
 #[test]
@@ -67,30 +67,37 @@ fn words_around_names_do_no_harm() {
         "ball1 rooma left pick",
         "pick ball1 rooma left right roomb",
     ] {
-        assert_eq!(taken(&mut gripper(), text), (Some("pick(ball1,rooma,left)".to_owned()), true), "{text}");
+        assert_eq!(
+            play_and_recognize(&mut gripper_world(), text),
+            (Some("pick(ball1,rooma,left)".to_owned()), true),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn a_verb_that_can_be_used_nowhere_is_passed_over() {
-    let mut world = gripper();
+    let mut world = gripper_world();
     assert_eq!(world.play("drop ball1 rooma left").observation, UNKNOWN);
     // So the first verb that can be used counts, not the first verb.
-    assert_eq!(taken(&mut world, "drop pick ball1 rooma left").0.as_deref(), Some("pick(ball1,rooma,left)"));
+    assert_eq!(
+        play_and_recognize(&mut world, "drop pick ball1 rooma left").0.as_deref(),
+        Some("pick(ball1,rooma,left)")
+    );
     assert_eq!(world.play("pickup ball2 rooma right").observation, UNKNOWN);
     assert_eq!(world.play("pick ball2 rooma").observation, UNKNOWN);
 }
 
 #[test]
 fn what_changes_nothing_is_refused_even_where_it_was_listed() {
-    let mut world = gripper();
+    let mut world = gripper_world();
     assert_eq!(world.play("move rooma rooma").observation, NO_EFFECT);
     assert_eq!(world.play("pick ball1 roomb left").observation, NO_EFFECT);
     assert_eq!(world.play("pick left rooma ball1").observation, NO_EFFECT);
-    let mut world = bar();
+    let mut world = barman_world();
     assert!(world.play("right grasp shaker1").valid);
     let clean = "use hand right and hand left to clean-shaker shaker1";
-    assert!(world.valid().any(|text| text == clean));
+    assert!(world.valid_actions().any(|text| text == clean));
     let reply = world.play(clean);
     assert_eq!((reply.observation, reply.valid), (NO_EFFECT, false));
 }
@@ -103,9 +110,9 @@ fn an_action_that_names_a_thing_twice_can_only_be_typed() {
         (:init (holding left shaker1) (shaked shaker1) (contains shaker1 cocktail1) (shaker-level shaker1 l0)
           (shaker-empty-level shaker1 l0) (holding right shaker2) (shaked shaker2) (contains shaker2 cocktail1)
           (shaker-level shaker2 l1) (shaker-empty-level shaker2 l0)) (:goal (empty shaker1)))";
-    let mut world = World::new(load(super::Domain::Barman.text(), problem).unwrap());
+    let mut world = World::new(load_game(super::Domain::Barman.pddl_text(), problem).unwrap());
     let listed: Vec<String> =
-        world.valid().filter(|text| text.contains("empty-shaker")).map(str::to_owned).collect();
+        world.valid_actions().filter(|text| text.contains("empty-shaker")).map(str::to_owned).collect();
     assert_eq!(
         listed,
         ["use hand right to empty-shaker shaker2 with ingredient cocktail1 from level l1 to level l0."]
@@ -117,7 +124,7 @@ fn an_action_that_names_a_thing_twice_can_only_be_typed() {
 
 #[test]
 fn bars_tell_only_what_is_new() {
-    let mut world = bar();
+    let mut world = barman_world();
     assert_eq!(world.play("left grasp shot1").observation, "You are holding left. ");
     assert_eq!(
         world.play("fill-shot shot1 ingredient1 left right dispenser1").observation,
@@ -129,34 +136,37 @@ fn bars_tell_only_what_is_new() {
         list.starts_with("Valid actions are: ") && list.ends_with(", check valid actions, look around"),
         "{list}"
     );
-    let list = gripper().play("CHECK").observation.to_owned();
+    let list = gripper_world().play("CHECK").observation.to_owned();
     assert!(list.ends_with(", check valid actions"), "{list}");
 }
 
 #[test]
 fn progress_is_kept_and_the_end_is_not() {
-    let mut world = gripper();
-    assert_eq!((world.progress(), world.won()), (0.0, false));
+    let mut world = gripper_world();
+    assert_eq!((world.progress(), world.is_won()), (0.0, false));
     for text in ["pick ball2 rooma left", "move rooma roomb", "drop ball2 roomb left"] {
         assert!(world.play(text).changed);
     }
-    assert_eq!((world.progress(), world.won()), (1.0, true));
+    assert_eq!((world.progress(), world.is_won()), (1.0, true));
     assert!(world.play("pick ball2 roomb left").changed);
-    assert_eq!((world.progress(), world.won()), (1.0, false));
+    assert_eq!((world.progress(), world.is_won()), (1.0, false));
     assert!(!world.play("nonsense").changed);
-    let place = world.place();
-    world.begin();
+    let place = world.save_state();
+    world.restart();
     assert!(world.progress() < 1e-9);
-    world.go_back(&place);
-    assert_eq!((world.progress(), world.won(), world.valid_count()), (1.0, false, 2));
+    world.restore_state(&place);
+    assert_eq!((world.progress(), world.is_won(), world.valid_count()), (1.0, false, 2));
 }
 
 #[test]
 fn goals_are_told_in_both_ways() {
-    let game = Arc::clone(gripper().game());
+    let game = Arc::clone(gripper_world().game());
     let head = "The goal is to satisfy the following conditions: ";
-    assert_eq!(game.goal_text(Joining::Comma), format!("{head}ball1 is at rooma. , ball2 is at roomb. "));
-    assert_eq!(game.goal_text(Joining::Blank), format!("{head}ball1 is at rooma. ball2 is at roomb. "));
+    assert_eq!(
+        game.goal_text(GoalSeparator::Comma),
+        format!("{head}ball1 is at rooma. , ball2 is at roomb. ")
+    );
+    assert_eq!(game.goal_text(GoalSeparator::Space), format!("{head}ball1 is at rooma. ball2 is at roomb. "));
 }
 
 /// Conditions that the four domains do not have: denials, equality, alternatives, quantifiers, conditional effects.
@@ -172,30 +182,32 @@ fn other_domains_are_played_alike() {
     let problem = "(define (problem p) (:domain lights) (:objects lamp1 lamp2 - lamp hall yard - room)
         (:init (in lamp1 hall) (in lamp2 hall) (dark hall) (dark yard) (lit lamp2))
         (:goal (and (in lamp1 yard) (not (lit lamp2)) (exists (?x - lamp) (lit ?x)))))";
-    let game = load(domain, problem).unwrap();
-    assert_eq!(game.telling(), Telling::Everything);
+    let game = load_game(domain, problem).unwrap();
+    assert_eq!(game.observation_scope(), ObservationScope::Everything);
     let atoms: Vec<&str> = game.goal().iter().map(|part| part.atom.as_str()).collect();
     assert_eq!(atoms, ["(in lamp1 yard)", "(not (lit lamp2))", "(exists (?x) (lit ?x))"]);
     let mut world = World::new(game);
-    assert_eq!(world.begin(), "Dark hall Dark yard Lamp1 is in hall. Lamp2 is in hall. Lit lamp2");
+    assert_eq!(world.restart(), "Dark hall Dark yard Lamp1 is in hall. Lamp2 is in hall. Lit lamp2");
     // Both alternatives hold, and it is one action all the same.
     assert_eq!(
-        world.valid().collect::<Vec<_>>(),
+        world.valid_actions().collect::<Vec<_>>(),
         ["carry lamp1 hall yard", "toggle lamp1 hall", "toggle lamp2 hall"]
     );
     assert!(world.play("carry lamp1 hall yard").changed);
     assert!((world.progress() - 2.0 / 3.0).abs() < 1e-9, "{}", world.progress());
-    let super::Hint::Plan(plan) = world.hint(crate::pddl::Effort::MODEST) else { panic!("no plan") };
+    let super::Hint::Plan(plan) = world.hint(crate::pddl::SearchLimits::INTERACTIVE) else {
+        panic!("no plan")
+    };
     assert_eq!(plan.len(), 2, "{plan:?}");
     for text in plan {
         assert!(world.play(&text).changed, "{text}");
     }
-    assert!(world.won());
+    assert!(world.is_won());
 }
 
 #[test]
 fn texts_of_any_kind_are_answered() {
-    let mut world = gripper();
+    let mut world = gripper_world();
     let long = "pick ".repeat(100_000);
     let late = format!("{}pick ball1 rooma left", "x ".repeat(40_000));
     for text in

@@ -1,8 +1,8 @@
 //! Playing a problem: one step costs what it changes, and what it says.
 
-use super::active::Active;
-use super::game::{Game, Telling};
-use super::{limits, words};
+use super::applicable_entries::ApplicableEntries;
+use super::game::{Game, ObservationScope};
+use super::{limits, tokenizer};
 use crate::pddl::{ActionId, Bits, ObjectId, State};
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ const NO_EFFECT: &str = "The action is not valid and therefore takes no effect. 
                          actions. You can also check valid actions.";
 const SATISFIED: &str = " The goal is satisfied.";
 /// What is offered beside the actions of the domain.
-const CHECK: &str = "check valid actions";
-const LOOK: &str = "look around";
+const CHECK_VALID_ACTIONS: &str = "check valid actions";
+const LOOK_AROUND: &str = "look around";
 
 /// A problem being played.
 ///
@@ -22,16 +22,16 @@ const LOOK: &str = "look around";
 pub struct World {
     game: Arc<Game>,
     state: State,
-    active: Active,
+    applicable: ApplicableEntries,
     /// The true facts, by rank of their sentences.
-    current: Bits,
+    true_facts: Bits,
     /// Which parts of the goal hold.
-    pub(super) held: Vec<bool>,
+    pub(super) held_parts: Vec<bool>,
     progress: f64,
     won: bool,
     observation: String,
-    taken: Option<ActionId>,
-    bound: Vec<ObjectId>,
+    recognized: Option<ActionId>,
+    bound_objects: Vec<ObjectId>,
     scratch: Scratch,
 }
 
@@ -39,7 +39,7 @@ pub struct World {
 struct Scratch {
     action: String,
     words: Vec<(u32, u32)>,
-    fresh: Vec<u32>,
+    new_ranks: Vec<u32>,
     key: Vec<u16>,
 }
 
@@ -56,7 +56,7 @@ pub struct Reply<'w> {
 
 /// Where a world stands; made by [`World::place`]. A few hundred bytes.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct SavedState {
     facts: Bits,
     progress: f64,
     won: bool,
@@ -67,18 +67,18 @@ impl World {
     pub fn new(game: Arc<Game>) -> Self {
         let mut world = Self {
             state: game.task.initial(),
-            active: game.active.clone(),
-            current: game.initial.clone(),
-            held: vec![false; game.goal.len()],
+            applicable: game.initially_applicable.clone(),
+            true_facts: game.initial_facts.clone(),
+            held_parts: vec![false; game.goal.len()],
             progress: 0.0,
             won: false,
             observation: String::new(),
-            taken: None,
-            bound: Vec::new(),
+            recognized: None,
+            bound_objects: Vec::new(),
             scratch: Scratch::default(),
             game,
         };
-        world.begin();
+        world.restart();
         world
     }
 
@@ -88,16 +88,16 @@ impl World {
     }
 
     /// Goes back to the start and gives the first observation: all that is true, whatever is told later.
-    pub fn begin(&mut self) -> &str {
+    pub fn restart(&mut self) -> &str {
         self.state.reset(&self.game.task);
-        self.active.clone_from(&self.game.active);
-        self.current.copy_from(&self.game.initial);
+        self.applicable.clone_from(&self.game.initially_applicable);
+        self.true_facts.copy_from(&self.game.initial_facts);
         self.progress = 0.0;
         self.won = false;
-        self.taken = None;
-        self.hold();
+        self.recognized = None;
+        self.update_held_parts();
         self.observation.clear();
-        self.tell_everything();
+        self.write_all_facts();
         &self.observation
     }
 
@@ -105,17 +105,17 @@ impl World {
     /// its objects are looked for.
     pub fn play(&mut self, action: &str) -> Reply<'_> {
         let mut text = std::mem::take(&mut self.scratch.action);
-        lower(action, &mut text);
+        lowercase_into(action, &mut text);
         self.observation.clear();
-        self.taken = None;
+        self.recognized = None;
         let (valid, changed) = if text.contains("check") {
-            self.tell_list();
+            self.write_action_list();
             (true, false)
-        } else if text.contains(LOOK) {
-            self.tell_everything();
+        } else if text.contains(LOOK_AROUND) {
+            self.write_all_facts();
             (true, false)
-        } else if self.understand(&text) {
-            let done = self.execute();
+        } else if self.recognize_action(&text) {
+            let done = self.apply_recognized();
             self.observation.push_str(if done { "" } else { NO_EFFECT });
             (done, done)
         } else {
@@ -127,20 +127,20 @@ impl World {
     }
 
     /// The texts of the valid actions, ascending by bytes; without the two requests.
-    pub fn valid(&self) -> impl Iterator<Item = &str> {
-        self.active.listed.ones().map(|entry| self.game.listing.text(entry))
+    pub fn valid_actions(&self) -> impl Iterator<Item = &str> {
+        self.applicable.entries.ones().map(|entry| self.game.listing.text(entry))
     }
 
     /// How many valid actions there are.
     pub fn valid_count(&self) -> usize {
-        self.active.listed.ones().count()
+        self.applicable.entries.ones().count()
     }
 
     /// The action that the last text was taken for, as `name(object,...)`; none where it was not understood or was a request.
-    pub fn taken(&self) -> Option<String> {
+    pub fn recognized_action(&self) -> Option<String> {
         let task = &self.game.task;
-        let objects: Vec<&str> = self.bound.iter().map(|&object| task.object_name(object)).collect();
-        self.taken.map(|action| format!("{}({})", task.action_name(action), objects.join(",")))
+        let objects: Vec<&str> = self.bound_objects.iter().map(|&object| task.object_name(object)).collect();
+        self.recognized.map(|action| format!("{}({})", task.action_name(action), objects.join(",")))
     }
 
     /// The largest share of the goal's parts that ever held after an action.
@@ -149,23 +149,23 @@ impl World {
     }
 
     /// Whether the goal held after the last action that did something. It may stop holding later.
-    pub fn won(&self) -> bool {
+    pub fn is_won(&self) -> bool {
         self.won
     }
 
     /// Where the world stands now.
-    pub fn place(&self) -> Place {
-        Place { facts: self.state.facts().clone(), progress: self.progress, won: self.won }
+    pub fn save_state(&self) -> SavedState {
+        SavedState { facts: self.state.facts().clone(), progress: self.progress, won: self.won }
     }
 
     /// Returns to a place of this same game.
-    pub fn go_back(&mut self, place: &Place) {
+    pub fn restore_state(&mut self, place: &SavedState) {
         self.state.restore(&self.game.task, &place.facts);
-        self.follow();
-        self.hold();
+        self.update_lists();
+        self.update_held_parts();
         self.progress = place.progress;
         self.won = place.won;
-        self.taken = None;
+        self.recognized = None;
     }
 
     /// The state of the grounded problem.
@@ -192,53 +192,53 @@ impl World {
     }
 
     /// Finds action and objects in a lower-case text.
-    fn understand(&mut self, text: &str) -> bool {
+    fn recognize_action(&mut self, text: &str) -> bool {
         let mut ranges = std::mem::take(&mut self.scratch.words);
-        self.bound.clear();
-        let understood = if !self.game.clipped && words::plainly(text, &mut ranges) {
-            self.read(ranges.iter().map(|&(from, to)| &text[from as usize..to as usize]))
+        self.bound_objects.clear();
+        let understood = if !self.game.has_clipped_names && tokenizer::tokenize_ascii(text, &mut ranges) {
+            self.match_words(ranges.iter().map(|&(from, to)| &text[from as usize..to as usize]))
         } else {
-            let words = words::by_rules(text);
-            self.read(words.iter().map(String::as_str))
+            let words = tokenizer::tokenize_by_rules(text);
+            self.match_words(words.iter().map(String::as_str))
         };
         self.scratch.words = ranges;
         understood
     }
 
     /// The first word that names an action with a valid instance is the action; objects stand anywhere, in its order.
-    fn read<'a>(&mut self, words: impl Iterator<Item = &'a str> + Clone) -> bool {
+    fn match_words<'a>(&mut self, words: impl Iterator<Item = &'a str> + Clone) -> bool {
         let game = &self.game;
-        let named = words.clone().filter_map(|word| game.listing.named(word));
-        let Some(action) = named.into_iter().find(|action| self.active.is_open(*action)) else {
+        let named = words.clone().filter_map(|word| game.listing.action_named(word));
+        let Some(action) = named.into_iter().find(|action| self.applicable.has_applicable(*action)) else {
             return false;
         };
         let arity = game.task.parameters(action).len();
-        self.bound.extend(words.filter_map(|word| game.objects.get(word)).take(arity));
-        let complete = self.bound.len() == arity;
-        self.taken = complete.then_some(action);
+        self.bound_objects.extend(words.filter_map(|word| game.objects.get(word)).take(arity));
+        let complete = self.bound_objects.len() == arity;
+        self.recognized = complete.then_some(action);
         complete
     }
 
     /// Applies what was understood; false where that changes nothing.
-    fn execute(&mut self) -> bool {
-        let Some(action) = self.taken else { return false };
+    fn apply_recognized(&mut self) -> bool {
+        let Some(action) = self.recognized else { return false };
         let game = Arc::clone(&self.game);
-        let instances = game.listing.find(action, &self.bound, &mut self.scratch.key);
-        let Some(&op) = instances.iter().find(|&&op| self.state.applies(op)) else { return false };
+        let instances = game.listing.find_instances(action, &self.bound_objects, &mut self.scratch.key);
+        let Some(&op) = instances.iter().find(|&&op| self.state.is_applicable(op)) else { return false };
         self.state.apply(&game.task, op);
         if self.state.changes().is_empty() {
             return false;
         }
-        self.follow();
-        self.hold();
-        let parts = self.held.len();
-        let holding = self.held.iter().filter(|holds| **holds).count();
+        self.update_lists();
+        self.update_held_parts();
+        let parts = self.held_parts.len();
+        let holding = self.held_parts.iter().filter(|holds| **holds).count();
         let rate = if parts == 0 { 1.0 } else { holding as f64 / parts as f64 };
         self.progress = self.progress.max(rate);
         self.won = self.state.is_goal(&game.task);
-        match game.telling {
-            Telling::Everything => self.tell_everything(),
-            Telling::News => self.tell_news(),
+        match game.observation_scope {
+            ObservationScope::Everything => self.write_all_facts(),
+            ObservationScope::Changes => self.write_new_facts(),
         }
         if self.won {
             self.observation.push_str(SATISFIED);
@@ -247,35 +247,35 @@ impl World {
     }
 
     /// Brings lists up to date with what the state says has changed.
-    fn follow(&mut self) {
+    fn update_lists(&mut self) {
         for change in self.state.changes() {
-            self.current.set(self.game.facts.ranks[change.fact.index()] as usize, change.now);
+            self.true_facts.set(self.game.facts.ranks[change.fact.index()] as usize, change.is_true);
         }
         for flip in self.state.flips() {
-            self.active.flip(&self.game.listing, *flip);
+            self.applicable.apply_flip(&self.game.listing, *flip);
         }
     }
 
-    fn hold(&mut self) {
-        for (part, held) in self.held.iter_mut().enumerate() {
+    fn update_held_parts(&mut self) {
+        for (part, held) in self.held_parts.iter_mut().enumerate() {
             *held = self.state.holds_part(&self.game.task, part);
         }
     }
 
-    fn tell_everything(&mut self) {
+    fn write_all_facts(&mut self) {
         let facts = &self.game.facts;
-        for rank in self.current.ones() {
+        for rank in self.true_facts.ones() {
             self.observation.push_str(facts.sentence(rank));
             self.observation.push(' ');
         }
         self.observation.pop();
     }
 
-    fn tell_news(&mut self) {
+    fn write_new_facts(&mut self) {
         let facts = &self.game.facts;
-        let fresh = &mut self.scratch.fresh;
+        let fresh = &mut self.scratch.new_ranks;
         fresh.clear();
-        let new = self.state.changes().iter().filter(|change| change.now);
+        let new = self.state.changes().iter().filter(|change| change.is_true);
         fresh.extend(new.map(|change| facts.ranks[change.fact.index()]));
         fresh.sort_unstable();
         for (at, &rank) in fresh.iter().enumerate() {
@@ -286,23 +286,23 @@ impl World {
         }
     }
 
-    fn tell_list(&mut self) {
+    fn write_action_list(&mut self) {
         self.observation.push_str("Valid actions are: ");
-        for entry in self.active.listed.ones() {
+        for entry in self.applicable.entries.ones() {
             self.observation.push_str(self.game.listing.text(entry));
             self.observation.push_str(", ");
         }
-        self.observation.push_str(CHECK);
-        if self.game.telling == Telling::News {
+        self.observation.push_str(CHECK_VALID_ACTIONS);
+        if self.game.observation_scope == ObservationScope::Changes {
             self.observation.push_str(", ");
-            self.observation.push_str(LOOK);
+            self.observation.push_str(LOOK_AROUND);
         }
     }
 }
 
 /// The text in lower case, cut where it becomes too long to be looked at.
-fn lower(action: &str, out: &mut String) {
-    let mut end = action.len().min(limits::ACTION);
+fn lowercase_into(action: &str, out: &mut String) {
+    let mut end = action.len().min(limits::ACTION_BYTES);
     while !action.is_char_boundary(end) {
         end -= 1;
     }

@@ -92,7 +92,7 @@ impl Made {
         assert_eq!(opened.timeline.len() as usize, events);
         // Not `assert_eq`: a state in words is longer than a screen.
         assert!(**opened.timeline.head() == self.states[events], "the state at the end");
-        let CheckpointIndex { at: stored, recall } = kept_states(&self.trunk());
+        let CheckpointIndex { seqs: stored, load: recall } = kept_states(&self.trunk());
         let near = stored.iter().flat_map(|s| [s.0 - 1, s.0]);
         for seq in (0..=events as u64).step_by(61).chain(near).filter(|s| *s <= events as u64) {
             assert!(
@@ -100,8 +100,8 @@ impl Made {
                 "the state after {seq}"
             );
         }
-        assert_eq!(opened.timeline.since(Seq(0)).len(), events);
-        assert_eq!(opened.timeline.fault(), None);
+        assert_eq!(opened.timeline.events_after(Seq(0)).len(), events);
+        assert_eq!(opened.timeline.take_fetch_error(), None);
         for seq in &stored {
             let state = recall(*seq);
             assert!(state.is_none_or(|s| s == self.states[s.head.0 as usize]), "the state kept for {seq}");
@@ -111,12 +111,12 @@ impl Made {
     /// Every kept state can be had, and a timeline that was just opened starts there on its way.
     fn assert_near(&self, opened: &OpenBranch) {
         let stored = opened.checkpoints.stored(opened.timeline.head());
-        for seq in &stored.at {
-            assert_eq!((stored.recall)(*seq).map(|s| s.head), Some(*seq));
+        for seq in &stored.seqs {
+            assert_eq!((stored.load)(*seq).map(|s| s.head), Some(*seq));
         }
         let fresh = self.open(Use::Look);
-        for seq in stored.at.iter().filter(|s| s.0 + 1 < fresh.known.0) {
-            assert_eq!(fresh.timeline.way_to(Seq(seq.0 + 1)).start(), *seq);
+        for seq in stored.seqs.iter().filter(|s| s.0 + 1 < fresh.known.0) {
+            assert_eq!(fresh.timeline.fold_plan_to(Seq(seq.0 + 1)).start_seq(), *seq);
         }
     }
 
@@ -157,7 +157,7 @@ proptest! {
                 made.assert_whole(&again, whole);
                 made.assert_near(&again);
             }
-            known = kept_states(&made.trunk()).at.last().map_or(0, |s| s.0);
+            known = kept_states(&made.trunk()).seqs.last().map_or(0, |s| s.0);
         }
         // A torn end is no part of it, with a checkpoint or without.
         let half = &made.lines[0].as_bytes()[..torn.min(made.lines[0].len() - 2)];

@@ -6,7 +6,7 @@ use crate::domain::{BranchId, Seq};
 use crate::engine::State;
 use crate::journal::stream::{Lines, open_regular};
 use crate::journal::{BranchHeader, Checkpoints, JournalError};
-use crate::timeline::{CheckpointIndex, Fetch};
+use crate::timeline::{CheckpointIndex, EventFetcher};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(in crate::journal) const MOST_PARENTS: usize = 1000;
 #[derive(Clone)]
 pub(super) struct Base {
     pub(super) state: Arc<State>,
-    pub(super) fetch: Fetch,
+    pub(super) fetch: EventFetcher,
     pub(super) stored: CheckpointIndex,
     pub(super) under: Under,
 }
@@ -132,7 +132,7 @@ fn upto(file: &Path, of: &BranchHeader, how: Use, base: Option<Base>) -> Result<
             ),
         });
     }
-    let Some(fetch) = opened.timeline.fetch().cloned() else {
+    let Some(fetch) = opened.timeline.fetcher().cloned() else {
         return Err(JournalError::io(file, "could not be read")(std::io::Error::other("no events")));
     };
     let mut files = opening.checkpoints.under_files().to_vec();

@@ -179,7 +179,7 @@ fn a_fork_that_could_not_be_read_back_is_refused_before_it_is_made() {
     let deepest = BranchId("b1000".to_owned());
     let opened = open_branch(&session.branch_file(&deepest), Use::Look).unwrap();
     assert_eq!(opened.timeline.head().memory, 1000);
-    assert_eq!(opened.timeline.since(Seq(0)).len(), 1000, "each event stands in a file of its own");
+    assert_eq!(opened.timeline.events_after(Seq(0)).len(), 1000, "each event stands in a file of its own");
     assert_eq!(opened.timeline.state_at(Seq(1)).memory, 1);
     let refused = session.fork(&deepest, Seq(1000), "", at).unwrap_err();
     assert!(matches!(refused, JournalError::TooDeep { most: 1000, .. }), "{refused}");

@@ -15,7 +15,7 @@ pub struct Difficulty {
 
 impl Difficulty {
     /// By the type of the task; one whose type says nothing counts as the middle of the table.
-    pub fn of(task: &Task) -> Self {
+    pub fn from_task(task: &Task) -> Self {
         let said = task.task_type.as_deref().unwrap_or(&task.goal).to_lowercase();
         let words: Vec<&str> = said.split(|c: char| !c.is_alphanumeric()).collect();
         let has = |any: &[&str]| any.iter().any(|word| words.contains(word));
@@ -42,7 +42,7 @@ impl Difficulty {
     ///
     /// Paper: k2 is the share of `total` that the sum has in the greatest sum of the table, 4, and may be a fraction. Code:
     /// k1 is `max(1, int((1 - sum / 5) * total))`, floating-point errors included.
-    pub fn depths(self, by_code: bool, total: u32) -> (f64, f64) {
+    pub fn trials_by_depth(self, by_code: bool, total: u32) -> (f64, f64) {
         let (sum, total) = (f64::from(self.sum()), f64::from(total));
         if by_code {
             let simple = ((1.0 - sum / 5.0) * total).trunc().max(1.0);
@@ -53,15 +53,15 @@ impl Difficulty {
     }
 
     /// The same by the settings of a run.
-    pub fn depths_in(self, state: &State) -> (f64, f64) {
+    pub fn trials_by_depth_in_run(self, state: &State) -> (f64, f64) {
         let by_code = state.run.as_ref().is_some_and(|r| r.settings.text("k_table", "paper") == "code");
         let total = u32::try_from(state.setting_number("eptotal", 5)).unwrap_or(u32::MAX);
-        self.depths(by_code, total)
+        self.trials_by_depth(by_code, total)
     }
 
     /// Which reflection follows a trial, counted from 1.
-    pub fn depth(self, state: &State, trial: u32) -> Depth {
-        let (simple, _) = self.depths_in(state);
+    pub fn depth_for_trial(self, state: &State, trial: u32) -> Depth {
+        let (simple, _) = self.trials_by_depth_in_run(state);
         if f64::from(trial) <= simple { Depth::Simple } else { Depth::InDepth }
     }
 }

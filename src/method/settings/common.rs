@@ -1,6 +1,6 @@
 //! Settings that every method obeys.
 
-use super::{Fixed, MOST, SettingSpec, number, switch, word};
+use super::{DefaultValue, MAX_NUMBER, SettingSpec, number, switch, word};
 use crate::domain::SettingOrigin::{BuiltIn, Code, Paper};
 use crate::symbolic::thresholds;
 
@@ -35,15 +35,15 @@ pub(super) const LIST: &[SettingSpec] = &[
         false,
         BuiltIn,
     )
-    .by_code(Fixed::Switch(true)),
+    .with_code_default(DefaultValue::Switch(true)),
     switch("thoughts_sent", "thoughts are sent to the world as actions", &[], true, Code),
-    number("max_moves", "world actions an episode may take; 0: no bound", &[], 0, (0, MOST), BuiltIn),
+    number("max_moves", "world actions an episode may take; 0: no bound", &[], 0, (0, MAX_NUMBER), BuiltIn),
     number(
         "wall_seconds",
         "seconds an episode may take, not counting pauses (kept over a resume; a change holds at once); 0: no bound",
         &[],
         0,
-        (0, MOST),
+        (0, MAX_NUMBER),
         BuiltIn,
     ),
     switch(
@@ -65,7 +65,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         "how often the same action does nothing before it is called a repeat",
         &[],
         thresholds::REPEAT_AFTER,
-        (1, MOST),
+        (1, MAX_NUMBER),
         BuiltIn,
     ),
     number(
@@ -73,7 +73,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         "visits of one place without progress that are called going in circles",
         &[],
         thresholds::CIRCLE_VISITS,
-        (1, MOST),
+        (1, MAX_NUMBER),
         BuiltIn,
     ),
     number(
@@ -81,7 +81,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         "turns the same way, one after the other, that are called going in circles (babyai)",
         &[],
         thresholds::CIRCLE_TURNS,
-        (2, MOST),
+        (2, MAX_NUMBER),
         BuiltIn,
     ),
     number(
@@ -89,7 +89,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         "steps without progress before going in circles can be noted",
         &[],
         thresholds::CIRCLE_WINDOW,
-        (1, MOST),
+        (1, MAX_NUMBER),
         BuiltIn,
     ),
     switch(

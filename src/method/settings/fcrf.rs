@@ -1,6 +1,6 @@
 //! FCRF's settings.
 
-use super::{Fixed, SettingSpec, number, switch, word};
+use super::{DefaultValue, SettingSpec, number, switch, word};
 use crate::domain::SettingOrigin::Paper;
 
 pub(super) const LIST: &[SettingSpec] = &[
@@ -12,7 +12,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         &["paper", "code"],
         Paper,
     )
-    .by_code(Fixed::Word("code", &["paper", "code"])),
+    .with_code_default(DefaultValue::Word("code", &["paper", "code"])),
     number(
         "eptotal",
         "trials the difficulty of a task is spread over (5 in the paper, and fixed in the code)",

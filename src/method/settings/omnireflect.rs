@@ -1,15 +1,15 @@
 //! OmniReflect's settings.
 
-use super::{MOST, SettingSpec, number, switch, word};
+use super::{MAX_NUMBER, SettingSpec, number, switch, word};
 use crate::domain::SettingOrigin::{BuiltIn, Paper};
 
-const OMNI: &[&str] = &["omnireflect"];
+const METHODS: &[&str] = &["omnireflect"];
 
 pub(super) const LIST: &[SettingSpec] = &[
     word(
         "generation",
         "how reflections are written: by rules, by a mentor, or by a mentor that is shown what rules wrote; where nobody sets it, a mentor that is a model makes it neural",
-        OMNI,
+        METHODS,
         "symbolic",
         &["symbolic", "neural", "neuro-symbolic"],
         // All three are the paper's; which of them is the default is our choice.
@@ -18,24 +18,24 @@ pub(super) const LIST: &[SettingSpec] = &[
     word(
         "reflect",
         "when rules reflect: when a condition fires, every r_freq turns, or never; a mentor always reflects every r_freq turns, or never",
-        OMNI,
+        METHODS,
         "conditions",
         &["conditions", "periodic", "never"],
         Paper,
     ),
-    number("r_freq", "turns from one periodic reflection to the next", OMNI, 10, (1, MOST), Paper),
+    number("r_freq", "turns from one periodic reflection to the next", METHODS, 10, (1, MAX_NUMBER), Paper),
     number(
         "offset",
         "the first turn at which a periodic reflection fires, counted from 0",
-        OMNI,
+        METHODS,
         0,
-        (0, MOST),
+        (0, MAX_NUMBER),
         Paper,
     ),
     word(
         "progress",
         "whether a new Progress lesson replaces the one before or joins it",
-        OMNI,
+        METHODS,
         "replace",
         &["replace", "append"],
         BuiltIn,
@@ -43,25 +43,25 @@ pub(super) const LIST: &[SettingSpec] = &[
     number(
         "s_freq",
         "ended tasks from one summary of the constitution by the mentor to the next; 0: none",
-        OMNI,
+        METHODS,
         10,
-        (0, MOST),
+        (0, MAX_NUMBER),
         Paper,
     ),
     switch(
         "reflect_at_end",
         "a reflection that is due at the turn that ends the episode is still written",
-        OMNI,
+        METHODS,
         true,
         Paper,
     ),
-    switch("kind_abstract", "Abstract reflections are written", OMNI, true, Paper),
-    switch("kind_error", "Error reflections are written", OMNI, true, Paper),
-    switch("kind_progress", "Progress reflections are written", OMNI, true, Paper),
+    switch("kind_abstract", "Abstract reflections are written", METHODS, true, Paper),
+    switch("kind_error", "Error reflections are written", METHODS, true, Paper),
+    switch("kind_progress", "Progress reflections are written", METHODS, true, Paper),
     number(
         "per_type",
         "calibration: tasks of each type that are played to learn from (the paper has 1, 3 and 5)",
-        OMNI,
+        METHODS,
         1,
         (0, 1000),
         Paper,
@@ -69,7 +69,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     number(
         "explore",
         "calibration: how many of these tasks of each type are also explored, without a goal; rules learn nothing there",
-        OMNI,
+        METHODS,
         1,
         (0, 1000),
         BuiltIn,

@@ -1,6 +1,6 @@
 //! Reflexion's settings, which FCRF's runner shares.
 
-use super::{Fixed, MOST, SettingSpec, number, switch, word};
+use super::{DefaultValue, MAX_NUMBER, SettingSpec, number, switch, word};
 use crate::domain::SettingOrigin::{BuiltIn, Code, Paper};
 
 pub(super) const LIST: &[SettingSpec] = &[
@@ -12,7 +12,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         &["none", "last-attempt", "reflexion", "both"],
         Code,
     ),
-    number("memory", "newest plans of the task that are shown", &["reflexion", "fcrf"], 3, (0, MOST), Code),
+    number("memory", "newest plans of the task that are shown", &["reflexion", "fcrf"], 3, (0, MAX_NUMBER), Code),
     switch(
         "reflect_after_last",
         "a plan is written after the last trial too, though nobody will read it",
@@ -20,7 +20,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         false,
         Paper,
     )
-    .by_code(Fixed::Switch(true)),
+    .with_code_default(DefaultValue::Switch(true)),
     switch(
         "empty_action",
         "without a screen a reply that does not say what to do is in the end an empty action, and no failed call",
@@ -28,7 +28,7 @@ pub(super) const LIST: &[SettingSpec] = &[
         false,
         BuiltIn,
     )
-    .by_code(Fixed::Switch(true)),
+    .with_code_default(DefaultValue::Switch(true)),
     switch(
         "keep_attempts",
         "the last failed attempt at each task is kept in memory, for what shows it (`strategy`, `replan`, FCRF's pool)",

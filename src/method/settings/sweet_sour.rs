@@ -1,6 +1,6 @@
 //! Sweet&Sour's settings.
 
-use super::{MOST, SettingSpec, number, switch, word};
+use super::{MAX_NUMBER, SettingSpec, number, switch, word};
 use crate::domain::SettingOrigin::{BuiltIn, Paper};
 
 pub(super) const LIST: &[SettingSpec] = &[
@@ -39,16 +39,16 @@ pub(super) const LIST: &[SettingSpec] = &[
         "long_term",
         "memories of long-term memory that are shown, the newest",
         &["sweet_sour"],
-        MOST,
-        (0, MOST),
+        MAX_NUMBER,
+        (0, MAX_NUMBER),
         BuiltIn,
     ),
     number(
         "short_term",
         "memories of short-term memory that are shown, the newest",
         &["sweet_sour"],
-        MOST,
-        (0, MOST),
+        MAX_NUMBER,
+        (0, MAX_NUMBER),
         BuiltIn,
     ),
     word(

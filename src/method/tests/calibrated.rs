@@ -1,7 +1,7 @@
 //! Calibration, and what a constitution costs and does afterwards (co-operative mode).
 
 use super::super::PaperOrCode;
-use super::super::fixture::{House, Play, spec};
+use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, EpisodeRole, LessonStatus, LessonText, Purpose, ReflectionKind,
     RunSpec, Scope, SegmentLabel, SettingOrigin,
@@ -13,7 +13,7 @@ const GOAL: &str = "put a hot apple in garbagecan";
 
 /// A run whose first tasks are played to learn from, and the next are explored.
 fn run(method: &str, tasks: &[(&str, &str)], calibrate: u64, explore: u64) -> RunSpec {
-    let mut run = spec(method, tasks);
+    let mut run = test_spec(method, tasks);
     run.settings = {
         let mut settings = super::super::defaults("omnireflect", PaperOrCode::Paper).1;
         settings.0.extend(run.settings.0);
@@ -32,8 +32,8 @@ fn neural(mut run: RunSpec) -> RunSpec {
 }
 
 /// A mentor that says something new at every question.
-fn play(run: RunSpec, pool: Vec<(String, LessonCommand)>) -> Play {
-    let mut play = Play::with_pool(run, pool);
+fn play(run: RunSpec, pool: Vec<(String, LessonCommand)>) -> TestRun {
+    let mut play = TestRun::with_pool(run, pool);
     let mut said = 0;
     play.mentor = Box::new(move |prompt| {
         said += 1;
@@ -68,7 +68,7 @@ fn what_is_played_to_learn_from_comes_first_and_each_once() {
         run.trials = 1;
         run.limits.steps = 1;
         let mut play = play(run, Vec::new());
-        play.script(&mut House::kitchen(GOAL), &["inventory"; 20]);
+        play.play_script(&mut FakeHousehold::kitchen(GOAL), &["inventory"; 20]);
         let played: Vec<_> =
             play.state().ended_episodes.iter().map(|p| (p.task.id.as_str(), p.role, p.trial)).collect();
         let expected =
@@ -82,7 +82,7 @@ fn what_is_played_to_learn_from_comes_first_and_each_once() {
 fn each_role_asks_for_the_kinds_it_can_bear_out() {
     let run = neural(run("react", &[("a", ""), ("a", ""), ("t", "")], 1, 1));
     let mut play = play(run, Vec::new());
-    play.script(&mut House::kitchen(GOAL), &["look"; 60]);
+    play.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
     let asked = |episode: u32| -> Vec<(u32, ReflectionKind)> {
         let of = play.prompts.iter().filter(|(_, p)| p.episode == episode);
         of.filter_map(|(_, p)| Some((p.step, p.question.filter(|q| q.purpose == Purpose::Reflect)?.kind)))
@@ -115,9 +115,9 @@ fn each_role_asks_for_the_kinds_it_can_bear_out() {
 
 #[test]
 fn rules_calibrate_without_a_model() {
-    let mut play = Play::new(run("react", &[("a", "pick_heat_then_place_in_recep"), ("t", "")], 1, 0));
-    play.script(
-        &mut House::kitchen(GOAL),
+    let mut play = TestRun::new(run("react", &[("a", "pick_heat_then_place_in_recep"), ("t", "")], 1, 0));
+    play.play_script(
+        &mut FakeHousehold::kitchen(GOAL),
         &["go to fridge 1", "take apple 2 from fridge 1", "open fridge 1", "take apple 2 from fridge 1"],
     );
     let state = play.state();
@@ -137,8 +137,8 @@ fn rules_calibrate_without_a_model() {
 #[test]
 fn a_constitution_costs_no_call() {
     // Co-operative ReAct: methods.md 5, 50 calls at most, nobody but the actor is asked.
-    let mut play = play(spec("react", &[("a", "")]), constitution());
-    play.script(&mut House::kitchen(GOAL), &["look"; 60]);
+    let mut play = play(test_spec("react", &[("a", "")]), constitution());
+    play.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
     let spent = play.state().usage;
     assert_eq!((spent.actor_calls, spent.mentor_calls), (50, 0));
     for (state, record) in &play.prompts {
@@ -155,10 +155,10 @@ fn a_constitution_costs_no_call() {
 
 #[test]
 fn both_together_begin_with_the_constitution_and_go_on_learning() {
-    let mut run = neural(spec("omnireflect", &[("a", "")]));
+    let mut run = neural(test_spec("omnireflect", &[("a", "")]));
     run.settings.set("s_freq", 0, SettingOrigin::Flag);
     let mut play = play(run, constitution());
-    play.script(&mut House::kitchen(GOAL), &["look"; 60]);
+    play.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
     let state = play.state();
     assert_eq!((state.usage.actor_calls, state.usage.mentor_calls), (50, 15));
     assert_eq!(state.pool.active_of_kind(ReflectionKind::Abstract).count(), 1 + 5);
@@ -174,11 +174,11 @@ fn both_together_begin_with_the_constitution_and_go_on_learning() {
 
 #[test]
 fn a_second_trial_keeps_the_constitution_and_begins_without_progress() {
-    let mut run = neural(spec("omnireflect", &[("a", ""), ("b", "")]));
+    let mut run = neural(test_spec("omnireflect", &[("a", ""), ("b", "")]));
     run.trials = 2;
     run.limits.steps = 3;
     let mut play = play(run, constitution());
-    play.script(&mut House::kitchen(GOAL), &["look"; 60]);
+    play.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
     let played: Vec<_> = play.state().ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial)).collect();
     assert_eq!(played, [("a", 1), ("a", 2), ("b", 1), ("b", 2)]);
     for episode in 2..=4 {

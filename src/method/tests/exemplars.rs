@@ -1,6 +1,6 @@
 //! The exemplars of neuro-symbolic generation are what the symbolic rules write in our own households.
 
-use super::super::fixture::{Play, spec};
+use super::super::fixture::{TestRun, test_spec};
 use crate::domain::{Author, ReflectionKind, SettingOrigin, StepResult};
 use crate::engine::{Command, State};
 use crate::env::Environment;
@@ -9,19 +9,19 @@ use crate::prompt::{Templates, forms, render};
 use crate::provider::rules;
 
 /// Sentences of each kind that are shown.
-const MOST: usize = 6;
+const MAX_SENTENCES: usize = 6;
 
 /// What the rules write over the first calibration task of every kind, the built-in actor acting: the lines of a kind.
-fn recorded(kind: ReflectionKind) -> String {
+fn rule_written_lines(kind: ReflectionKind) -> String {
     let games =
-        household::Kind::ALL.map(|kind| TaskId { difficulty: Difficulty::Normal, kind, seed: 900_001 });
+        household::TaskKind::ALL.map(|kind| TaskId { difficulty: Difficulty::Normal, kind, seed: 900_001 });
     let names: Vec<String> = games.iter().map(TaskId::to_string).collect();
     let tasks: Vec<(&str, &str)> = names.iter().map(|n| (n.as_str(), "")).collect();
-    let mut spec = spec("omnireflect", &tasks);
+    let mut spec = test_spec("omnireflect", &tasks);
     spec.settings.set("examples", 0, SettingOrigin::Flag);
-    let mut play = Play::new(spec);
+    let mut play = TestRun::new(spec);
     play.command(Command::Run);
-    let mut worlds = games.iter().map(|id| household::open(id).unwrap());
+    let mut worlds = games.iter().map(|id| household::open_world(id).unwrap());
     let mut world = None;
     let mut answer = |action: Option<&str>| -> StepResult {
         match action {
@@ -33,7 +33,7 @@ fn recorded(kind: ReflectionKind) -> String {
         let record = state.actor_prompts.0.as_ref().unwrap();
         Some(rules::answer(&render(state, record), record.seed))
     };
-    while play.turn(&mut answer, &mut actor) {
+    while play.advance(&mut answer, &mut actor) {
         play.prompts.clear();
     }
     let mut lines: Vec<String> = Vec::new();
@@ -46,7 +46,7 @@ fn recorded(kind: ReflectionKind) -> String {
             }
         }
     }
-    lines.truncate(MOST);
+    lines.truncate(MAX_SENTENCES);
     lines.concat()
 }
 
@@ -56,7 +56,7 @@ fn exemplars_are_what_the_rules_write() {
     let texts: toml::Table = toml::from_str(file).unwrap();
     let kinds = [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress];
     let heading = "\nReflections of this kind that rules wrote about other tasks; write in their manner:\n";
-    let written = kinds.map(|kind| format!("{heading}{}", recorded(kind)));
+    let written = kinds.map(|kind| format!("{heading}{}", rule_written_lines(kind)));
     let stand = kinds.map(|kind| {
         let name = format!("exemplars_{}", kind.name().to_lowercase());
         texts["texts"].get(&name).and_then(toml::Value::as_str).unwrap_or_default().to_owned()
@@ -71,13 +71,13 @@ fn a_neuro_symbolic_question_shows_them_and_a_pool_replaces_them() {
     use crate::prompt::PromptBuilder;
     use std::sync::Arc;
 
-    let mut run = spec("omnireflect", &[("a", "")]);
+    let mut run = test_spec("omnireflect", &[("a", "")]);
     run.mentor = "script".to_owned();
     run.limits.steps = 2;
     run.settings.set("generation", "neuro-symbolic", SettingOrigin::Flag);
-    let mut play = Play::new(run);
-    let mut house = super::super::fixture::House::kitchen("put a hot apple in garbagecan");
-    play.script(&mut house, &["look"; 2]);
+    let mut play = TestRun::new(run);
+    let mut house = super::super::fixture::FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.play_script(&mut house, &["look"; 2]);
     let example = |templates: Templates, kind| {
         let question = Some(Question::reflect(kind));
         let ask = PromptRequest { role: crate::domain::ModelRole::Mentor, question, step: 1, retry: 0 };

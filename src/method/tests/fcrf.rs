@@ -1,6 +1,6 @@
 //! FCRF: its tables, which questions follow which trial, and how the pool grows.
 
-use super::super::fixture::{House, Play, spec};
+use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use super::super::{Difficulty, PaperOrCode, defaults};
 use crate::domain::{Purpose, Question, ReflectionKind, RunSpec, Scope, SettingOrigin, StepResult, Task};
 use crate::engine::{Command, LessonCommand};
@@ -19,15 +19,15 @@ const CONTRAST: Question = Question { kind: ReflectionKind::Lesson, purpose: Pur
 const SUMMARY: Question = Question { kind: ReflectionKind::Lesson, purpose: Purpose::Summarise };
 
 fn run(tasks: &[(&str, &str)], trials: u32) -> RunSpec {
-    let mut run = spec("fcrf", tasks);
+    let mut run = test_spec("fcrf", tasks);
     run.mentor = "script".to_owned();
     run.trials = trials;
     run.limits.steps = 1;
     run
 }
 
-fn play(run: RunSpec) -> Play {
-    let mut play = Play::new(run);
+fn play(run: RunSpec) -> TestRun {
+    let mut play = TestRun::new(run);
     let mut said = 0;
     play.mentor = Box::new(move |prompt| {
         said += 1;
@@ -40,21 +40,21 @@ fn play(run: RunSpec) -> Play {
 }
 
 /// Plays to the end of the run; the episodes of these numbers are won.
-fn until_over(play: &mut Play, won: &[u32]) {
+fn play_to_end(play: &mut TestRun, won: &[u32]) {
     let mut episode = 0;
     let mut world = |action: Option<&str>| {
         if action.is_none() {
             episode += 1;
-            return House::kitchen("put a hot apple in garbagecan").reset();
+            return FakeHousehold::kitchen("put a hot apple in garbagecan").reset();
         }
         let won = won.contains(&episode);
         StepResult { done: won, won, valid: true, observation: "Well.".to_owned(), ..StepResult::default() }
     };
-    play.script_in(&mut world, &["inventory"; 1000]);
+    play.play_script_in(&mut world, &["inventory"; 1000]);
     assert!(play.state().run_over);
 }
 
-fn asked(play: &Play) -> Vec<(u32, Question)> {
+fn questions_asked(play: &TestRun) -> Vec<(u32, Question)> {
     play.prompts.iter().filter_map(|(_, p)| Some((p.episode, p.question?))).collect()
 }
 
@@ -75,10 +75,10 @@ fn the_tables_of_paper_and_code() {
             difficulty: None,
             seed: 0,
         };
-        let difficulty = Difficulty::of(&task);
+        let difficulty = Difficulty::from_task(&task);
         assert_eq!(difficulty.sum(), sum, "{kind}");
-        assert_eq!(difficulty.depths(true, 5), code, "{kind}");
-        assert_eq!(difficulty.depths(false, 5), (5.0 - paper, paper), "{kind}");
+        assert_eq!(difficulty.trials_by_depth(true, 5), code, "{kind}");
+        assert_eq!(difficulty.trials_by_depth(false, 5), (5.0 - paper, paper), "{kind}");
     }
 }
 
@@ -100,23 +100,23 @@ fn simple_trials_come_first_and_in_depth_ones_need_a_pool() {
         let tip = crate::domain::LessonText::plain("Open before you take.");
         let wish = LessonCommand::add(ReflectionKind::Lesson, Scope::Environment, tip, String::new());
         play.command(Command::Lesson(wish));
-        until_over(&mut play, &[]);
-        let questions: Vec<Question> = asked(&play).into_iter().map(|(_, q)| q).collect();
+        play_to_end(&mut play, &[]);
+        let questions: Vec<Question> = questions_asked(&play).into_iter().map(|(_, q)| q).collect();
         assert_eq!(questions, expected.into_iter().flatten().copied().collect::<Vec<_>>(), "{kind} {table}");
     }
     // Without a pool there is no tip to take, and the plan is built of the experience alone.
     let mut play = play(run(&[("a", TWO)], 2));
-    until_over(&mut play, &[]);
-    assert_eq!(asked(&play), [(1, EXPERIENCE), (1, BUILD)]);
+    play_to_end(&mut play, &[]);
+    assert_eq!(questions_asked(&play), [(1, EXPERIENCE), (1, BUILD)]);
 }
 
 #[test]
 fn a_corrected_task_adds_a_lesson_that_a_later_tip_is_linked_to() {
     // a fails and is corrected in its second trial (episode 3); b fails twice and takes the tip.
     let mut play = play(run(&[("a", TWO), ("b", TWO)], 3));
-    until_over(&mut play, &[3]);
+    play_to_end(&mut play, &[3]);
     assert_eq!(
-        asked(&play),
+        questions_asked(&play),
         [
             (1, EXPERIENCE),
             (1, BUILD),
@@ -146,7 +146,7 @@ fn the_actor_sees_the_last_three_reflections_trial_by_trial() {
     let mut run = run(&[("a", PUT)], 5);
     run.settings.set("k_table", "code", SettingOrigin::Flag);
     let mut play = play(run);
-    until_over(&mut play, &[]);
+    play_to_end(&mut play, &[]);
     let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
     let body = render(state, record).body();
     let memory: Vec<&str> = body.lines().filter(|l| l.starts_with("- ") && l.contains("number")).collect();
@@ -176,17 +176,17 @@ fn parts_can_be_left_out_and_the_pool_can_be_a_persons() {
         let mut run = run(&[("a", TWO)], 2);
         run.settings.set(name, value, SettingOrigin::Flag);
         let mut play = play(run);
-        until_over(&mut play, &[2]);
-        let questions: Vec<Question> = asked(&play).into_iter().map(|(_, q)| q).collect();
+        play_to_end(&mut play, &[2]);
+        let questions: Vec<Question> = questions_asked(&play).into_iter().map(|(_, q)| q).collect();
         assert_eq!(questions, expected, "{name}");
     }
     // Two lessons are worth a summary, once, after the trial in which the second came.
     let mut run = run(&[("a", TWO), ("b", TWO), ("c", TWO)], 3);
     run.settings.set("lesson_pool", "summary", SettingOrigin::Flag);
     let mut play = play(run);
-    until_over(&mut play, &[4, 5]);
+    play_to_end(&mut play, &[4, 5]);
     let summaries: Vec<u32> =
-        asked(&play).into_iter().filter(|(_, q)| *q == SUMMARY).map(|(e, _)| e).collect();
+        questions_asked(&play).into_iter().filter(|(_, q)| *q == SUMMARY).map(|(e, _)| e).collect();
     assert_eq!(summaries, [6], "after the second trial of c; the pool of one lesson that is left needs none");
 }
 
@@ -195,7 +195,7 @@ fn the_runner_is_reflexions() {
     let (limits, settings, loops) = defaults("fcrf", PaperOrCode::Code);
     assert_eq!((limits.steps, loops), (49, true));
     assert_eq!(settings.number("memory", 0), 3);
-    assert_eq!(super::super::trials("fcrf"), 5);
+    assert_eq!(super::super::default_trials("fcrf"), 5);
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about(
         ("0: Open it first.", None, "Open it first.", "names lesson 0, and 2 were shown"),
     ];
     for (reply, linked, words, complaint) in cases {
-        let mut play = Play::new(run(&[("a", TWO)], 2));
+        let mut play = TestRun::new(run(&[("a", TWO)], 2));
         play.mentor = Box::new(|prompt| match prompt.question {
             Some(TIP) => (*reply).to_owned(),
             _ => "Something.".to_owned(),
@@ -228,7 +228,7 @@ fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about(
                 String::new(),
             )));
         }
-        until_over(&mut play, &[]);
+        play_to_end(&mut play, &[]);
         let state = play.state();
         let pool: Vec<_> = state.pool.visible_of_kind(ReflectionKind::Lesson).collect();
         let tip = pool.iter().find(|l| l.scope == Scope::Task).unwrap();
@@ -264,7 +264,7 @@ fn a_whole_run_costs_what_its_tables_say() {
             let wish = LessonCommand::add(ReflectionKind::Lesson, Scope::Environment, tip, String::new());
             play.command(Command::Lesson(wish));
         }
-        until_over(&mut play, &[]);
+        play_to_end(&mut play, &[]);
         let spent = play.state().usage;
         assert_eq!((spent.actor_calls, spent.mentor_calls), (250, calls), "{kind} {table} {pool}");
     }

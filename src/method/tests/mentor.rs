@@ -1,7 +1,7 @@
 //! What follows from who the mentor is, and when it is never asked.
 
-use super::super::fixture::spec;
-use super::super::{follow, switched, unasked};
+use super::super::fixture::test_spec;
+use super::super::{derive_generation, switch_model, unused_mentor_reason};
 use crate::domain::{ModelRole, RunSpec, SettingOrigin};
 use serde_json::json;
 
@@ -31,26 +31,26 @@ fn a_model_that_is_named_as_mentor_makes_generation_neural_where_nobody_set_it()
         ("symbolic", Some(("neural", Mentor)), false, ("symbolic", BuiltIn)),
     ];
     for (mentor, before, preset, want) in cases {
-        let mut run = spec("omnireflect", &[("a", "")]);
+        let mut run = test_spec("omnireflect", &[("a", "")]);
         if let Some((value, origin)) = before {
             run.settings.set("generation", value, origin);
         }
         if preset {
             run.settings.set("preset", "some", Flag);
         }
-        follow(mentor, &mut run.settings);
+        derive_generation(mentor, &mut run.settings);
         assert_eq!(generation(&run), want, "{mentor} {before:?} {preset}");
     }
     // A fork, the model box and `--plain` switch a mentor there and back.
-    let run = spec("omnireflect", &[("a", "")]);
-    let other = switched(&run, ModelRole::Mentor, "openai:m");
+    let run = test_spec("omnireflect", &[("a", "")]);
+    let other = switch_model(&run, ModelRole::Mentor, "openai:m");
     assert_eq!(generation(&other), ("neural", Mentor));
     assert_eq!(json!(other.settings.0["generation"]), json!({"value": "neural", "origin": "mentor"}));
-    assert_eq!(switched(&other, ModelRole::Mentor, "symbolic").settings, run.settings);
+    assert_eq!(switch_model(&other, ModelRole::Mentor, "symbolic").settings, run.settings);
     // A method without the setting gets none.
     assert_eq!(
-        switched(&spec("fcrf", &[]), ModelRole::Mentor, "openai:m").settings,
-        spec("fcrf", &[]).settings
+        switch_model(&test_spec("fcrf", &[]), ModelRole::Mentor, "openai:m").settings,
+        test_spec("fcrf", &[]).settings
     );
 }
 
@@ -98,15 +98,15 @@ fn a_mentor_that_no_setting_lets_be_asked_is_told_with_the_setting_that_changes_
         ("planning", 1, &[], &[]),
     ];
     for (method, trials, settings, want) in cases {
-        let mut run = spec(method, &[("a", ""), ("b", "")]);
+        let mut run = test_spec(method, &[("a", ""), ("b", "")]);
         run.trials = *trials;
         for (name, value) in *settings {
             let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
             run.settings.set(name, value, SettingOrigin::Flag);
         }
-        assert_eq!(unasked(&run), None, "{method}: the rules answer themselves");
+        assert_eq!(unused_mentor_reason(&run), None, "{method}: the rules answer themselves");
         run.mentor = "openai:m".to_owned();
-        let told = unasked(&run);
+        let told = unused_mentor_reason(&run);
         assert_eq!(told.is_some(), !want.is_empty(), "{method} {settings:?}: {told:?}");
         if let Some(told) = told {
             assert!(told.starts_with("the mentor openai:m will not be asked: "), "{told}");

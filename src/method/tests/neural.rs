@@ -1,6 +1,6 @@
 //! OmniReflect with a mentor: when it is asked (Algorithm 1), what its words become, and what a whole run costs.
 
-use super::super::fixture::{House, Play, spec};
+use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
     LessonOrigin, LessonStatus, LessonText, PromptRecord, Purpose, Question, ReflectionKind, RunSpec, Scope,
     SegmentLabel, SettingOrigin,
@@ -9,14 +9,14 @@ use crate::engine::{Command, LessonCommand};
 use crate::prompt::render;
 
 fn neural(tasks: &[(&str, &str)]) -> RunSpec {
-    let mut run = spec("omnireflect", tasks);
+    let mut run = test_spec("omnireflect", tasks);
     run.settings.set("generation", "neural", SettingOrigin::Flag);
     run
 }
 
 /// A play in which every reflection says something new, and every summary one sentence.
-fn play(run: RunSpec) -> Play {
-    let mut play = Play::new(run);
+fn play(run: RunSpec) -> TestRun {
+    let mut play = TestRun::new(run);
     let mut said = 0;
     play.mentor = Box::new(move |prompt: &PromptRecord| {
         said += 1;
@@ -35,7 +35,7 @@ fn play(run: RunSpec) -> Play {
 }
 
 /// The questions of a play, with the step each came after.
-fn asked(play: &Play) -> Vec<(u32, Question)> {
+fn questions_asked(play: &TestRun) -> Vec<(u32, Question)> {
     play.prompts.iter().filter_map(|(_, p)| Some((p.step, p.question?))).collect()
 }
 
@@ -53,11 +53,11 @@ fn the_mentor_is_asked_by_the_clock_of_algorithm_1() {
         run.settings.set("offset", *offset, SettingOrigin::Flag);
         run.settings.set("r_freq", *every, SettingOrigin::Flag);
         let mut play = play(run);
-        play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
+        play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
         let kinds = [ReflectionKind::Error, ReflectionKind::Abstract, ReflectionKind::Progress];
         let expected: Vec<_> =
             turns.iter().flat_map(|t| kinds.map(|kind| (*t, Question::reflect(kind)))).collect();
-        assert_eq!(asked(&play), expected, "offset {offset}, every {every}");
+        assert_eq!(questions_asked(&play), expected, "offset {offset}, every {every}");
     }
 }
 
@@ -66,11 +66,11 @@ fn a_whole_episode_costs_what_the_paper_says() {
     // methods.md 5: 50 turns and 5 rounds of 3 kinds; symbolic generation and ReAct ask nobody but the actor.
     for (run, calls) in [
         (neural(&[("a", "")]), (50, 15)),
-        (spec("omnireflect", &[("a", "")]), (50, 0)),
-        (spec("react", &[("a", "")]), (50, 0)),
+        (test_spec("omnireflect", &[("a", "")]), (50, 0)),
+        (test_spec("react", &[("a", "")]), (50, 0)),
     ] {
         let mut play = play(run);
-        play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
+        play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
         let spent = play.state().usage;
         assert_eq!((spent.actor_calls, spent.mentor_calls), calls);
         assert!(play.state().run_over);
@@ -92,7 +92,7 @@ fn a_summary_after_every_tenth_task_replaces_what_it_was_shown() {
         String::new(),
     );
     play.command(Command::Lesson(own));
-    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
+    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 60]);
     let state = play.state();
     let in_force = |kind| state.pool.active_of_kind(kind).map(|l| l.text().text.as_str()).collect::<Vec<_>>();
     assert_eq!(in_force(ReflectionKind::Abstract), ["Mine.", "In short."]);
@@ -103,7 +103,7 @@ fn a_summary_after_every_tenth_task_replaces_what_it_was_shown() {
     let retired =
         state.pool.all().filter(|l| l.kind == ReflectionKind::Abstract && l.status == LessonStatus::Retired);
     assert_eq!(retired.count(), 10);
-    let last: Vec<Question> = asked(&play).iter().rev().take(2).map(|(_, q)| *q).collect();
+    let last: Vec<Question> = questions_asked(&play).iter().rev().take(2).map(|(_, q)| *q).collect();
     assert!(last.iter().all(|q| q.purpose == Purpose::Summarise), "{last:?}");
     assert_eq!(state.usage.mentor_calls, 10 * 3 + 2);
 }
@@ -124,7 +124,7 @@ fn a_lesson_that_a_summary_says_again_word_for_word_stays() {
         }
         _ => "[]".to_owned(),
     });
-    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
+    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
     let lessons: Vec<_> = play.state().pool.active_of_kind(ReflectionKind::Abstract).collect();
     let texts: Vec<_> = lessons.iter().map(|l| l.text().text.as_str()).collect();
     assert_eq!(texts, ["Said 2.", "In short."]);
@@ -144,7 +144,7 @@ fn an_unusable_summary_keeps_the_old_list_and_says_so() {
         let summary = prompt.question.is_some_and(|q| q.purpose == Purpose::Summarise);
         if summary { String::new() } else { format!("['Said {said}.']") }
     });
-    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
+    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
     let state = play.state();
     assert_eq!(state.pool.active_of_kind(ReflectionKind::Abstract).count(), 2);
     let told = state.reflections.iter().filter(|r| r.purpose == Purpose::Summarise);
@@ -160,7 +160,7 @@ fn progress_is_replaced_or_appended_and_ends_with_its_episode() {
         run.settings.set("progress", how, SettingOrigin::Flag);
         run.limits.steps = 12;
         let mut play = play(run);
-        play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 12]);
+        play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 12]);
         assert_eq!(play.state().pool.active_of_kind(ReflectionKind::Progress).count(), lessons, "{how}");
     }
 }
@@ -171,8 +171,8 @@ fn kinds_can_be_switched_off() {
     run.settings.set("kind_error", false, SettingOrigin::Flag);
     run.limits.steps = 5;
     let mut play = play(run);
-    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 5]);
-    let kinds: Vec<ReflectionKind> = asked(&play).iter().map(|(_, q)| q.kind).collect();
+    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 5]);
+    let kinds: Vec<ReflectionKind> = questions_asked(&play).iter().map(|(_, q)| q.kind).collect();
     assert_eq!(kinds, [ReflectionKind::Abstract, ReflectionKind::Progress]);
 }
 
@@ -181,7 +181,7 @@ fn the_mentors_prompt_has_the_world_the_constitution_the_task_and_the_turns() {
     let mut run = neural(&[("a", "")]);
     run.limits.steps = 12;
     let mut play = play(run);
-    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 12]);
+    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 12]);
     let (state, record) = play.prompts.iter().filter(|(_, p)| p.question.is_some()).nth(3).unwrap();
     assert_eq!((record.step, record.question), (11, Some(Question::reflect(ReflectionKind::Error))));
     let prompt = render(state, record);
@@ -209,7 +209,7 @@ fn a_constitution_costs_nothing_and_a_whole_run_what_the_paper_says() {
     let ten: Vec<String> = (0..10).map(|n| format!("t{n}")).collect();
     let ten: Vec<(&str, &str)> = ten.iter().map(|t| (t.as_str(), "")).collect();
     for (run, calls) in [
-        (spec("react", &[("a", "")]), (50, 0)),
+        (test_spec("react", &[("a", "")]), (50, 0)),
         (neural(&[("a", "")]), (50, 15)),
         (neural(&ten), (500, 10 * 15 + 2)),
     ] {
@@ -222,9 +222,9 @@ fn a_constitution_costs_nothing_and_a_whole_run_what_the_paper_says() {
             lesson(ReflectionKind::Error, "Ran in circles."),
         ];
         let said = play(run.clone()).mentor;
-        let mut play = Play::with_pool(run, pool);
+        let mut play = TestRun::with_pool(run, pool);
         play.mentor = said;
-        play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["look"; 600]);
+        play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 600]);
         let spent = play.state().usage;
         assert_eq!((spent.actor_calls, spent.mentor_calls), calls);
         let (state, first) = &play.prompts[0];

@@ -1,7 +1,7 @@
 //! Planning-only: one call an attempt, the plan's actions in their order, and a stand-in that needs no model.
 
-use super::super::fixture::{House, Play, spec};
-use super::super::{PaperOrCode, UnknownMethod, defaults, policy, trials};
+use super::super::fixture::{FakeHousehold, TestRun, test_spec};
+use super::super::{PaperOrCode, UnknownMethod, build_policy, default_trials, defaults};
 use crate::domain::{Autonomy, EndReason, LessonText, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin};
 use crate::engine::{Command, Event, LessonCommand};
 use crate::prompt::{Templates, render};
@@ -10,24 +10,24 @@ use std::sync::Arc;
 const HEAT: &str = "pick_heat_then_place_in_recep";
 
 fn run(trials: u32) -> RunSpec {
-    let mut run = spec("planning", &[("a", HEAT)]);
+    let mut run = test_spec("planning", &[("a", HEAT)]);
     run.mentor = "script".to_owned();
     run.trials = trials;
     run
 }
 
-fn play(run: RunSpec, reply: &'static str) -> Play {
-    let mut play = Play::new(run);
+fn play(run: RunSpec, reply: &'static str) -> TestRun {
+    let mut play = TestRun::new(run);
     play.mentor = Box::new(move |_| reply.to_owned());
     play
 }
 
-fn house() -> House {
-    House::kitchen("put a hot apple in garbagecan")
+fn household() -> FakeHousehold {
+    FakeHousehold::kitchen("put a hot apple in garbagecan")
 }
 
 /// The actions of an episode, in the order in which they ran.
-fn taken(play: &Play, episode: u32) -> Vec<String> {
+fn actions_taken(play: &TestRun, episode: u32) -> Vec<String> {
     let mut now = 0;
     let mut actions = Vec::new();
     for envelope in &play.journal {
@@ -44,15 +44,15 @@ const PLAN: &str = "Here is the plan:\n1. go to fridge 1\n2. dance\n3. > look\nt
 
 #[test]
 fn an_attempt_costs_one_call_and_takes_the_plan_to_its_end() {
-    let mut play = play(run(trials("planning")), PLAN);
-    play.script(&mut house(), &[]);
+    let mut play = play(run(default_trials("planning")), PLAN);
+    play.play_script(&mut household(), &[]);
     let state = play.state();
     assert!(state.run_over);
     // FCRF V-A: five rounds of planning; a call each, and none to an actor.
     assert_eq!((state.ended_episodes.len(), state.usage.mentor_calls, state.usage.actor_calls), (5, 5, 0));
     for episode in 1..=5 {
         assert_eq!(
-            taken(&play, episode),
+            actions_taken(&play, episode),
             ["go to fridge 1", "dance", "look"],
             "what cannot be done is passed over"
         );
@@ -69,10 +69,10 @@ fn the_cap_ends_a_long_plan_and_an_empty_one_ends_at_once() {
     let mut long = run(1);
     long.limits.steps = 2;
     let mut long = play(long, PLAN);
-    long.script(&mut house(), &[]);
+    long.play_script(&mut household(), &[]);
     assert_eq!(long.state().ended_episodes.last().unwrap().reason, EndReason::StepLimit);
     let mut empty = play(run(2), "");
-    empty.script(&mut house(), &[]);
+    empty.play_script(&mut household(), &[]);
     let state = empty.state();
     let ended: Vec<_> = state.ended_episodes.iter().map(|p| (p.reason, p.steps)).collect();
     assert_eq!(ended, [(EndReason::PlanEnd, 0); 2]);
@@ -84,16 +84,16 @@ fn who_confirms_sees_each_action_of_the_plan_and_may_change_it() {
     let mut confirmed = run(1);
     confirmed.autonomy = Autonomy::Confirm;
     let mut play = play(confirmed, PLAN);
-    play.script(&mut house(), &[]);
-    let step = |play: &Play| play.state().step_awaiting_decision().and_then(|s| s.proposed.clone());
-    let line = |play: &Play| super::super::plan_line(play.state()).map(|l| l.1);
+    play.play_script(&mut household(), &[]);
+    let step = |play: &TestRun| play.state().step_awaiting_decision().and_then(|s| s.proposed.clone());
+    let line = |play: &TestRun| super::super::current_plan_line(play.state()).map(|l| l.1);
     assert_eq!(step(&play).as_deref(), Some("go to fridge 1"));
     assert_eq!(line(&play), Some(1));
     let refused = play.engine.decide(&crate::engine::Input::Command(Command::AskAgain)).unwrap_err();
     assert!(refused.message.contains("it stands in the plan"), "{refused:?}");
     assert!(play.engine.decide(&crate::engine::Input::Command(Command::Reject("no".to_owned()))).is_err());
     play.command(Command::Approve);
-    play.script(&mut house(), &[]);
+    play.play_script(&mut household(), &[]);
     assert_eq!(step(&play).as_deref(), Some("dance"), "`Run` approved it and the next one waits");
     assert_eq!(line(&play), Some(2));
     // Line 3 is the action of turn 3, also when the words were changed meanwhile.
@@ -103,8 +103,8 @@ fn who_confirms_sees_each_action_of_the_plan_and_may_change_it() {
     play.command(Command::SetAutonomy(Autonomy::Human));
     play.command(Command::Act("look".to_owned()));
     play.command(Command::SetAutonomy(Autonomy::Auto));
-    play.script(&mut house(), &[]);
-    let ran = taken(&play, 1);
+    play.play_script(&mut household(), &[]);
+    let ran = actions_taken(&play, 1);
     assert_eq!(ran[ran.len() - 2..], ["inventory", "look"], "{ran:?}");
     assert!(play.state().ended_episodes.last().unwrap().assisted);
 }
@@ -115,7 +115,7 @@ fn the_next_plan_is_told_of_the_last_attempt_where_the_setting_says_so() {
         let mut run = run(2);
         run.settings.set("replan", word, SettingOrigin::Flag);
         let mut play = play(run, PLAN);
-        play.script(&mut house(), &[]);
+        play.play_script(&mut household(), &[]);
         let (state, record) = play.prompts.last().unwrap();
         assert_eq!(record.episode, 2);
         let prompt = render(state, record);
@@ -130,17 +130,17 @@ fn the_next_plan_is_told_of_the_last_attempt_where_the_setting_says_so() {
 fn the_stand_in_plans_a_household_task_and_says_where_it_cannot() {
     let mut run = run(5);
     run.mentor = "symbolic".to_owned();
-    let mut play = Play::new(run.clone());
-    play.script(&mut house(), &[]);
+    let mut play = TestRun::new(run.clone());
+    play.play_script(&mut household(), &[]);
     let state = play.state();
     assert!(state.run_over && state.usage.mentor_calls == 0, "no model is asked");
-    let ran = taken(&play, 1);
+    let ran = actions_taken(&play, 1);
     assert!(ran.iter().any(|a| a.starts_with("take apple 1 from ")), "{ran:?}");
     assert!(ran.len() <= run.limits.steps as usize);
     for (mentor, env, why) in [("none", "household", "there is none"), ("symbolic", "pddl", "task of pddl")] {
         run.mentor = mentor.to_owned();
         run.tasks[0].env = env.to_owned();
-        let error = policy(&run, Arc::new(Templates::builtin())).err().unwrap();
+        let error = build_policy(&run, Arc::new(Templates::builtin())).err().unwrap();
         assert!(matches!(error, UnknownMethod::NoPlanner(_)), "{error}");
         assert!(error.to_string().contains(why), "{error}");
     }
@@ -149,7 +149,7 @@ fn the_stand_in_plans_a_household_task_and_says_where_it_cannot() {
 
 #[test]
 fn lines_of_a_plan_are_numbered_where_they_are_actions() {
-    let lines = super::super::plan_lines(PLAN);
+    let lines = super::super::numbered_plan_lines(PLAN);
     let numbers: Vec<Option<u32>> = lines.iter().map(|l| l.0).collect();
     assert_eq!(numbers, [None, Some(1), Some(2), Some(3), None]);
     assert_eq!(lines[1].1, "go to fridge 1");

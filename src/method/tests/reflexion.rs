@@ -1,6 +1,6 @@
 //! Reflexion: whole runs counted against the papers' arithmetic, and what its memory shows.
 
-use super::super::fixture::{House, Play, spec};
+use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use super::super::{PaperOrCode, defaults};
 use crate::domain::{
     FailureKind, LessonStatus, Question, ReflectionKind, RunSpec, SegmentLabel, SettingOrigin, StepResult,
@@ -8,15 +8,15 @@ use crate::domain::{
 use crate::prompt::render;
 
 fn run(tasks: &[(&str, &str)], trials: u32) -> RunSpec {
-    let mut run = spec("reflexion", tasks);
+    let mut run = test_spec("reflexion", tasks);
     run.mentor = "script".to_owned();
     run.trials = trials;
     run.loop_detector = false;
     run
 }
 
-fn play(run: RunSpec) -> Play {
-    let mut play = Play::new(run);
+fn play(run: RunSpec) -> TestRun {
+    let mut play = TestRun::new(run);
     let mut said = 0;
     play.mentor = Box::new(move |_| {
         said += 1;
@@ -26,8 +26,8 @@ fn play(run: RunSpec) -> Play {
 }
 
 /// Plays a run in which nothing is ever won.
-fn lose(play: &mut Play) {
-    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["inventory"; 1000]);
+fn play_and_lose(play: &mut TestRun) {
+    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["inventory"; 1000]);
     assert!(play.state().run_over);
 }
 
@@ -40,7 +40,7 @@ fn fifteen_trials_cost_what_the_papers_say() {
         assert!(loops, "Reflexion's runner stops at two equal actions");
         (run.limits, run.settings) = (limits, settings);
         let mut play = play(run);
-        lose(&mut play);
+        play_and_lose(&mut play);
         let spent = play.state().usage;
         assert_eq!((spent.actor_calls, spent.mentor_calls), calls, "{reading:?}");
     }
@@ -56,12 +56,12 @@ fn tasks_are_played_trial_by_trial_and_a_solved_one_rests() {
     let mut world = |action: Option<&str>| {
         if action.is_none() {
             episodes += 1;
-            return House::kitchen("put a hot apple in garbagecan").reset();
+            return FakeHousehold::kitchen("put a hot apple in garbagecan").reset();
         }
         let won = episodes == 2;
         StepResult { done: won, won, valid: true, observation: "Done.".to_owned(), ..StepResult::default() }
     };
-    play.script_in(&mut world, &["inventory"; 1000]);
+    play.play_script_in(&mut world, &["inventory"; 1000]);
     let played: Vec<_> =
         play.state().ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial, p.won)).collect();
     assert_eq!(played, [("a", 1, false), ("b", 1, true), ("a", 2, false), ("a", 3, false)]);
@@ -72,7 +72,7 @@ fn the_last_three_plans_of_this_task_are_shown() {
     let mut run = run(&[("a", ""), ("b", "")], 6);
     run.limits.steps = 1;
     let mut play = play(run);
-    lose(&mut play);
+    play_and_lose(&mut play);
     let shown = |episode: u32| -> Vec<String> {
         let (state, record) =
             play.prompts.iter().find(|(_, p)| p.episode == episode && p.question.is_none()).unwrap();
@@ -101,7 +101,7 @@ fn strategies_say_what_a_new_trial_is_told() {
         run.limits.steps = 2;
         run.settings.set("strategy", strategy, SettingOrigin::Flag);
         let mut play = play(run);
-        lose(&mut play);
+        play_and_lose(&mut play);
         assert_eq!(play.state().usage.mentor_calls, calls, "{strategy}");
         let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
         let prompt = render(state, record);
@@ -122,7 +122,7 @@ fn a_plan_is_about_its_task_and_is_asked_after_the_attempt_it_is_about() {
     let mut run = run(&[("a", "")], 2);
     run.limits.steps = 3;
     let mut play = play(run);
-    lose(&mut play);
+    play_and_lose(&mut play);
     let (state, record) = play.prompts.iter().find(|(_, p)| p.question.is_some()).unwrap();
     assert_eq!(
         (record.episode, record.step, record.question),
@@ -139,9 +139,9 @@ fn symbolic_rules_write_plans_where_they_are_the_mentor() {
     let mut run = run(&[("a", "")], 2);
     run.mentor = "symbolic".to_owned();
     run.limits.steps = 3;
-    let mut play = Play::new(run);
-    play.script(
-        &mut House::kitchen("put a hot apple in garbagecan"),
+    let mut play = TestRun::new(run);
+    play.play_script(
+        &mut FakeHousehold::kitchen("put a hot apple in garbagecan"),
         &["take apple 1", "open fridge 1", "inventory", "inventory", "inventory", "inventory"],
     );
     let state = play.state();
@@ -167,8 +167,8 @@ fn an_empty_reply_is_asked_again_warmer_and_then_is_a_failed_call_but_without_a_
         run.limits.steps = 1;
         let mut play = play(run);
         play.engine.policy.is_attended = attended;
-        play.script(
-            &mut House::kitchen("put a hot apple in garbagecan"),
+        play.play_script(
+            &mut FakeHousehold::kitchen("put a hot apple in garbagecan"),
             &["", "", "ok", "", "", "", "never asked"],
         );
         let rungs: Vec<u32> = play
@@ -203,7 +203,7 @@ fn a_session_from_before_keep_attempts_shows_its_last_attempts_still() {
         run.limits.steps = 2;
         run.settings.set("strategy", strategy, SettingOrigin::Flag);
         let mut play = play(run);
-        lose(&mut play);
+        play_and_lose(&mut play);
         // As an older program wrote it: the strategy alone decided.
         let old = play.journal.iter().map(|envelope| {
             let mut written = serde_json::to_value(envelope).unwrap();

@@ -1,6 +1,6 @@
 //! Sweet&Sour: both buffers after each line of its algorithm.
 
-use super::super::fixture::{House, Play, spec};
+use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
     LessonStatus, Question, ReflectionKind, RunSpec, Scope, SettingOrigin, StepResult, Transition,
 };
@@ -8,15 +8,15 @@ use crate::engine::State;
 use crate::prompt::render;
 
 fn run(trials: u32) -> RunSpec {
-    let mut run = spec("sweet_sour", &[("a", "")]);
+    let mut run = test_spec("sweet_sour", &[("a", "")]);
     run.mentor = "script".to_owned();
     run.trials = trials;
     run.limits.steps = 4;
     run
 }
 
-fn play(run: RunSpec) -> Play {
-    let mut play = Play::new(run);
+fn play(run: RunSpec) -> TestRun {
+    let mut play = TestRun::new(run);
     let mut said = 0;
     play.mentor = Box::new(move |prompt| {
         said += 1;
@@ -26,12 +26,12 @@ fn play(run: RunSpec) -> Play {
 }
 
 /// A world in which the second turn reaches a sub-goal, and the fourth the goal in the episodes that are won.
-fn world(won: &[u32]) -> impl FnMut(Option<&str>) -> StepResult + '_ {
+fn scripted_world(won: &[u32]) -> impl FnMut(Option<&str>) -> StepResult + '_ {
     let (mut episode, mut step) = (0, 0);
     move |action| {
         let Some(_) = action else {
             (episode, step) = (episode + 1, 0);
-            return House::kitchen("put a hot apple in garbagecan").reset();
+            return FakeHousehold::kitchen("put a hot apple in garbagecan").reset();
         };
         step += 1;
         let wins = step == 4 && won.contains(&episode);
@@ -58,7 +58,7 @@ fn world(won: &[u32]) -> impl FnMut(Option<&str>) -> StepResult + '_ {
 }
 
 /// Short-term and long-term memory.
-fn memories(state: &State) -> (Vec<&str>, Vec<&str>) {
+fn short_and_long_term(state: &State) -> (Vec<&str>, Vec<&str>) {
     let of = |short: bool| -> Vec<&str> {
         let all = state.pool.all().filter(|l| l.is_active() && (l.scope == Scope::Episode) == short);
         all.map(|l| l.text().text.as_str()).collect()
@@ -67,14 +67,14 @@ fn memories(state: &State) -> (Vec<&str>, Vec<&str>) {
 }
 
 /// Episode and step of a prompt, and the memories it saw: short-term, long-term.
-type Before<'a> = ((u32, u32), Vec<&'a str>, Vec<&'a str>);
+type MemoriesBefore<'a> = ((u32, u32), Vec<&'a str>, Vec<&'a str>);
 
 /// The memories before each prompt of the actor.
-fn story(play: &Play) -> Vec<Before<'_>> {
+fn memories_before_prompts(play: &TestRun) -> Vec<MemoriesBefore<'_>> {
     let actors = play.prompts.iter().filter(|(_, p)| p.question.is_none());
     actors
         .map(|(state, p)| {
-            let (short, long) = memories(state);
+            let (short, long) = short_and_long_term(state);
             ((p.episode, p.step), short, long)
         })
         .collect()
@@ -84,10 +84,13 @@ fn story(play: &Play) -> Vec<Before<'_>> {
 fn the_buffers_after_each_line_of_algorithm_1() {
     // Three attempts; the second reaches the goal, so there is no third.
     let mut play = play(run(3));
-    play.script_in(&mut world(&[2]), &["inventory", "look around", "wait here", "go on"].repeat(3));
+    play.play_script_in(
+        &mut scripted_world(&[2]),
+        &["inventory", "look around", "wait here", "go on"].repeat(3),
+    );
     let none: Vec<&str> = Vec::new();
     assert_eq!(
-        story(&play),
+        memories_before_prompts(&play),
         [
             ((1, 1), none.clone(), none.clone()),
             ((1, 2), none.clone(), none.clone()),
@@ -102,7 +105,7 @@ fn the_buffers_after_each_line_of_algorithm_1() {
         ]
     );
     // Line 18: the goal was reached, so short-term memory becomes long-term; the goal itself is a sub-goal too.
-    let (short, long) = memories(play.state());
+    let (short, long) = short_and_long_term(play.state());
     assert!(short.is_empty());
     assert_eq!(long, ["Negative 2.", "Positive 3.", "Positive 4."]);
     assert_eq!(play.state().ended_episodes.len(), 2);
@@ -111,7 +114,7 @@ fn the_buffers_after_each_line_of_algorithm_1() {
 #[test]
 fn a_memory_is_a_tuple_and_is_shown_as_one() {
     let mut play = play(run(1));
-    play.script_in(&mut world(&[]), &["inventory", "look around", "wait here", "go on"]);
+    play.play_script_in(&mut scripted_world(&[]), &["inventory", "look around", "wait here", "go on"]);
     let lesson = play.state().pool.all().find(|l| l.kind == ReflectionKind::Positive).unwrap();
     let moment =
         Transition { observation: "Turn 1.".to_owned(), action: "look around".to_owned(), reward: 0.25 };
@@ -135,9 +138,12 @@ fn readings_and_ablations() {
         let mut run = run(2);
         run.settings.set(name, value, SettingOrigin::Flag);
         let mut play = play(run);
-        play.script_in(&mut world(&[]), &["inventory", "look around", "wait here", "go on"].repeat(2));
+        play.play_script_in(
+            &mut scripted_world(&[]),
+            &["inventory", "look around", "wait here", "go on"].repeat(2),
+        );
         // What is of scope episode is forgotten when the next episode begins; here none does.
-        let (_, long) = memories(play.state());
+        let (_, long) = short_and_long_term(play.state());
         assert_eq!(long, expected, "{name}");
     }
 }
@@ -149,7 +155,10 @@ fn the_reward_goes_on_over_attempts_unless_the_setting_says_otherwise() {
         run.tasks.push(crate::domain::Task { id: "b".to_owned(), ..run.tasks[0].clone() });
         run.settings.set("reward_carries", carries, SettingOrigin::Flag);
         let mut play = play(run);
-        play.script_in(&mut world(&[1]), &["inventory", "look around", "wait here", "go on"].repeat(2));
+        play.play_script_in(
+            &mut scripted_world(&[1]),
+            &["inventory", "look around", "wait here", "go on"].repeat(2),
+        );
         let negative = Some(Question::reflect(ReflectionKind::Negative));
         let (state, record) = play.prompts.iter().find(|(_, p)| p.question == negative).unwrap();
         let body = render(state, record).body();
@@ -160,14 +169,14 @@ fn the_reward_goes_on_over_attempts_unless_the_setting_says_otherwise() {
 #[test]
 fn a_memory_that_is_switched_off_is_not_carried_over() {
     let mut play = play(run(1));
-    play.script_in(&mut world(&[]), &["inventory", "look around"]);
+    play.play_script_in(&mut scripted_world(&[]), &["inventory", "look around"]);
     let id = play.state().pool.all().next().unwrap().id.clone();
     let off = crate::engine::LessonCommand::Status { id, status: LessonStatus::Off };
     play.command(crate::engine::Command::Lesson(off));
-    let mut left = world(&[1]);
+    let mut left = scripted_world(&[1]);
     // The same world goes on at its third turn.
     (0..3).for_each(|n| drop(left(if n == 0 { None } else { Some("x") })));
-    play.script_in(&mut left, &["wait here", "go on"]);
-    let (_, long) = memories(play.state());
+    play.play_script_in(&mut left, &["wait here", "go on"]);
+    let (_, long) = short_and_long_term(play.state());
     assert_eq!(long, ["Positive 2."]);
 }

@@ -1,19 +1,19 @@
 //! Replies that the token limit cut off: what of them counts.
 
-use super::super::fixture::{House, Play, spec};
+use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{Purpose, ReflectionKind, SettingOrigin, Truncation};
 use crate::engine::{Command, Event};
 
 const GOAL: &str = "put a hot apple in garbagecan";
 
 fn neural(tasks: &[(&str, &str)]) -> crate::domain::RunSpec {
-    let mut run = spec("omnireflect", tasks);
+    let mut run = test_spec("omnireflect", tasks);
     run.settings.set("generation", "neural", SettingOrigin::Flag);
     run.mentor = "script".to_owned();
     run
 }
 
-fn in_force(play: &Play, kind: ReflectionKind) -> Vec<String> {
+fn in_force(play: &TestRun, kind: ReflectionKind) -> Vec<String> {
     play.state().pool.active_of_kind(kind).map(|l| l.text().text.clone()).collect()
 }
 
@@ -22,14 +22,14 @@ fn in_force(play: &Play, kind: ReflectionKind) -> Vec<String> {
 fn a_list_that_the_token_limit_cut_off_was_kept_with_its_last_half_sentence() {
     let mut run = neural(&[("a", "")]);
     run.limits.steps = 1;
-    let mut play = Play::new(run);
+    let mut play = TestRun::new(run);
     play.mentor = Box::new(|prompt| match prompt.question.unwrap().kind {
         ReflectionKind::Abstract => {
             "- Look first.\n- Never put the mug in the coffeemachine before it✂".to_owned()
         }
         _ => "[]".to_owned(),
     });
-    play.script(&mut House::kitchen(GOAL), &["look"]);
+    play.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"]);
     assert_eq!(in_force(&play, ReflectionKind::Abstract), ["Look first."]);
     let reflection = play.state().reflections.iter().find(|r| r.kind == ReflectionKind::Abstract).unwrap();
     assert_eq!(reflection.truncated, Some(Truncation::Length));
@@ -43,7 +43,7 @@ fn a_summary_that_was_cut_off_replaced_the_whole_list() {
     let mut run = neural(&[("a", ""), ("b", "")]);
     run.limits.steps = 1;
     run.settings.set("s_freq", 2, SettingOrigin::Flag);
-    let mut play = Play::new(run);
+    let mut play = TestRun::new(run);
     let (mut said, mut cut) = (0, true);
     play.mentor = Box::new(move |prompt| {
         said += 1;
@@ -61,10 +61,10 @@ fn a_summary_that_was_cut_off_replaced_the_whole_list() {
             _ => "[]".to_owned(),
         }
     });
-    play.script(&mut House::kitchen(GOAL), &["look"; 2]);
+    play.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 2]);
     let old = in_force(&play, ReflectionKind::Abstract);
     assert!(old.len() == 2 && old.iter().all(|t| t.starts_with("Said")), "{old:?}");
-    let summary = |play: &Play| {
+    let summary = |play: &TestRun| {
         let last = play.state().reflections.iter().rev().find(|r| r.purpose == Purpose::Summarise);
         last.map(|r| (**r).clone()).unwrap()
     };
@@ -80,7 +80,7 @@ fn a_summary_that_was_cut_off_replaced_the_whole_list() {
 
     // A person asks for it again.
     play.command(Command::Reflect(ReflectionKind::Abstract));
-    play.turn(&mut |_| unreachable!(), &mut |_| None);
+    play.advance(&mut |_| unreachable!(), &mut |_| None);
     assert_eq!(in_force(&play, ReflectionKind::Abstract), ["In short.", "And more."]);
     assert!(summary(&play).truncated.is_none());
 }
@@ -88,10 +88,13 @@ fn a_summary_that_was_cut_off_replaced_the_whole_list() {
 /// An action was done that the limit had cut in the middle (62 of 62).
 #[test]
 fn an_action_that_the_token_limit_cut_in_the_middle_was_done() {
-    let mut run = spec("react", &[("a", "")]);
+    let mut run = test_spec("react", &[("a", "")]);
     run.limits.steps = 1;
-    let mut play = Play::new(run);
-    play.script(&mut House::kitchen(GOAL), &["go to countertop✂", "go to countertop 1\nand then I w✂"]);
+    let mut play = TestRun::new(run);
+    play.play_script(
+        &mut FakeHousehold::kitchen(GOAL),
+        &["go to countertop✂", "go to countertop 1\nand then I w✂"],
+    );
     let step = play.state().episode.as_ref().unwrap().step(1).unwrap().clone();
     assert_eq!(step.action(), Some("go to countertop 1"));
     assert_eq!(step.unusable_replies, 1);
@@ -106,8 +109,8 @@ fn an_action_that_the_token_limit_cut_in_the_middle_was_done() {
     });
     assert!(why.unwrap().contains("before its action was complete"));
     // In the end it is a failed call.
-    let mut play = Play::new(spec("react", &[("a", "")]));
-    play.script(&mut House::kitchen(GOAL), &["go to countertop✂"; 3]);
+    let mut play = TestRun::new(test_spec("react", &[("a", "")]));
+    play.play_script(&mut FakeHousehold::kitchen(GOAL), &["go to countertop✂"; 3]);
     let (_, failure) = play.state().failed_call.as_ref().unwrap();
     assert!(failure.message.contains("before its action was complete, 3 times"), "{failure:?}");
 }
@@ -115,14 +118,14 @@ fn an_action_that_the_token_limit_cut_in_the_middle_was_done() {
 /// The papers' code knows no limit: it does what has come.
 #[test]
 fn as_the_public_code_reads_it_a_reply_that_was_cut_off_counts_and_is_marked() {
-    let mut run = spec("reflexion", &[("a", "")]);
+    let mut run = test_spec("reflexion", &[("a", "")]);
     (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
     let (_, settings, _) = super::super::defaults("reflexion", super::super::PaperOrCode::Code);
     assert_eq!(settings.0["accept_truncated"].value, true);
     run.settings = settings;
-    let mut play = Play::new(run);
+    let mut play = TestRun::new(run);
     play.mentor = Box::new(|_| "I will go to the shelf and ta✂".to_owned());
-    play.script(&mut House::kitchen(GOAL), &["go to countertop✂"]);
+    play.play_script(&mut FakeHousehold::kitchen(GOAL), &["go to countertop✂"]);
     let step = &play.prompts.iter().find(|(_, p)| p.question.is_some()).unwrap().0;
     let step = step.episode.as_ref().unwrap().step(1).unwrap().clone();
     assert_eq!((step.action(), step.unusable_replies), (Some("go to countertop"), 0));
@@ -134,11 +137,11 @@ fn as_the_public_code_reads_it_a_reply_that_was_cut_off_counts_and_is_marked() {
 
 #[test]
 fn of_a_plan_that_was_cut_off_whole_sentences_stand() {
-    let mut run = spec("reflexion", &[("a", "")]);
+    let mut run = test_spec("reflexion", &[("a", "")]);
     (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
-    let mut play = Play::new(run);
+    let mut play = TestRun::new(run);
     play.mentor = Box::new(|_| "I will go to the shelf. Then I will ta✂".to_owned());
-    play.script(&mut House::kitchen(GOAL), &["inventory"]);
+    play.play_script(&mut FakeHousehold::kitchen(GOAL), &["inventory"]);
     let plan = play.state().reflections.iter().next().unwrap();
     assert_eq!(plan.items[0].text.text, "I will go to the shelf.");
     assert_eq!(plan.dropped[0].text, "Then I will ta");
@@ -149,10 +152,10 @@ fn of_a_plan_that_was_cut_off_whole_sentences_stand() {
 #[test]
 fn three_replies_in_a_row_that_are_no_actions_are_warned_about_once() {
     let warnings = |replies: &[&str], steps: u32| {
-        let mut run = spec("react", &[("a", ""), ("b", "")]);
+        let mut run = test_spec("react", &[("a", ""), ("b", "")]);
         run.limits.steps = steps;
-        let mut play = Play::new(run);
-        play.script(&mut House::kitchen(GOAL), replies);
+        let mut play = TestRun::new(run);
+        play.play_script(&mut FakeHousehold::kitchen(GOAL), replies);
         let all = play.journal.iter().filter_map(|e| match &e.event {
             Event::Warned { step, text } => Some((*step, text.clone())),
             _ => None,

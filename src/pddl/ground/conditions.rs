@@ -3,10 +3,10 @@
 use crate::pddl::atoms::Atoms;
 use crate::pddl::condition::{Clause, Scope};
 use crate::pddl::error::PddlError;
-use crate::pddl::gates::{Condition, Input, Rows};
+use crate::pddl::gates::{Condition, Input, InputRows};
 use crate::pddl::hash::FastMap;
 use crate::pddl::ids::ObjectId;
-use crate::pddl::join::{FREE, Join, Plan, fill};
+use crate::pddl::join::{JoinPlan, Joiner, UNBOUND, resolve_all};
 use crate::pddl::schema::Schema;
 use crate::pddl::types::Types;
 
@@ -16,19 +16,19 @@ pub(super) struct Grounder<'a> {
     types: &'a Types,
     is_static: &'a [bool],
     work: &'a mut u64,
-    gates: Rows,
+    gates: InputRows,
     /// By schema, nested alternative and what its free variables are bound to.
-    known: FastMap<(usize, usize, Vec<ObjectId>), Condition>,
-    plans: FastMap<(usize, usize), Vec<Plan>>,
+    cached_conditions: FastMap<(usize, usize, Vec<ObjectId>), Condition>,
+    cached_plans: FastMap<(usize, usize), Vec<JoinPlan>>,
 }
 
 impl<'a> Grounder<'a> {
     pub(super) fn new(atoms: &'a Atoms, types: &'a Types, is_static: &'a [bool], work: &'a mut u64) -> Self {
-        let (gates, known, plans) = (Rows::default(), FastMap::default(), FastMap::default());
-        Self { atoms, types, is_static, work, gates, known, plans }
+        let (gates, known, plans) = (InputRows::default(), FastMap::default(), FastMap::default());
+        Self { atoms, types, is_static, work, gates, cached_conditions: known, cached_plans: plans }
     }
 
-    pub(super) fn into_gates(self) -> Rows {
+    pub(super) fn into_gates(self) -> InputRows {
         self.gates
     }
 
@@ -36,25 +36,30 @@ impl<'a> Grounder<'a> {
         self.is_static[usize::from(predicate)]
     }
 
-    pub(super) fn statics(&self) -> &'a [bool] {
+    pub(super) fn static_predicates(&self) -> &'a [bool] {
         self.is_static
     }
 
     /// The bindings of a clause, appended to `found`.
-    pub(super) fn join(
+    pub(super) fn find_bindings(
         &mut self,
         scope: &Scope,
-        plan: &Plan,
+        plan: &JoinPlan,
         binding: &mut [ObjectId],
         found: &mut Vec<ObjectId>,
     ) -> Result<(), PddlError> {
-        Join { atoms: self.atoms, types: self.types, kinds: &scope.kinds, work: self.work }
-            .run(plan, binding, found)
+        Joiner {
+            atoms: self.atoms,
+            types: self.types,
+            variable_types: &scope.variable_types,
+            work: self.work,
+        }
+        .run(plan, binding, found)
     }
 
     /// The changing part of a clause under a complete binding whose positive facts can all be true, sorted, in `out`.
     /// False when the clause can never hold.
-    pub(super) fn clause(
+    pub(super) fn ground_clause(
         &mut self,
         at: (usize, &Scope),
         clause: &Clause,
@@ -63,25 +68,25 @@ impl<'a> Grounder<'a> {
     ) -> Result<bool, PddlError> {
         out.clear();
         let mut arguments = Vec::new();
-        for pattern in clause.holds.iter().filter(|pattern| !self.is_static(pattern.predicate)) {
-            fill(&pattern.arguments, binding, &mut arguments);
+        for pattern in clause.positive.iter().filter(|pattern| !self.is_static(pattern.predicate)) {
+            resolve_all(&pattern.arguments, binding, &mut arguments);
             match self.atoms.keys.find(pattern.predicate, &arguments) {
                 Some(atom) => out.push(Input::fact(atom)),
                 None => return Ok(false),
             }
         }
-        for pattern in &clause.fails {
-            fill(&pattern.arguments, binding, &mut arguments);
+        for pattern in &clause.negative {
+            resolve_all(&pattern.arguments, binding, &mut arguments);
             // What can never become true fails for good.
             if let Some(atom) = self.atoms.keys.find(pattern.predicate, &arguments) {
                 if self.is_static(pattern.predicate) {
                     return Ok(false);
                 }
-                out.push(Input::fact(atom).not());
+                out.push(Input::fact(atom).negated());
             }
         }
-        for &nested in &clause.none_of {
-            match self.none_of(at, nested, binding)? {
+        for &nested in &clause.negated_alternatives {
+            match self.ground_negated_alternatives(at, nested, binding)? {
                 Condition::Constant(true) => {}
                 Condition::Constant(false) => return Ok(false),
                 Condition::Input(input) => out.push(input),
@@ -89,43 +94,51 @@ impl<'a> Grounder<'a> {
         }
         out.sort_unstable();
         out.dedup();
-        Ok(!out.windows(2).any(|pair| pair[0].not() == pair[1]))
+        Ok(!out.windows(2).any(|pair| pair[0].negated() == pair[1]))
     }
 
-    fn none_of(
+    fn ground_negated_alternatives(
         &mut self,
         (schema, scope): (usize, &Scope),
         nested: usize,
         binding: &mut [ObjectId],
     ) -> Result<Condition, PddlError> {
         let of = &scope.nested[nested];
-        let bound: Vec<ObjectId> = of.free.iter().map(|&slot| binding[usize::from(slot)]).collect();
+        let bound: Vec<ObjectId> = of.free_variables.iter().map(|&slot| binding[usize::from(slot)]).collect();
         let key = (schema, nested, bound);
-        if let Some(&known) = self.known.get(&key) {
+        if let Some(&known) = self.cached_conditions.get(&key) {
             return Ok(known);
         }
-        let plans = self.plans.entry((schema, nested)).or_insert_with(|| {
-            let plan =
-                |clause: &Clause| Plan::new(clause, scope.kinds.len(), &of.free, &[], None, self.is_static);
+        let plans = self.cached_plans.entry((schema, nested)).or_insert_with(|| {
+            let plan = |clause: &Clause| {
+                JoinPlan::new(
+                    clause,
+                    scope.variable_types.len(),
+                    &of.free_variables,
+                    &[],
+                    None,
+                    self.is_static,
+                )
+            };
             of.clauses.iter().map(plan).collect()
         });
         let plans = plans.clone();
         // Only what the alternatives speak of may be bound, or their own variables would clash with what is left over.
-        let mut inner = vec![FREE; scope.width()];
-        for &slot in &of.free {
+        let mut inner = vec![UNBOUND; scope.width()];
+        for &slot in &of.free_variables {
             inner[usize::from(slot)] = binding[usize::from(slot)];
         }
-        let condition = self.fails((schema, scope), &of.clauses, &plans, &mut inner)?;
-        self.known.insert(key, condition);
+        let condition = self.ground_no_clause_holds((schema, scope), &of.clauses, &plans, &mut inner)?;
+        self.cached_conditions.insert(key, condition);
         Ok(condition)
     }
 
     /// The condition that none of the clauses holds for any binding of their own variables.
-    fn fails(
+    fn ground_no_clause_holds(
         &mut self,
         at: (usize, &Scope),
         clauses: &[Clause],
-        plans: &[Plan],
+        plans: &[JoinPlan],
         binding: &mut [ObjectId],
     ) -> Result<Condition, PddlError> {
         let mut parts = Vec::new();
@@ -133,15 +146,15 @@ impl<'a> Grounder<'a> {
         let mut found = Vec::new();
         for (clause, plan) in clauses.iter().zip(plans) {
             found.clear();
-            self.join(at.1, plan, binding, &mut found)?;
+            self.find_bindings(at.1, plan, binding, &mut found)?;
             for row in found.chunks_exact_mut(at.1.width()) {
-                if !self.clause(at, clause, row, &mut inputs)? {
+                if !self.ground_clause(at, clause, row, &mut inputs)? {
                     continue;
                 }
                 match inputs.as_slice() {
                     [] => return Ok(Condition::Constant(false)),
-                    [only] => parts.push(only.not()),
-                    several => parts.push(Input::gate(self.gates.push(several)?).not()),
+                    [only] => parts.push(only.negated()),
+                    several => parts.push(Input::gate(self.gates.push(several)?).negated()),
                 }
             }
         }
@@ -155,18 +168,18 @@ impl<'a> Grounder<'a> {
     }
 
     /// The goal: some clause holds, which is to say that not none of them does.
-    pub(super) fn goal(&mut self, schema: usize, goal: &Schema) -> Result<Condition, PddlError> {
-        let slots = goal.scope.kinds.len();
-        let plans: Vec<Plan> = goal
+    pub(super) fn ground_goal(&mut self, schema: usize, goal: &Schema) -> Result<Condition, PddlError> {
+        let slots = goal.scope.variable_types.len();
+        let plans: Vec<JoinPlan> = goal
             .clauses
             .iter()
-            .map(|clause| Plan::new(clause, slots, &[], &[], None, self.is_static))
+            .map(|clause| JoinPlan::new(clause, slots, &[], &[], None, self.is_static))
             .collect();
-        let mut binding = vec![FREE; goal.scope.width()];
-        let none = self.fails((schema, &goal.scope), &goal.clauses, &plans, &mut binding)?;
+        let mut binding = vec![UNBOUND; goal.scope.width()];
+        let none = self.ground_no_clause_holds((schema, &goal.scope), &goal.clauses, &plans, &mut binding)?;
         Ok(match none {
             Condition::Constant(value) => Condition::Constant(!value),
-            Condition::Input(input) => Condition::Input(input.not()),
+            Condition::Input(input) => Condition::Input(input.negated()),
         })
     }
 }

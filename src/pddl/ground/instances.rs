@@ -3,44 +3,44 @@
 use super::conditions::Grounder;
 use crate::pddl::condition::{Argument, Slot};
 use crate::pddl::error::{PddlError, too_large};
-use crate::pddl::gates::{Input, Rows};
+use crate::pddl::gates::{Input, InputRows};
 use crate::pddl::ids::{FactId, ObjectId};
-use crate::pddl::join::{FREE, Plan, fill};
+use crate::pddl::join::{JoinPlan, UNBOUND, resolve_all};
 use crate::pddl::limits;
-use crate::pddl::reach::Instances;
+use crate::pddl::reachability::Instances;
 use crate::pddl::schema::{Schema, SchemaEffect};
 use crate::pddl::task::OpEffect;
 use crate::pddl::types::TypeId;
 
 /// All action instances, before facts have their final numbers.
-pub(super) struct Ops {
+pub(super) struct GroundedOps {
     pub(super) actions: Vec<u16>,
     pub(super) starts: Vec<u32>,
     pub(super) arguments: Vec<ObjectId>,
-    pub(super) inputs: Rows,
+    pub(super) inputs: InputRows,
     pub(super) effect_starts: Vec<u32>,
     pub(super) effects: Vec<OpEffect>,
     pub(super) conditions: Vec<Input>,
     pub(super) parameter_types: Vec<Vec<TypeId>>,
 }
 
-pub(super) fn ground(
+pub(super) fn ground_instances(
     schemas: &[Schema],
     found: &[Instances],
     grounder: &mut Grounder<'_>,
-) -> Result<Ops, PddlError> {
-    let mut ops = Ops {
+) -> Result<GroundedOps, PddlError> {
+    let mut ops = GroundedOps {
         actions: Vec::new(),
         starts: vec![0],
         arguments: Vec::new(),
-        inputs: Rows::default(),
+        inputs: InputRows::default(),
         effect_starts: vec![0],
         effects: Vec::new(),
         conditions: Vec::new(),
         parameter_types: schemas
             .iter()
             .map(|schema| {
-                schema.parameters.iter().map(|&slot| schema.scope.kinds[usize::from(slot)]).collect()
+                schema.parameters.iter().map(|&slot| schema.scope.variable_types[usize::from(slot)]).collect()
             })
             .collect(),
     };
@@ -51,17 +51,17 @@ pub(super) fn ground(
         let at = (instances.action, &schema.scope);
         let clause = &schema.clauses[instances.clause];
         let mut bound = schema.parameters.clone();
-        bound.extend_from_slice(&clause.own);
-        let effects: Vec<Effects<'_>> =
-            schema.effects.iter().map(|of| Effects::plan(of, schema, &bound, grounder)).collect();
+        bound.extend_from_slice(&clause.own_variables);
+        let effects: Vec<EffectPlans<'_>> =
+            schema.effects.iter().map(|of| EffectPlans::new(of, schema, &bound, grounder)).collect();
         for row in instances.rows.chunks_exact(instances.width) {
             binding.clear();
             binding.extend_from_slice(row);
-            if !grounder.clause(at, clause, &mut binding, &mut inputs)? {
+            if !grounder.ground_clause(at, clause, &mut binding, &mut inputs)? {
                 continue;
             }
             let before = ops.effects.len();
-            ops.effects_of(at, &effects, &inputs, &mut binding, grounder)?;
+            ops.add_effects(at, &effects, &inputs, &mut binding, grounder)?;
             if ops.effects.len() == before {
                 continue;
             }
@@ -76,31 +76,31 @@ pub(super) fn ground(
 }
 
 /// An effect of a schema with the plans of its conditions.
-struct Effects<'s> {
-    of: &'s SchemaEffect,
-    plans: Vec<Plan>,
+struct EffectPlans<'s> {
+    effect: &'s SchemaEffect,
+    plans: Vec<JoinPlan>,
 }
 
-impl<'s> Effects<'s> {
-    fn plan(of: &'s SchemaEffect, schema: &Schema, bound: &[Slot], grounder: &Grounder<'_>) -> Self {
-        let slots = schema.scope.kinds.len();
+impl<'s> EffectPlans<'s> {
+    fn new(of: &'s SchemaEffect, schema: &Schema, bound: &[Slot], grounder: &Grounder<'_>) -> Self {
+        let slots = schema.scope.variable_types.len();
         let plan = |clause| {
             let wanted: Vec<Slot> = Slot::try_from(slots).map_or(Vec::new(), |slots| {
                 (0..slots).filter(|&slot| of.pattern.arguments.contains(&Argument::Slot(slot))).collect()
             });
-            Plan::new(clause, slots, bound, &wanted, None, grounder.statics())
+            JoinPlan::new(clause, slots, bound, &wanted, None, grounder.static_predicates())
         };
-        let plans = if of.is_plain() { Vec::new() } else { of.when.iter().map(plan).collect() };
-        Self { of, plans }
+        let plans = if of.is_unconditional() { Vec::new() } else { of.conditions.iter().map(plan).collect() };
+        Self { effect: of, plans }
     }
 }
 
-impl Ops {
+impl GroundedOps {
     /// Appends the effects of one instance: adds first, without those that only restate its precondition.
-    fn effects_of(
+    fn add_effects(
         &mut self,
         at: (usize, &crate::pddl::condition::Scope),
-        effects: &[Effects<'_>],
+        effects: &[EffectPlans<'_>],
         required: &[Input],
         binding: &mut [ObjectId],
         grounder: &mut Grounder<'_>,
@@ -109,8 +109,8 @@ impl Ops {
         // Restated adds are dropped only after they have cancelled their deletes.
         let mut restated: Vec<(u32, (u32, u32))> = Vec::new();
         for adds in [true, false] {
-            for effect in effects.iter().filter(|effect| effect.of.adds == adds) {
-                self.one(at, effect, required, binding, grounder, first, &mut restated)?;
+            for effect in effects.iter().filter(|effect| effect.effect.is_add == adds) {
+                self.add_effect(at, effect, required, binding, grounder, first, &mut restated)?;
             }
         }
         if self.effects.len() > limits::INPUTS {
@@ -120,10 +120,10 @@ impl Ops {
     }
 
     #[expect(clippy::too_many_arguments, reason = "an inner loop written out once")]
-    fn one(
+    fn add_effect(
         &mut self,
         at: (usize, &crate::pddl::condition::Scope),
-        effect: &Effects<'_>,
+        effect: &EffectPlans<'_>,
         required: &[Input],
         binding: &mut [ObjectId],
         grounder: &mut Grounder<'_>,
@@ -131,27 +131,27 @@ impl Ops {
         restated: &mut Vec<(u32, (u32, u32))>,
     ) -> Result<(), PddlError> {
         let mut arguments = Vec::new();
-        if effect.of.is_plain() {
-            fill(&effect.of.pattern.arguments, binding, &mut arguments);
+        if effect.effect.is_unconditional() {
+            resolve_all(&effect.effect.pattern.arguments, binding, &mut arguments);
             let none = (self.conditions.len() as u32, self.conditions.len() as u32);
-            if let Some(atom) = grounder.atoms.keys.find(effect.of.pattern.predicate, &arguments) {
-                self.push(atom, effect.of.adds, none, required, first, restated);
+            if let Some(atom) = grounder.atoms.keys.find(effect.effect.pattern.predicate, &arguments) {
+                self.push_unless_redundant(atom, effect.effect.is_add, none, required, first, restated);
             }
             return Ok(());
         }
         let (mut found, mut inputs) = (Vec::new(), Vec::new());
-        for (when, plan) in effect.of.when.iter().zip(&effect.plans) {
+        for (when, plan) in effect.effect.conditions.iter().zip(&effect.plans) {
             found.clear();
             let mut inner = binding.to_vec();
-            for &slot in &when.own {
-                inner[usize::from(slot)] = FREE;
+            for &slot in &when.own_variables {
+                inner[usize::from(slot)] = UNBOUND;
             }
-            grounder.join(at.1, plan, &mut inner, &mut found)?;
+            grounder.find_bindings(at.1, plan, &mut inner, &mut found)?;
             for row in found.chunks_exact_mut(at.1.width()) {
-                if !grounder.clause(at, when, row, &mut inputs)? {
+                if !grounder.ground_clause(at, when, row, &mut inputs)? {
                     continue;
                 }
-                if inputs.iter().any(|input| required.binary_search(&input.not()).is_ok()) {
+                if inputs.iter().any(|input| required.binary_search(&input.negated()).is_ok()) {
                     continue;
                 }
                 if self.effects.len() - first > limits::EFFECTS {
@@ -159,22 +159,22 @@ impl Ops {
                 }
                 // What the precondition requires needs no condition.
                 inputs.retain(|input| required.binary_search(input).is_err());
-                fill(&effect.of.pattern.arguments, row, &mut arguments);
+                resolve_all(&effect.effect.pattern.arguments, row, &mut arguments);
                 let from = self.conditions.len() as u32;
-                if let Some(atom) = grounder.atoms.keys.find(effect.of.pattern.predicate, &arguments) {
+                if let Some(atom) = grounder.atoms.keys.find(effect.effect.pattern.predicate, &arguments) {
                     self.conditions.extend_from_slice(&inputs);
                     if self.conditions.len() > limits::INPUTS {
                         return Err(too_large("conditions of effects", limits::INPUTS));
                     }
                     let when = (from, self.conditions.len() as u32);
-                    self.push(atom, effect.of.adds, when, required, first, restated);
+                    self.push_unless_redundant(atom, effect.effect.is_add, when, required, first, restated);
                 }
             }
         }
         Ok(())
     }
 
-    fn push(
+    fn push_unless_redundant(
         &mut self,
         atom: u32,
         adds: bool,
@@ -188,17 +188,17 @@ impl Ops {
         let same = |&(fact, other): &(u32, (u32, u32))| {
             fact == atom && condition(other).iter().all(|input| condition(when).contains(input))
         };
-        let added = |of: &OpEffect| of.adds && same(&(of.fact.0, of.when));
+        let added = |of: &OpEffect| of.is_add && same(&(of.fact.0, of.conditions));
         if !adds && (self.effects[first..].iter().any(added) || restated.iter().any(same)) {
             return;
         }
-        let literal = if adds { Input::fact(atom) } else { Input::fact(atom).not() };
+        let literal = if adds { Input::fact(atom) } else { Input::fact(atom).negated() };
         if required.binary_search(&literal).is_ok() {
             if adds {
                 restated.push((atom, when));
             }
             return;
         }
-        self.effects.push(OpEffect { fact: FactId(atom), adds, when });
+        self.effects.push(OpEffect { fact: FactId(atom), is_add: adds, conditions: when });
     }
 }

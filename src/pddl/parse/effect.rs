@@ -10,21 +10,25 @@ use std::sync::Arc;
 
 /// What surrounds an effect.
 #[derive(Clone, Default)]
-struct Around {
-    each: Vec<Variable>,
-    when: Vec<Arc<Formula>>,
+struct EffectContext {
+    variables: Vec<Variable>,
+    conditions: Vec<Arc<Formula>>,
 }
 
 impl Parser<'_, '_> {
     /// The effects of an action whose parameters are in `scope`.
-    pub(super) fn effects(&mut self, scope: &mut Vec<Name>, out: &mut Vec<Effect>) -> Result<(), PddlError> {
-        self.effect(scope, &mut Around::default(), out, 0)
-    }
-
-    fn effect(
+    pub(super) fn parse_effects(
         &mut self,
         scope: &mut Vec<Name>,
-        around: &mut Around,
+        out: &mut Vec<Effect>,
+    ) -> Result<(), PddlError> {
+        self.parse_effect(scope, &mut EffectContext::default(), out, 0)
+    }
+
+    fn parse_effect(
+        &mut self,
+        scope: &mut Vec<Name>,
+        around: &mut EffectContext,
         out: &mut Vec<Effect>,
         depth: usize,
     ) -> Result<(), PddlError> {
@@ -32,65 +36,71 @@ impl Parser<'_, '_> {
             return Err(self.lexer.error(format!("effects nest more than {} deep", limits::NESTING)));
         }
         let at = self.lexer.position();
-        self.open("an effect")?;
+        self.expect_open("an effect")?;
         if self.lexer.token() == Token::Close {
-            return self.close();
+            return self.expect_close();
         }
-        match self.word("an effect")? {
+        match self.expect_word("an effect")? {
             "and" => {
                 while self.lexer.token() != Token::Close {
-                    self.effect(scope, around, out, depth + 1)?;
+                    self.parse_effect(scope, around, out, depth + 1)?;
                 }
             }
             "when" => {
-                around.when.push(Arc::new(self.formula(scope, depth + 1)?));
-                self.effect(scope, around, out, depth + 1)?;
-                around.when.pop();
+                around.conditions.push(Arc::new(self.parse_formula(scope, depth + 1)?));
+                self.parse_effect(scope, around, out, depth + 1)?;
+                around.conditions.pop();
             }
             "forall" => {
-                self.open("the variables")?;
-                let variables = self.variables()?;
-                self.close()?;
-                let (outer, before) = (scope.len(), around.each.len());
+                self.expect_open("the variables")?;
+                let variables = self.parse_variables()?;
+                self.expect_close()?;
+                let (outer, before) = (scope.len(), around.variables.len());
                 scope.extend(variables.iter().map(|variable| variable.name));
-                around.each.extend(variables);
-                if around.each.len() > limits::ARITY {
+                around.variables.extend(variables);
+                if around.variables.len() > limits::ARITY {
                     return Err(self.too_large("variables around one effect", limits::ARITY));
                 }
-                self.effect(scope, around, out, depth + 1)?;
-                around.each.truncate(before);
+                self.parse_effect(scope, around, out, depth + 1)?;
+                around.variables.truncate(before);
                 scope.truncate(outer);
             }
             // Costs play no part in what is true.
             "increase" => self.skip_rest()?,
             "not" => {
                 let at = self.lexer.position();
-                self.open("a fact")?;
-                let word = self.word("the name of a predicate")?;
-                self.literal(false, word, at, scope, around, out)?;
-                self.close()?;
+                self.expect_open("a fact")?;
+                let word = self.expect_word("the name of a predicate")?;
+                self.parse_effect_literal(false, word, at, scope, around, out)?;
+                self.expect_close()?;
             }
-            word => self.literal(true, word, at, scope, around, out)?,
+            word => self.parse_effect_literal(true, word, at, scope, around, out)?,
         }
-        self.close()
+        self.expect_close()
     }
 
-    fn literal(
+    fn parse_effect_literal(
         &mut self,
         adds: bool,
         word: &str,
         at: usize,
         scope: &[Name],
-        around: &Around,
+        around: &EffectContext,
         out: &mut Vec<Effect>,
     ) -> Result<(), PddlError> {
-        let predicate = self.predicate(word, at)?;
-        let terms = self.terms(scope)?;
+        let predicate = self.find_predicate(word, at)?;
+        let terms = self.parse_terms(scope)?;
         self.check_arity(predicate, terms.len(), at)?;
         if out.len() >= limits::EFFECTS {
             return Err(self.too_large("effects of one action", limits::EFFECTS));
         }
-        out.push(Effect { each: around.each.clone(), when: around.when.clone(), adds, predicate, terms });
+        out.push(Effect {
+            variables: around.variables.clone(),
+            conditions: around.conditions.clone(),
+            is_add: adds,
+            predicate,
+            terms,
+        });
         Ok(())
     }
 }

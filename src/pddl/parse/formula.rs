@@ -9,32 +9,36 @@ use crate::pddl::names::Name;
 
 impl Parser<'_, '_> {
     /// A condition whose variables are in `scope`.
-    pub(super) fn formula(&mut self, scope: &mut Vec<Name>, depth: usize) -> Result<Formula, PddlError> {
+    pub(super) fn parse_formula(
+        &mut self,
+        scope: &mut Vec<Name>,
+        depth: usize,
+    ) -> Result<Formula, PddlError> {
         if depth > limits::NESTING {
             return Err(self.lexer.error(format!("conditions nest more than {} deep", limits::NESTING)));
         }
         let at = self.lexer.position();
-        self.open("a condition")?;
+        self.expect_open("a condition")?;
         if self.lexer.token() == Token::Close {
             self.lexer.next()?;
             return Ok(Formula::default());
         }
-        let word = self.word("a condition")?;
+        let word = self.expect_word("a condition")?;
         let formula = match word {
-            "and" => Formula::And(self.formulas(scope, depth)?),
-            "or" => Formula::Or(self.formulas(scope, depth)?),
-            "not" => Formula::Not(Box::new(self.formula(scope, depth + 1)?)),
+            "and" => Formula::And(self.parse_formulas(scope, depth)?),
+            "or" => Formula::Or(self.parse_formulas(scope, depth)?),
+            "not" => Formula::Not(Box::new(self.parse_formula(scope, depth + 1)?)),
             "imply" => {
-                let left = self.formula(scope, depth + 1)?;
-                Formula::Imply(Box::new(left), Box::new(self.formula(scope, depth + 1)?))
+                let left = self.parse_formula(scope, depth + 1)?;
+                Formula::Imply(Box::new(left), Box::new(self.parse_formula(scope, depth + 1)?))
             }
             "exists" | "forall" => {
-                self.open("the variables")?;
-                let variables = self.variables()?;
-                self.close()?;
+                self.expect_open("the variables")?;
+                let variables = self.parse_variables()?;
+                self.expect_close()?;
                 let outer = scope.len();
                 scope.extend(variables.iter().map(|variable| variable.name));
-                let body = Box::new(self.formula(scope, depth + 1)?);
+                let body = Box::new(self.parse_formula(scope, depth + 1)?);
                 scope.truncate(outer);
                 if word == "exists" {
                     Formula::Exists(variables, body)
@@ -43,36 +47,36 @@ impl Parser<'_, '_> {
                 }
             }
             "=" => {
-                let terms = self.terms(scope)?;
+                let terms = self.parse_terms(scope)?;
                 let [left, right] = terms[..] else {
                     return Err(self.lexer.error_at(at, "\"=\" compares two terms"));
                 };
                 Formula::Equal(left, right)
             }
             name => {
-                let predicate = self.predicate(name, at)?;
-                let terms = self.terms(scope)?;
+                let predicate = self.find_predicate(name, at)?;
+                let terms = self.parse_terms(scope)?;
                 self.check_arity(predicate, terms.len(), at)?;
                 Formula::Atom(predicate, terms)
             }
         };
-        self.close()?;
+        self.expect_close()?;
         Ok(formula)
     }
 
-    fn formulas(&mut self, scope: &mut Vec<Name>, depth: usize) -> Result<Vec<Formula>, PddlError> {
+    fn parse_formulas(&mut self, scope: &mut Vec<Name>, depth: usize) -> Result<Vec<Formula>, PddlError> {
         let mut formulas = Vec::new();
         while self.lexer.token() != Token::Close {
             if formulas.len() >= limits::LITERALS {
                 return Err(self.too_large("parts of one condition", limits::LITERALS));
             }
-            formulas.push(self.formula(scope, depth + 1)?);
+            formulas.push(self.parse_formula(scope, depth + 1)?);
         }
         Ok(formulas)
     }
 
     /// Variables in scope and names, up to the closing parenthesis.
-    pub(super) fn terms(&mut self, scope: &[Name]) -> Result<Vec<Term>, PddlError> {
+    pub(super) fn parse_terms(&mut self, scope: &[Name]) -> Result<Vec<Term>, PddlError> {
         let mut terms = Vec::new();
         while let Token::Word(word) = self.lexer.token() {
             let term = if let Some(variable) = word.strip_prefix('?') {

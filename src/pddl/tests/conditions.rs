@@ -1,15 +1,15 @@
 //! Every kind of condition and effect, in cases.
 
-use super::{applicable, apply, task};
+use super::{applicable_texts, apply_text, ground_task};
 
 /// A domain of one predicate each with no, one and two arguments, and these actions.
-fn domain(actions: &str) -> String {
+fn domain_with(actions: &str) -> String {
     format!(
         "(define (domain d) (:types ta tb - object) (:predicates (z) (p ?x - object) (q ?x - object) (r ?x ?y - object)) {actions})"
     )
 }
 
-fn problem(init: &str, goal: &str) -> String {
+fn problem_with(init: &str, goal: &str) -> String {
     format!("(define (problem p) (:domain d) (:objects a1 a2 - ta b1 b2 - tb) (:init {init}) (:goal {goal}))")
 }
 
@@ -43,17 +43,17 @@ fn preconditions_mean_what_they_say() {
         ("(forall (?y - tb, ?w - object) (z))", &["go a1", "go a2"]),
         ("(exists (?y - (either ta tb)) (r ?x ?y))", &["go a1", "go a2"]),
     ] {
-        let domain = domain(&format!(
+        let domain = domain_with(&format!(
             "(:action go :parameters (?x - ta) :precondition {precondition} :effect (q ?x))"
         ));
-        let task = task(&domain, &problem(init, "(z)")).unwrap();
-        assert_eq!(applicable(&task, &task.initial()), expected, "{precondition}");
+        let task = ground_task(&domain, &problem_with(init, "(z)")).unwrap();
+        assert_eq!(applicable_texts(&task, &task.initial()), expected, "{precondition}");
     }
 }
 
 #[test]
 fn goals_mean_what_they_say() {
-    let domain = domain("(:action set :parameters (?x) :precondition () :effect (p ?x))");
+    let domain = domain_with("(:action set :parameters (?x) :precondition () :effect (p ?x))");
     for (goal, before, after) in [
         ("(p a1)", false, true),
         ("(and)", true, true),
@@ -64,20 +64,20 @@ fn goals_mean_what_they_say() {
         ("(forall (?x - ta) (or (p ?x) (exists (?y - tb) (r ?x ?y))))", false, true),
         ("(p nobody)", false, false),
     ] {
-        let task = task(&domain, &problem("(p a2)", goal)).unwrap();
+        let task = ground_task(&domain, &problem_with("(p a2)", goal)).unwrap();
         let mut state = task.initial();
         assert_eq!(state.is_goal(&task), before, "{goal}");
-        apply(&task, &mut state, "set a1");
+        apply_text(&task, &mut state, "set a1");
         assert_eq!(state.is_goal(&task), after, "{goal}");
     }
 }
 
 /// What is true after one action.
-fn after(effect: &str, init: &str) -> Vec<String> {
+fn facts_after(effect: &str, init: &str) -> Vec<String> {
     let actions = format!("(:action go :parameters (?x - ta) :precondition () :effect {effect})");
-    let task = task(&domain(&actions), &problem(init, "(z)")).unwrap();
+    let task = ground_task(&domain_with(&actions), &problem_with(init, "(z)")).unwrap();
     let mut state = task.initial();
-    apply(&task, &mut state, "go a1");
+    apply_text(&task, &mut state, "go a1");
     let mut all: Vec<String> = state
         .facts()
         .ones()
@@ -114,7 +114,7 @@ fn effects_mean_what_they_say() {
         ("(and (q ?x) (when (exists (?y) (r ?y ?x)) (z)))", "(r b1 a1)", &["q a1", "r b1 a1", "z"]),
         ("(and (q ?x) (when (forall (?y - tb) (p ?y)) (z)))", "(p b1)", &["p b1", "q a1"]),
     ] {
-        assert_eq!(after(effect, init), expected, "{effect} after {init}");
+        assert_eq!(facts_after(effect, init), expected, "{effect} after {init}");
     }
 }
 
@@ -124,15 +124,15 @@ fn instances_that_change_nothing_are_left_out() {
         (:action keep :parameters (?x - ta) :precondition (p ?x) :effect (p ?x))
         (:action never :parameters (?x - ta) :precondition (p ?x) :effect (when (not (p ?x)) (z)))
         (:action drop :parameters () :precondition () :effect (not (r b1 b2)))";
-    let task = task(&domain(actions), &problem("(p a1) (q a1) (q a2)", "(z)")).unwrap();
-    assert_eq!(applicable(&task, &task.initial()), ["move a1 a2"]);
+    let task = ground_task(&domain_with(actions), &problem_with("(p a1) (q a1) (q a2)", "(z)")).unwrap();
+    assert_eq!(applicable_texts(&task, &task.initial()), ["move a1 a2"]);
 }
 
 #[test]
 fn a_condition_that_explodes_is_refused() {
     let pairs: String = (0..20).map(|_| "(or (p ?x) (q ?x))").collect();
     let actions = format!("(:action go :parameters (?x - ta) :precondition (and {pairs}) :effect (z))");
-    let error = task(&domain(&actions), &problem("", "(z)")).unwrap_err().to_string();
+    let error = ground_task(&domain_with(&actions), &problem_with("", "(z)")).unwrap_err().to_string();
     assert!(error.contains("alternatives in one condition"), "{error}");
     assert!(error.starts_with("PDDL domain, action \"go\""), "{error}");
 }

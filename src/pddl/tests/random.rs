@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 
 /// A random condition over `?x`, `?y` and a quantified `?w`.
-fn formula() -> impl Strategy<Value = String> {
+fn any_formula() -> impl Strategy<Value = String> {
     let term = prop::sample::select(vec!["?x", "?y", "?w", "a1", "b2"]);
     let leaf = (prop::sample::select(vec!["(p {})", "(q {})", "(r {} ?x)", "(r ?y {})", "(= {} ?x)"]), term)
         .prop_map(|(shape, term)| shape.replace("{}", term));
@@ -26,7 +26,7 @@ fn formula() -> impl Strategy<Value = String> {
 }
 
 /// Evaluates a formula by its definition.
-fn holds(
+fn evaluate(
     model: &Model,
     task: &Task,
     state: &State,
@@ -39,20 +39,20 @@ fn holds(
         Term::Constant(name) => task.object(&word(*name)).unwrap(),
     };
     match formula {
-        Formula::And(parts) => parts.iter().all(|part| holds(model, task, state, part, bound)),
-        Formula::Or(parts) => parts.iter().any(|part| holds(model, task, state, part, bound)),
-        Formula::Not(inner) => !holds(model, task, state, inner, bound),
+        Formula::And(parts) => parts.iter().all(|part| evaluate(model, task, state, part, bound)),
+        Formula::Or(parts) => parts.iter().any(|part| evaluate(model, task, state, part, bound)),
+        Formula::Not(inner) => !evaluate(model, task, state, inner, bound),
         Formula::Imply(left, right) => {
-            !holds(model, task, state, left, bound) || holds(model, task, state, right, bound)
+            !evaluate(model, task, state, left, bound) || evaluate(model, task, state, right, bound)
         }
         Formula::Exists(variables, body) | Formula::Forall(variables, body) => {
             let wanted = matches!(formula, Formula::Exists(..));
             let [variable] = variables.as_slice() else { panic!("one variable") };
-            let kind = task.types().find(&word(variable.kinds[0])).unwrap();
+            let kind = task.types().find(&word(variable.types[0])).unwrap();
             let outer = bound.get(&word(variable.name)).copied();
             let any = task.types().members(kind).any(|object| {
                 bound.insert(word(variable.name), object);
-                holds(model, task, state, body, bound) == wanted
+                evaluate(model, task, state, body, bound) == wanted
             });
             match outer {
                 Some(object) => bound.insert(word(variable.name), object),
@@ -74,7 +74,7 @@ proptest! {
 
     #[test]
     fn gates_agree_with_definitions(
-        conditions in prop::collection::vec(formula(), 3),
+        conditions in prop::collection::vec(any_formula(), 3),
         init in prop::collection::vec((0_usize..4, 0_usize..4, 0_usize..3), 0..8),
         choices in prop::collection::vec(any::<prop::sample::Index>(), 12),
     ) {
@@ -98,19 +98,19 @@ proptest! {
             "(define (problem p) (:domain d) (:objects a1 a2 - ta b1 b2 - tb) (:init {}) (:goal {goal}))",
             init.iter().map(fact).collect::<String>(),
         );
-        let model = Model::read(&domain, &problem).unwrap();
+        let model = Model::parse(&domain, &problem).unwrap();
         let task = Task::ground(&model).unwrap();
         let mut state = task.initial();
         for choice in choices {
-            prop_assert_eq!(state.is_goal(&task), quantified(&model, &task, &state));
+            prop_assert_eq!(state.is_goal(&task), goal_holds(&model, &task, &state));
             let mut applies = [false; 64];
             for op in state.applicable(&task).filter(|&op| task.action_name(task.action_of(op)) == "go") {
-                let [x, y, w] = *task.bound(op) else { panic!("three") };
+                let [x, y, w] = *task.bound_objects(op) else { panic!("three") };
                 applies[x.index() * 16 + y.index() * 4 + w.index()] = true;
             }
             for (x, y, w) in task.objects().flat_map(|x| task.objects().map(move |y| (x, y))).flat_map(|(x, y)| task.objects().map(move |w| (x, y, w))) {
                 let mut bound = HashMap::from([("x".to_owned(), x), ("y".to_owned(), y), ("w".to_owned(), w)]);
-                let expected = holds(&model, &task, &state, &model.actions[0].precondition, &mut bound);
+                let expected = evaluate(&model, &task, &state, &model.actions[0].precondition, &mut bound);
                 prop_assert_eq!(applies[x.index() * 16 + y.index() * 4 + w.index()], expected, "{:?} {}", (x, y, w), domain);
             }
             let all: Vec<_> = state.applicable(&task).collect();
@@ -118,9 +118,9 @@ proptest! {
             let before = state.clone();
             state.apply(&task, op);
             if task.action_name(task.action_of(op)) == "go" {
-                let [x, y, w] = *task.bound(op) else { panic!("three") };
+                let [x, y, w] = *task.bound_objects(op) else { panic!("three") };
                 let mut bound = HashMap::from([("x".to_owned(), x), ("y".to_owned(), y), ("w".to_owned(), w)]);
-                let fires = model.actions[0].effects[1].when.iter().all(|when| holds(&model, &task, &before, when, &mut bound));
+                let fires = model.actions[0].effects[1].conditions.iter().all(|when| evaluate(&model, &task, &before, when, &mut bound));
                 let done = task.fact(task.predicate("done").unwrap(), &[x, y, w]).unwrap();
                 prop_assert_eq!(state.holds(done), fires);
             }
@@ -132,6 +132,6 @@ proptest! {
     }
 }
 
-fn quantified(model: &Model, task: &Task, state: &State) -> bool {
-    holds(model, task, state, &model.goal, &mut HashMap::new())
+fn goal_holds(model: &Model, task: &Task, state: &State) -> bool {
+    evaluate(model, task, state, &model.goal, &mut HashMap::new())
 }

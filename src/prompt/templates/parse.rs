@@ -1,7 +1,10 @@
 //! From template files to layouts and worlds; every error names its file and line.
 
-use super::world::Example;
-use super::{Choice, Content, Fact, Layout, Part, StoredText, TemplateError, When, World, question_key};
+use super::env_texts::Example;
+use super::{
+    Condition, Content, EnvTexts, Fact, Layout, LessonFilter, SegmentTemplate, StoredText, TemplateError,
+    question_key,
+};
 use crate::domain::{MessageRole, Purpose, ReflectionKind, Scope, SegmentLabel};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -14,19 +17,20 @@ struct RawLayout {
     #[serde(default)]
     question: Option<Spanned<String>>,
     #[serde(default, rename = "segment")]
-    segments: Vec<Spanned<RawPart>>,
+    segments: Vec<Spanned<RawSegment>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawPart {
+struct RawSegment {
     label: String,
     #[serde(default)]
     speaker: Option<MessageRole>,
     #[serde(default)]
     text: Option<String>,
     #[serde(default)]
-    world: Option<String>,
+    #[serde(rename = "world")]
+    env_text: Option<String>,
     #[serde(default)]
     heading: Option<String>,
     #[serde(default)]
@@ -34,29 +38,34 @@ struct RawPart {
     #[serde(default)]
     kinds: Vec<ReflectionKind>,
     #[serde(default)]
-    last: Option<String>,
+    #[serde(rename = "last")]
+    count_setting: Option<String>,
     #[serde(default)]
     scope: Option<Scope>,
     #[serde(default)]
-    here: bool,
+    #[serde(rename = "here")]
+    this_episode_only: bool,
     #[serde(default)]
-    together: bool,
+    #[serde(rename = "together")]
+    grouped_by_episode: bool,
     #[serde(default)]
     numbered: bool,
     #[serde(default)]
-    when: Option<RawWhen>,
+    #[serde(rename = "when")]
+    condition: Option<RawCondition>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawWhen {
+struct RawCondition {
     setting: String,
-    is: String,
+    #[serde(rename = "is")]
+    value: String,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawWorld {
+struct RawEnvTexts {
     envs: Vec<String>,
     #[serde(default)]
     texts: BTreeMap<String, String>,
@@ -70,24 +79,26 @@ struct RawExample {
     file: String,
     types: Vec<String>,
     #[serde(default)]
-    only: bool,
+    #[serde(rename = "only")]
+    own_types_only: bool,
 }
 
-type Parsed = (BTreeMap<String, Layout>, Vec<World>);
+type Parsed = (BTreeMap<String, Layout>, Vec<EnvTexts>);
 
 /// Parses all files; a toml file with a `method` is a layout, one with `envs` a world.
-pub(super) fn all(files: &BTreeMap<String, String>) -> Result<Parsed, TemplateError> {
+pub(super) fn parse_all(files: &BTreeMap<String, String>) -> Result<Parsed, TemplateError> {
     let (mut layouts, mut worlds) = (BTreeMap::new(), Vec::new());
     for (name, text) in
         files.iter().filter(|(name, _)| name.rsplit_once('.').is_some_and(|(_, end)| end == "toml"))
     {
         let file = File { name, text };
-        let table: toml::Table = toml::from_str(text).map_err(|e| file.broken(&e))?;
+        let table: toml::Table = toml::from_str(text).map_err(|e| file.toml_error(&e))?;
         if table.contains_key("envs") {
-            worlds.push(world(&file, files)?);
+            worlds.push(parse_env_texts(&file, files)?);
         } else {
-            let raw: RawLayout = toml::from_str(text).map_err(|e| file.broken(&e))?;
-            let parts = raw.segments.into_iter().map(|s| part(&file, s)).collect::<Result<_, _>>()?;
+            let raw: RawLayout = toml::from_str(text).map_err(|e| file.toml_error(&e))?;
+            let parts =
+                raw.segments.into_iter().map(|s| parse_segment(&file, s)).collect::<Result<_, _>>()?;
             let key = match raw.question {
                 None => raw.method,
                 Some(named) => {
@@ -96,12 +107,12 @@ pub(super) fn all(files: &BTreeMap<String, String>) -> Result<Parsed, TemplateEr
                     if !is_question(&named) {
                         let reason =
                             format!("{named:?} is no question; write PURPOSE.KIND, such as reflect.error");
-                        return Err(file.error(at, reason));
+                        return Err(file.error_at(at, reason));
                     }
                     question_key(&raw.method, &named)
                 }
             };
-            layouts.insert(key, Layout { parts });
+            layouts.insert(key, Layout { segments: parts });
         }
     }
     Ok((layouts, worlds))
@@ -109,45 +120,46 @@ pub(super) fn all(files: &BTreeMap<String, String>) -> Result<Parsed, TemplateEr
 
 /// Whether a name is `PURPOSE.KIND`.
 fn is_question(name: &str) -> bool {
-    fn known<T: serde::de::DeserializeOwned>(word: &str) -> bool {
+    fn is_known<T: serde::de::DeserializeOwned>(word: &str) -> bool {
         serde_json::from_value::<T>(serde_json::Value::from(word)).is_ok()
     }
     name.split_once('.')
-        .is_some_and(|(purpose, kind)| known::<Purpose>(purpose) && known::<ReflectionKind>(kind))
+        .is_some_and(|(purpose, kind)| is_known::<Purpose>(purpose) && is_known::<ReflectionKind>(kind))
 }
 
-fn world(file: &File<'_>, files: &BTreeMap<String, String>) -> Result<World, TemplateError> {
-    let raw: RawWorld = toml::from_str(file.text).map_err(|e| file.broken(&e))?;
+fn parse_env_texts(file: &File<'_>, files: &BTreeMap<String, String>) -> Result<EnvTexts, TemplateError> {
+    let raw: RawEnvTexts = toml::from_str(file.text).map_err(|e| file.toml_error(&e))?;
     let mut examples = Vec::new();
     for example in raw.examples {
         let at = example.span().start;
-        let RawExample { file: named, types, only } = example.into_inner();
-        let text =
-            files.get(&named).ok_or_else(|| file.error(at, format!("there is no example file {named}")))?;
+        let RawExample { file: named, types, own_types_only: only } = example.into_inner();
+        let text = files
+            .get(&named)
+            .ok_or_else(|| file.error_at(at, format!("there is no example file {named}")))?;
         examples.push(Example::new(types, only, text));
     }
     let texts = raw.texts.iter().map(|(name, text)| (name.clone(), StoredText::new(text))).collect();
-    Ok(World { envs: raw.envs, texts, examples })
+    Ok(EnvTexts { envs: raw.envs, texts, examples })
 }
 
-fn part(file: &File<'_>, raw: Spanned<RawPart>) -> Result<Part, TemplateError> {
+fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTemplate, TemplateError> {
     let at = raw.span().start;
     let raw = raw.into_inner();
     let heading = raw.heading.as_deref().filter(|h| !h.is_empty()).map(StoredText::new);
-    let choice = Choice {
+    let choice = LessonFilter {
         heading: heading.clone(),
         kinds: raw.kinds,
-        last: raw.last,
+        count_setting: raw.count_setting,
         scope: raw.scope,
-        here: raw.here,
-        together: raw.together,
+        this_episode_only: raw.this_episode_only,
+        grouped_by_episode: raw.grouped_by_episode,
         numbered: raw.numbered,
     };
     let choosy = !choice.kinds.is_empty()
-        || choice.last.is_some()
+        || choice.count_setting.is_some()
         || choice.scope.is_some()
-        || choice.here
-        || choice.together
+        || choice.this_episode_only
+        || choice.grouped_by_episode
         || choice.numbered;
     let chosen = || Some(Content::Lessons(choice.clone()));
     let (label, listed) = match raw.label.as_str() {
@@ -158,7 +170,7 @@ fn part(file: &File<'_>, raw: Spanned<RawPart>) -> Result<Part, TemplateError> {
         "error" => (SegmentLabel::Error, chosen()),
         "progress" => (SegmentLabel::Progress, chosen()),
         "memory" => (SegmentLabel::Memory, chosen()),
-        "attempt" => (SegmentLabel::Attempt, Some(Content::Attempt(heading))),
+        "attempt" => (SegmentLabel::Attempt, Some(Content::LastAttempt(heading))),
         "example" => (SegmentLabel::Example, Some(Content::Examples(heading))),
         "task" => (SegmentLabel::Task, Some(Content::Task(heading))),
         "steps" => (SegmentLabel::Action, Some(Content::Steps)),
@@ -166,40 +178,48 @@ fn part(file: &File<'_>, raw: Spanned<RawPart>) -> Result<Part, TemplateError> {
         other => {
             let known = "instruction, guidance, abstract, error, progress, memory, attempt, example, task, \
                          steps, rejection, cue";
-            return Err(file.error(at, format!("there is no segment {other:?}; there are {known}")));
+            return Err(file.error_at(at, format!("there is no segment {other:?}; there are {known}")));
         }
     };
     if choosy && !matches!(listed, Some(Content::Lessons(_))) {
-        return Err(file.error(at, format!("segment {:?} shows no lessons to choose from", raw.label)));
+        return Err(file.error_at(at, format!("segment {:?} shows no lessons to choose from", raw.label)));
     }
-    let fact =
-        raw.fact.as_deref().map(|name| fact(name).map_err(|reason| file.error(at, reason))).transpose()?;
-    let content = match (listed, raw.text, raw.world) {
+    let fact = raw
+        .fact
+        .as_deref()
+        .map(|name| parse_fact(name).map_err(|reason| file.error_at(at, reason)))
+        .transpose()?;
+    let content = match (listed, raw.text, raw.env_text) {
         (Some(content), None, None) if fact.is_none() => content,
         (None, Some(text), None) if raw.heading.is_none() && fact.is_some() && text.contains("{}") => fact
             .map_or_else(|| Content::Text(StoredText::new(&text)), |fact| Content::Fact(fact, text.clone())),
         (None, Some(_), None) if fact.is_some() => {
-            return Err(file.error(at, "a text with a `fact` needs {} where it stands".to_owned()));
+            return Err(file.error_at(at, "a text with a `fact` needs {} where it stands".to_owned()));
         }
         (None, Some(text), None) if raw.heading.is_none() => Content::Text(StoredText::new(&text)),
-        (None, None, Some(name)) if raw.heading.is_none() => Content::World(name),
+        (None, None, Some(name)) if raw.heading.is_none() => Content::EnvText(name),
         // A world's own examples for a question, such as failures with the plans written after them.
-        (Some(Content::Examples(None)), None, Some(name)) => Content::World(name),
+        (Some(Content::Examples(None)), None, Some(name)) => Content::EnvText(name),
         (Some(_), ..) => {
-            return Err(file.error(at, format!("segment {:?} takes a heading, no text", raw.label)));
+            return Err(file.error_at(at, format!("segment {:?} takes a heading, no text", raw.label)));
         }
         (None, ..) => {
-            return Err(file.error(at, format!("segment {:?} needs either `text` or `world`", raw.label)));
+            return Err(file.error_at(at, format!("segment {:?} needs either `text` or `world`", raw.label)));
         }
     };
     let speaker = raw.speaker.unwrap_or(match label {
         SegmentLabel::Instruction | SegmentLabel::Guidance => MessageRole::System,
         _ => MessageRole::User,
     });
-    Ok(Part { label, speaker, content, when: raw.when.map(|w| When { setting: w.setting, is: w.is }) })
+    Ok(SegmentTemplate {
+        label,
+        speaker,
+        content,
+        condition: raw.condition.map(|w| Condition { setting: w.setting, value: w.value }),
+    })
 }
 
-fn fact(name: &str) -> Result<Fact, String> {
+fn parse_fact(name: &str) -> Result<Fact, String> {
     match name {
         "task_type" => Ok(Fact::TaskType),
         "trial" => Ok(Fact::Trial),
@@ -215,12 +235,12 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    fn error(&self, at: usize, reason: String) -> TemplateError {
+    fn error_at(&self, at: usize, reason: String) -> TemplateError {
         let line = 1 + self.text.get(..at).unwrap_or_default().matches('\n').count();
         TemplateError { file: self.name.to_owned(), line, reason }
     }
 
-    fn broken(&self, error: &toml::de::Error) -> TemplateError {
-        self.error(error.span().map_or(0, |s| s.start), error.message().to_owned())
+    fn toml_error(&self, error: &toml::de::Error) -> TemplateError {
+        self.error_at(error.span().map_or(0, |s| s.start), error.message().to_owned())
     }
 }

@@ -7,14 +7,14 @@ use crate::engine::{PromptRequest, TokenRatio};
 /// A server counted half as many tokens again as were estimated, and the prompt that was to fit did not.
 #[test]
 fn what_a_server_counts_makes_the_budget_smaller() {
-    let mut run = spec("react", &[TASK]);
+    let mut run = test_spec("react", &[TASK]);
     run.settings.set("context_tokens", 700, SettingOrigin::Flag);
     run.settings.set("examples", 0, SettingOrigin::Flag);
     run.limits.steps = 200;
-    let mut play = Play::new(run);
-    let mut house = House::kitchen("put a hot apple in garbagecan");
+    let mut play = TestRun::new(run);
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
     let replies: Vec<String> = (0..60).map(|n| format!("go to countertop {}", 1 + n % 2)).collect();
-    play.script(&mut house, &replies.iter().map(String::as_str).collect::<Vec<_>>());
+    play.play_script(&mut house, &replies.iter().map(String::as_str).collect::<Vec<_>>());
     let (state, record) = play.prompts.last().unwrap();
     let ask =
         PromptRequest { role: ModelRole::Actor, question: None, step: record.step, retry: record.retry };

@@ -1,38 +1,38 @@
 //! What a person changes in a drafted prompt.
 
-use super::{TASK, lesson};
+use super::{TASK, add_lesson};
 use crate::domain::{LessonText, ReflectionKind};
 use crate::engine::{Command, State};
-use crate::method::fixture::{House, Play, spec};
-use crate::prompt::{body_hash, edited, render, text_hash};
+use crate::method::fixture::{FakeHousehold, TestRun, test_spec};
+use crate::prompt::{body_hash, edit_segment, render, text_hash};
 use std::sync::Arc;
 
 /// A prompt with lessons, steps and two rejections, and the state it was sent in.
-fn sent() -> (State, crate::domain::PromptRecord) {
-    let mut play = Play::new(spec("omnireflect", &[TASK]));
-    let mut house = House::kitchen("put a hot apple in garbagecan");
-    play.command(lesson(
+fn sent_prompt() -> (State, crate::domain::PromptRecord) {
+    let mut play = TestRun::new(test_spec("omnireflect", &[TASK]));
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.command(add_lesson(
         ReflectionKind::Error,
         LessonText::error("It was cold.", "Heat food in a microwave only."),
     ));
-    play.script(&mut house, &["think: apples", "go to countertop 2", "take apple 1 from countertop 2"]);
+    play.play_script(&mut house, &["think: apples", "go to countertop 2", "take apple 1 from countertop 2"]);
     play.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm));
     for (proposal, reason) in [("look", "you have looked"), ("inventory", "you know that")] {
-        play.script(&mut house, &[proposal]);
+        play.play_script(&mut house, &[proposal]);
         play.command(Command::Reject(reason.to_owned()));
     }
-    play.script(&mut house, &["look"]);
+    play.play_script(&mut house, &["look"]);
     let (state, record) = play.prompts.last().unwrap();
     (state.clone(), record.clone())
 }
 
 #[test]
 fn one_segment_has_other_words_and_every_other_keeps_its_own() {
-    let (state, record) = sent();
+    let (state, record) = sent_prompt();
     let before = render(&state, &record);
     assert!(before.segments.len() > 12);
     for at in 0..before.segments.len() {
-        let draft = edited(&state, &record, at, "Other words.").unwrap();
+        let draft = edit_segment(&state, &record, at, "Other words.").unwrap();
         let mut after = state.clone();
         for (hash, text) in &draft.texts {
             assert_eq!(*hash, text_hash(text));
@@ -58,21 +58,21 @@ fn one_segment_has_other_words_and_every_other_keeps_its_own() {
         };
         assert_eq!(speakers(&before), speakers(&now));
     }
-    assert!(edited(&state, &record, before.segments.len(), "x").is_none());
+    assert!(edit_segment(&state, &record, before.segments.len(), "x").is_none());
 }
 
 /// A change of a change counts from the changed prompt, and the same words give the same prompt.
 #[test]
 fn a_changed_prompt_is_changed_again() {
-    let (state, record) = sent();
-    let first = edited(&state, &record, 0, "First.").unwrap();
+    let (state, record) = sent_prompt();
+    let first = edit_segment(&state, &record, 0, "First.").unwrap();
     let mut then = state.clone();
     for (hash, text) in first.texts {
         then.texts.insert_mut(hash, Arc::from(text));
     }
-    let second = edited(&then, &first.record, 0, "Second.").unwrap();
+    let second = edit_segment(&then, &first.record, 0, "Second.").unwrap();
     assert_ne!(second.record.sha256, first.record.sha256);
     assert_eq!(second.record.segments.len(), record.segments.len());
-    let again = edited(&then, &first.record, 0, "First.").unwrap();
+    let again = edit_segment(&then, &first.record, 0, "First.").unwrap();
     assert_eq!((again.record.sha256, again.texts), (first.record.sha256, Vec::new()));
 }

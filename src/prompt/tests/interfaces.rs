@@ -2,10 +2,10 @@
 
 use super::*;
 
-fn looking_through(interface: &str) -> Play {
-    let mut run = spec("react", &[TASK]);
+fn play_with_interface(interface: &str) -> TestRun {
+    let mut run = test_spec("react", &[TASK]);
     run.interface = interface.to_owned();
-    Play::new(run)
+    TestRun::new(run)
 }
 
 #[test]
@@ -15,8 +15,8 @@ fn interfaces_show_the_first_observation_their_way() {
         ("react", "You are in the middle", "Your task is to: put a hot apple in garbagecan.\n"),
         ("agentboard", "You are in the middle", "Your task is to: put a hot apple in garbagecan\n"),
     ] {
-        let mut play = looking_through(interface);
-        play.script(&mut House::kitchen("put a hot apple in garbagecan"), &[]);
+        let mut play = play_with_interface(interface);
+        play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &[]);
         let episode = play.state().open_episode().unwrap();
         let text = forms::task_text(episode);
         assert!(text.starts_with(begins) && text.ends_with(ends), "{interface}: {text}");
@@ -32,10 +32,10 @@ fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
         rule: rule.map(str::to_owned),
         list_only: list,
     };
-    let mut board = looking_through("agentboard");
-    let mut house = House::kitchen("put a hot apple in garbagecan");
-    house.old = true;
-    board.script(
+    let mut board = play_with_interface("agentboard");
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    house.old_wording = true;
+    board.play_script(
         &mut house,
         &[
             "go to countertop 2",
@@ -59,7 +59,7 @@ fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
         ("check valid actions", plain(Some("check valid actions"), Some("agentboard.check"), true)),
         ("think: put it in a box.", plain(None, None, false)),
     ] {
-        assert_eq!(interface::outgoing(state, said), want, "{said}");
+        assert_eq!(interface::outgoing_action(state, said), want, "{said}");
     }
     let seen: Vec<_> =
         (1..=6).map(|n| state.open_episode().unwrap().step(n).unwrap().observation().unwrap()).collect();
@@ -74,20 +74,20 @@ fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
             "On the countertop 2, you see a mug 1, and a apple 1.",
         ]
     );
-    let react = looking_through("react");
-    assert_eq!(interface::outgoing(react.state(), "put cd 1 in desk 1."), plain(None, None, false));
+    let react = play_with_interface("react");
+    assert_eq!(interface::outgoing_action(react.state(), "put cd 1 in desk 1."), plain(None, None, false));
     let turn = StepResult {
         observation: "You arrive at loc 12. On the desk 1, you see nothing.".to_owned(),
         ..StepResult::default()
     };
-    let seen = interface::incoming(react.state(), "go to desk 1", &turn, &[]);
+    let seen = interface::shown_observation(react.state(), "go to desk 1", &turn, &[]);
     assert_eq!(seen.as_deref(), Some("On the desk 1, you see nothing."));
     let turn = StepResult {
         observation: "You arrive at desk 1. On the desk 1, you see nothing.".to_owned(),
         ..StepResult::default()
     };
-    assert_eq!(interface::incoming(react.state(), "go to desk 1", &turn, &[]), None);
-    assert_eq!(interface::incoming(react.state(), "think: hm", &turn, &[]).as_deref(), Some("OK."));
+    assert_eq!(interface::shown_observation(react.state(), "go to desk 1", &turn, &[]), None);
+    assert_eq!(interface::shown_observation(react.state(), "think: hm", &turn, &[]).as_deref(), Some("OK."));
 }
 
 #[test]
@@ -128,8 +128,8 @@ fn every_builtin_file_parses_and_a_broken_one_names_its_line() {
 fn a_template_may_give_the_agents_lines_to_the_assistant() {
     let layout = "method = \"react\"\n[[segment]]\nlabel = \"task\"\n[[segment]]\nlabel = \"steps\"\nspeaker = \"assistant\"\n";
     let templates = Templates::with_overrides(vec![("react.toml".to_owned(), layout.to_owned())]).unwrap();
-    let mut play = Play::new(spec("react", &[TASK]));
-    play.script(&mut House::kitchen("put a hot apple in garbagecan"), &["go to countertop 2"]);
+    let mut play = TestRun::new(test_spec("react", &[TASK]));
+    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["go to countertop 2"]);
     let ask = crate::engine::PromptRequest {
         role: crate::domain::ModelRole::Actor,
         question: None,
@@ -144,9 +144,9 @@ fn a_template_may_give_the_agents_lines_to_the_assistant() {
 
 #[test]
 fn a_record_that_names_steps_without_end_is_rendered_at_once() {
-    let mut play = Play::new(spec("react", &[TASK]));
-    let mut house = House::kitchen("put a hot apple in garbagecan");
-    play.script(&mut house, &["go to countertop 1", "go to countertop 2"]);
+    let mut play = TestRun::new(test_spec("react", &[TASK]));
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.play_script(&mut house, &["go to countertop 1", "go to countertop 2"]);
     let (state, record) = play.prompts.last().unwrap();
     let mut endless = record.clone();
     for segment in &mut endless.segments {
@@ -171,19 +171,19 @@ fn what_agentboard_says_itself_is_passed_on_by_every_view() {
             (true, "check valid actions", None),
             (true, "think: pick up red ball 1", None),
         ] {
-            let mut run = spec("react", &[TASK]);
+            let mut run = test_spec("react", &[TASK]);
             run.interface = interface.to_owned();
             run.tasks[0].env = "babyai".to_owned();
             run.settings.set("pickup_alias", alias, crate::domain::SettingOrigin::Flag);
-            let mut play = Play::new(run);
-            play.script(&mut House::kitchen("put a hot apple in garbagecan"), &[]);
+            let mut play = TestRun::new(run);
+            play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &[]);
             let rule = sent.map(|_| "babyai.pickup".to_owned());
             let want = OutgoingAction { sent: sent.map(str::to_owned), rule, list_only: false };
-            assert_eq!(interface::outgoing(play.state(), said), want, "{interface} {said}");
+            assert_eq!(interface::outgoing_action(play.state(), said), want, "{interface} {said}");
             let turn =
                 StepResult { observation: "You arrive at loc 1. Hm.".to_owned(), ..StepResult::default() };
             let thinks = said.starts_with("think:") && interface != "raw";
-            let seen = interface::incoming(play.state(), said, &turn, &[]);
+            let seen = interface::shown_observation(play.state(), said, &turn, &[]);
             assert_eq!(seen.as_deref(), thinks.then_some("OK."), "{interface} {said}");
         }
     }
@@ -191,10 +191,10 @@ fn what_agentboard_says_itself_is_passed_on_by_every_view() {
 
 #[test]
 fn fcrf_mends_actions_and_says_so_and_leaves_the_words_of_thoughts() {
-    let mut run = spec("fcrf", &[TASK]);
+    let mut run = test_spec("fcrf", &[TASK]);
     assert_eq!(run.settings.text("action_rule", ""), "fcrf");
     run.interface = "react".to_owned();
-    let play = Play::new(run);
+    let play = TestRun::new(run);
     for (said, sent) in [
         ("put cd 1 in desk 1", Some("put cd 1 in/on desk 1")),
         ("put cd 1 on desk 1", Some("put cd 1 in/on desk 1")),
@@ -205,10 +205,10 @@ fn fcrf_mends_actions_and_says_so_and_leaves_the_words_of_thoughts() {
         ("think: a > b, so I put it on the desk", None),
         ("examine onion 1", None),
     ] {
-        let out = interface::outgoing(play.state(), said);
+        let out = interface::outgoing_action(play.state(), said);
         assert_eq!(out.sent.as_deref(), sent, "{said}");
         assert_eq!(out.rule.as_deref(), sent.map(|_| "fcrf.mend"), "{said}");
     }
-    let plain = Play::new(spec("reflexion", &[TASK]));
-    assert_eq!(interface::outgoing(plain.state(), "put cd 1 in desk 1").rule, None);
+    let plain = TestRun::new(test_spec("reflexion", &[TASK]));
+    assert_eq!(interface::outgoing_action(plain.state(), "put cd 1 in desk 1").rule, None);
 }

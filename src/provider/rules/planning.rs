@@ -11,10 +11,10 @@ use super::habits;
 use super::read::{Item, Reading};
 use crate::domain::Prompt;
 use crate::env::pddl::{Domain, Hint, World};
-use crate::pddl::Effort;
+use crate::pddl::SearchLimits;
 
 /// What the actor spends on a plan.
-const THOUGHT: Effort = Effort { states: 3_000, work: 10_000_000 };
+const THOUGHT: SearchLimits = SearchLimits { states: 3_000, work: 10_000_000 };
 
 /// The line for a prompt about a planning problem; none for any other prompt.
 pub(super) fn answer(prompt: &Prompt, reading: &Reading<'_>, dice: &Dice) -> Option<String> {
@@ -64,23 +64,23 @@ fn told<'a>(reading: &Reading<'a>) -> (&'a str, usize) {
 /// What a habit does in place of the next action of the plan, where one shows now.
 fn habit(prompt: &Prompt, world: &World, next: &str, actions: usize, dice: &Dice) -> Option<String> {
     let mut ahead = World::new(std::sync::Arc::clone(world.game()));
-    ahead.go_back(&world.place());
+    ahead.restore_state(&world.save_state());
     ahead.play(next);
-    let verb = ahead.taken()?;
+    let verb = ahead.recognized_action()?;
     let (verb, objects) = verb.split_once('(')?;
-    let domain = Domain::named(world.game().domain())?;
+    let domain = Domain::from_name(world.game().domain())?;
     let takes = habits::shows_in_plan(domain, verb, actions, prompt, dice)?;
     // Both are mistakes of one who carries a ball: without one, nothing would ever be carried, and there is nothing to drop.
-    if matches!(takes, "move" | "drop") && !world.valid().any(|text| text.starts_with("drop")) {
+    if matches!(takes, "move" | "drop") && !world.valid_actions().any(|text| text.starts_with("drop")) {
         return None;
     }
     let form = |text: &&str| {
         let mut tried = World::new(std::sync::Arc::clone(world.game()));
-        tried.go_back(&world.place());
+        tried.restore_state(&world.save_state());
         tried.play(text);
-        tried.taken().is_some_and(|taken| taken.starts_with(&format!("{takes}(")))
+        tried.recognized_action().is_some_and(|taken| taken.starts_with(&format!("{takes}(")))
     };
-    let options: Vec<&str> = world.valid().filter(form).collect();
+    let options: Vec<&str> = world.valid_actions().filter(form).collect();
     if options.is_empty() {
         // What cannot be done is said all the same.
         return Some(format!("{} {}", takes, objects.trim_end_matches(')').replace(',', " ")));
@@ -93,7 +93,7 @@ fn habit(prompt: &Prompt, world: &World, next: &str, actions: usize, dice: &Dice
 fn any(world: &World, dice: &Dice) -> String {
     let many = world.valid_count();
     let at = (dice.now("any") * many as f64) as usize;
-    world.valid().nth(at).unwrap_or("check valid actions").trim_end().to_owned()
+    world.valid_actions().nth(at).unwrap_or("check valid actions").trim_end().to_owned()
 }
 
 /// A domain whose words mean nothing to it: something from the list, which has to be asked for every other time.

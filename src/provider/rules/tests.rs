@@ -15,7 +15,7 @@ use super::text::Treatment;
 use crate::domain::{MessageRole, ModelRole, Prompt, Segment, SegmentLabel, SegmentOrigin};
 use crate::engine::request_seed;
 use crate::env::alfworld::World;
-use crate::env::household::{self, Difficulty, Kind, TaskId};
+use crate::env::household::{self, Difficulty, TaskId, TaskKind};
 
 const INSTRUCTION: &str = "You act in a household.\n- move [object] to [place]\n";
 
@@ -46,12 +46,12 @@ struct Played {
 }
 
 fn game(difficulty: Difficulty, seed: u32) -> World {
-    let kind = Kind::ALL[seed as usize % Kind::ALL.len()];
-    household::open(&TaskId { difficulty, kind, seed }).unwrap()
+    let kind = TaskKind::ALL[seed as usize % TaskKind::ALL.len()];
+    household::open_world(&TaskId { difficulty, kind, seed }).unwrap()
 }
 
 fn play(mut world: World, lessons: &[&str], cap: u32) -> Played {
-    let first = world.begin().unwrap().to_owned();
+    let first = world.restart().unwrap().to_owned();
     let mut next = prompt(lessons, &first, &[]);
     let mut prompts = Vec::new();
     let mut won = false;

@@ -9,8 +9,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Resamples of a small set; fewer for sets of thousands, so that no report takes long.
-const RESAMPLES: usize = 2000;
-const DRAWS: usize = 4_000_000;
+const MAX_RESAMPLES: usize = 2000;
+const MAX_DRAWS: usize = 4_000_000;
 /// The seed of every resampling: the same scores give the same interval.
 const SEED: u64 = 20_261_120;
 
@@ -39,31 +39,31 @@ pub struct Aggregate {
 /// A task with the scores of its runs, one list for each side of a comparison.
 #[derive(Clone, Debug)]
 struct Scores<const N: usize> {
-    kind: String,
+    task_type: String,
     runs: [Vec<f64>; N],
 }
 
 impl Aggregate {
     /// The aggregates of attempts; none where there are none.
-    pub fn of(attempts: &[Attempts]) -> Option<Self> {
-        let table = table([attempts]);
+    pub fn from_attempts(attempts: &[Attempts]) -> Option<Self> {
+        let table = score_table([attempts]);
         if table.is_empty() {
             return None;
         }
-        let bags = Bags::of(&table);
+        let bags = ResamplingPlan::for_table(&table);
         let over = |statistic: fn(&[&Scores<1>]) -> f64| -> Interval {
             let point: Vec<&Scores<1>> = table.iter().collect();
             percentiles(statistic(&point), bags.resample(&table, statistic))
         };
         Some(Self {
-            iqm: over(|t| iqm(&flat(t))),
+            iqm: over(|t| iqm(&all_scores(t))),
             mean: over(|t| mean(t.iter().map(|s| mean(s.runs[0].iter().copied())))),
             median: over(|t| median(t.iter().map(|s| mean(s.runs[0].iter().copied())).collect())),
-            optimality_gap: over(|t| 1.0 - mean(flat(t).into_iter().map(|s| s.min(1.0)))),
+            optimality_gap: over(|t| 1.0 - mean(all_scores(t).into_iter().map(|s| s.min(1.0)))),
             tasks: table.len(),
             scores: table.iter().map(|s| s.runs[0].len()).sum(),
             resamples: bags.resamples,
-            strata: bags.words(),
+            strata: bags.description(),
         })
     }
 }
@@ -78,9 +78,9 @@ pub struct Improvement {
 }
 
 /// A number of values that have no task of their own, with its interval: whole values are drawn anew.
-pub(super) fn resampled(values: &[f64], statistic: fn(&[f64]) -> f64) -> Interval {
+pub(super) fn resample_statistic(values: &[f64], statistic: fn(&[f64]) -> f64) -> Interval {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
-    let resamples = (DRAWS / values.len().max(1)).clamp(200, RESAMPLES);
+    let resamples = (MAX_DRAWS / values.len().max(1)).clamp(200, MAX_RESAMPLES);
     let draw = |rng: &mut ChaCha8Rng| -> Vec<f64> {
         values.iter().filter_map(|_| values.get(rng.next_u64() as usize % values.len()).copied()).collect()
     };
@@ -90,19 +90,19 @@ pub(super) fn resampled(values: &[f64], statistic: fn(&[f64]) -> f64) -> Interva
 
 /// The probability that `better` improves over `other`; none where they share no task.
 pub fn improvement(better: &[Attempts], other: &[Attempts]) -> Option<Improvement> {
-    let mut table = table([better, other]);
+    let mut table = score_table([better, other]);
     table.retain(|s| s.runs.iter().all(|r| !r.is_empty()));
     if table.is_empty() {
         return None;
     }
-    let statistic = |t: &[&Scores<2>]| mean(t.iter().map(|s| outdone(&s.runs[0], &s.runs[1])));
+    let statistic = |t: &[&Scores<2>]| mean(t.iter().map(|s| win_share(&s.runs[0], &s.runs[1])));
     let point: Vec<&Scores<2>> = table.iter().collect();
-    let resampled = Bags::of(&table).resample(&table, statistic);
+    let resampled = ResamplingPlan::for_table(&table).resample(&table, statistic);
     Some(Improvement { probability: percentiles(statistic(&point), resampled), tasks: table.len() })
 }
 
 /// The share of pairs in which the first is greater; equal ones count half.
-fn outdone(first: &[f64], second: &[f64]) -> f64 {
+fn win_share(first: &[f64], second: &[f64]) -> f64 {
     let pair = |a: f64, b: f64| match a.total_cmp(&b) {
         std::cmp::Ordering::Greater => 1.0,
         std::cmp::Ordering::Equal => 0.5,
@@ -112,11 +112,12 @@ fn outdone(first: &[f64], second: &[f64]) -> f64 {
 }
 
 /// Tasks by their key, their runs in ascending order: what came first changes nothing.
-fn table<const N: usize>(sides: [&[Attempts]; N]) -> Vec<Scores<N>> {
+fn score_table<const N: usize>(sides: [&[Attempts]; N]) -> Vec<Scores<N>> {
     let mut tasks: BTreeMap<String, Scores<N>> = BTreeMap::new();
     for (side, attempts) in sides.iter().enumerate() {
         for one in *attempts {
-            let empty = || Scores { kind: one.kind.clone(), runs: std::array::from_fn(|_| Vec::new()) };
+            let empty =
+                || Scores { task_type: one.task_type.clone(), runs: std::array::from_fn(|_| Vec::new()) };
             tasks.entry(one.task.key()).or_insert_with(empty).runs[side].push(one.score());
         }
     }
@@ -128,20 +129,20 @@ fn table<const N: usize>(sides: [&[Attempts]; N]) -> Vec<Scores<N>> {
 }
 
 /// How resampling draws: within tasks where one has several runs, else tasks within types.
-struct Bags {
+struct ResamplingPlan {
     within_tasks: bool,
     /// No type has two tasks: they are drawn from all.
-    alone: bool,
+    across_types: bool,
     /// Places of tasks of each type.
-    kinds: Vec<Vec<usize>>,
+    tasks_by_type: Vec<Vec<usize>>,
     resamples: usize,
 }
 
-impl Bags {
-    fn of<const N: usize>(table: &[Scores<N>]) -> Self {
+impl ResamplingPlan {
+    fn for_table<const N: usize>(table: &[Scores<N>]) -> Self {
         let mut kinds: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (place, task) in table.iter().enumerate() {
-            kinds.entry(&task.kind).or_default().push(place);
+            kinds.entry(&task.task_type).or_default().push(place);
         }
         let mut kinds: Vec<Vec<usize>> = kinds.into_values().collect();
         // One task a type leaves nothing to draw within it, and an interval of no width would say that all is certain.
@@ -152,14 +153,14 @@ impl Bags {
         let draws: usize = table.iter().flat_map(|t| &t.runs).map(Vec::len).sum();
         Self {
             within_tasks: table.iter().flat_map(|t| &t.runs).any(|r| r.len() > 1),
-            alone,
-            kinds,
-            resamples: (DRAWS / draws.max(1)).clamp(200, RESAMPLES),
+            across_types: alone,
+            tasks_by_type: kinds,
+            resamples: (MAX_DRAWS / draws.max(1)).clamp(200, MAX_RESAMPLES),
         }
     }
 
-    fn words(&self) -> &'static str {
-        match (self.within_tasks, self.alone) {
+    fn description(&self) -> &'static str {
+        match (self.within_tasks, self.across_types) {
             (true, _) => "runs within each task",
             (false, true) => "all tasks",
             (false, false) => "tasks within each type",
@@ -179,7 +180,7 @@ impl Bags {
                 let drawn: Vec<Scores<N>> = table
                     .iter()
                     .map(|task| Scores {
-                        kind: String::new(),
+                        task_type: String::new(),
                         runs: std::array::from_fn(|side| {
                             let runs = &task.runs[side];
                             runs.iter().filter_map(|_| runs.get(below(runs.len())).copied()).collect()
@@ -188,7 +189,7 @@ impl Bags {
                     .collect();
                 statistic(&drawn.iter().collect::<Vec<_>>())
             } else {
-                let drawn = self.kinds.iter().flat_map(|kind| kind.iter().map(move |_| kind));
+                let drawn = self.tasks_by_type.iter().flat_map(|kind| kind.iter().map(move |_| kind));
                 let drawn: Vec<&Scores<N>> =
                     drawn.filter_map(|kind| table.get(*kind.get(below(kind.len()))?)).collect();
                 statistic(&drawn)
@@ -198,7 +199,7 @@ impl Bags {
     }
 }
 
-fn flat(table: &[&Scores<1>]) -> Vec<f64> {
+fn all_scores(table: &[&Scores<1>]) -> Vec<f64> {
     table.iter().flat_map(|s| s.runs[0].iter().copied()).collect()
 }
 

@@ -1,6 +1,6 @@
 //! All trials of one task, from its first to the one that solved it or the last.
 
-use super::Gathered;
+use super::SessionMetrics;
 use crate::domain::{EpisodeRole, EpisodeSummary, Purpose, Task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ pub struct Attempts {
     /// The task.
     pub task: Task,
     /// Its type by the papers' short name where it has one.
-    pub kind: String,
+    pub task_type: String,
     /// Its episodes, in order.
     pub episodes: Vec<Arc<EpisodeSummary>>,
     /// The trial that solved it.
@@ -24,19 +24,19 @@ pub struct Attempts {
 
 impl Attempts {
     /// The goal was reached.
-    pub fn won(&self) -> bool {
+    pub fn is_won(&self) -> bool {
         self.solved_in.is_some()
     }
 
     /// What it is worth, 0 to 1: the progress rate at the end of its last trial, 1 where the goal was reached.
     pub fn score(&self) -> f64 {
         let last = self.episodes.last().map_or(0.0, |e| e.progress);
-        if self.won() { 1.0 } else { last.clamp(0.0, 1.0) }
+        if self.is_won() { 1.0 } else { last.clamp(0.0, 1.0) }
     }
 }
 
 /// The attempts of a session at its test tasks, in the order in which they were begun.
-pub fn attempts(session: &Gathered) -> Vec<Attempts> {
+pub fn collect_attempts(session: &SessionMetrics) -> Vec<Attempts> {
     let mut rounds: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for reflection in session.reflections.iter().filter(|r| r.purpose == Purpose::Reflect) {
         rounds.entry(reflection.episode).or_default().insert(reflection.step);
@@ -50,7 +50,7 @@ pub fn attempts(session: &Gathered) -> Vec<Attempts> {
             _ => {
                 found.push(Attempts {
                     task: episode.task.clone(),
-                    kind: short_type(&episode.task),
+                    task_type: short_type(&episode.task),
                     episodes: Vec::new(),
                     solved_in: None,
                     rounds_before_success: None,
@@ -73,7 +73,7 @@ pub fn attempts(session: &Gathered) -> Vec<Attempts> {
 }
 
 /// The short names of ALFWorld's types, as ReAct's and Reflexion's code map them.
-const TYPES: [(&str, &str); 6] = [
+const SHORT_TYPES: [(&str, &str); 6] = [
     ("pick_and_place", "put"),
     ("pick_clean_then_place", "clean"),
     ("pick_heat_then_place", "heat"),
@@ -85,7 +85,7 @@ const TYPES: [(&str, &str); 6] = [
 /// The type of a task: ALFWorld's short name, the environment's own name, or the environment.
 pub fn short_type(task: &Task) -> String {
     let own = task.task_type.as_deref().unwrap_or(&task.env);
-    TYPES.iter().find(|t| own.starts_with(t.0)).map_or(own, |t| t.1).to_owned()
+    SHORT_TYPES.iter().find(|t| own.starts_with(t.0)).map_or(own, |t| t.1).to_owned()
 }
 
 /// How difficult a task is: what a label gave, else our generators' own word where it stands in the id, else AgentBoard's of
@@ -100,6 +100,6 @@ pub fn difficulty(task: &Task) -> Option<&str> {
             .find(|word| task.id.split('/').any(|part| part == *word));
     }
     let short = short_type(task);
-    let known = TYPES.iter().any(|t| t.1 == short);
+    let known = SHORT_TYPES.iter().any(|t| t.1 == short);
     known.then_some(if short == "put" { "easy" } else { "hard" })
 }

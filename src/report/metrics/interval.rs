@@ -14,7 +14,7 @@ pub struct Interval {
 }
 
 /// The normal distribution's quantile for 95 %.
-const Z: f64 = 1.959_963_984_540_054;
+const Z_95: f64 = 1.959_963_984_540_054;
 
 /// Wilson's score interval of a share; none of nothing. It stays within 0 and 1, and is right for few tasks too.
 pub fn wilson(hits: usize, of: usize) -> Option<Interval> {
@@ -22,9 +22,9 @@ pub fn wilson(hits: usize, of: usize) -> Option<Interval> {
         return None;
     }
     let (n, p) = (of as f64, hits.min(of) as f64 / of as f64);
-    let denominator = 1.0 + Z * Z / n;
-    let middle = (p + Z * Z / (2.0 * n)) / denominator;
-    let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / denominator;
+    let denominator = 1.0 + Z_95 * Z_95 / n;
+    let middle = (p + Z_95 * Z_95 / (2.0 * n)) / denominator;
+    let half = Z_95 * (p * (1.0 - p) / n + Z_95 * Z_95 / (4.0 * n * n)).sqrt() / denominator;
     let (low, high) = ((middle - half).max(0.0).min(p), (middle + half).min(1.0).max(p));
     Some(Interval { value: p, low, high })
 }

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// One figure: environment, measure, type of task (`all`), model, value (shares in per cent).
-pub type Cell = (String, String, String, String, f64);
+pub type PublishedFigure = (String, String, String, String, f64);
 
 /// One row of a paper's table: the settings it was run with, and its figures.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Row {
+pub struct PaperRow {
     /// Its name for `run --preset`.
     pub preset: String,
     /// The paper, by its key in the table of papers.
@@ -29,15 +29,18 @@ pub struct Row {
     pub steps: u32,
     /// It begins with lessons that were made beforehand.
     #[serde(default)]
-    pub pool: bool,
+    #[serde(rename = "pool")]
+    pub starts_with_lessons: bool,
     /// What keeps it from being compared.
     #[serde(default)]
     pub caveat: Option<String>,
     /// The settings that make the row what it is, by name.
     #[serde(default)]
-    pub set: BTreeMap<String, Value>,
+    #[serde(rename = "set")]
+    pub settings: BTreeMap<String, Value>,
     /// Its figures.
-    pub cells: Vec<Cell>,
+    #[serde(rename = "cells")]
+    pub figures: Vec<PublishedFigure>,
 }
 
 #[derive(Deserialize)]
@@ -47,13 +50,16 @@ struct Paper {
     split: Option<String>,
     /// It cuts figures instead of rounding them.
     #[serde(default)]
-    cuts: bool,
+    #[serde(rename = "cuts")]
+    truncates_figures: bool,
 }
 
 #[derive(Deserialize, Default)]
 struct Papers {
-    paper: BTreeMap<String, Paper>,
-    row: Vec<Row>,
+    #[serde(rename = "paper")]
+    papers: BTreeMap<String, Paper>,
+    #[serde(rename = "row")]
+    rows: Vec<PaperRow>,
 }
 
 // The file is part of the program; a test reads it and counts its rows, so an unreadable one is never shipped.
@@ -61,35 +67,35 @@ static PAPERS: LazyLock<Papers> =
     LazyLock::new(|| toml::from_str(include_str!("papers.toml")).unwrap_or_default());
 
 /// Every row, in the order of the file.
-pub fn rows() -> &'static [Row] {
-    &PAPERS.row
+pub fn paper_rows() -> &'static [PaperRow] {
+    &PAPERS.rows
 }
 
-impl Row {
+impl PaperRow {
     /// Paper and table, as one names them.
     pub fn source(&self) -> String {
-        let title = PAPERS.paper.get(&self.paper).map_or(self.paper.as_str(), |p| p.title.as_str());
+        let title = PAPERS.papers.get(&self.paper).map_or(self.paper.as_str(), |p| p.title.as_str());
         format!("{title}, {}", self.table)
     }
 
     /// How many tasks a figure is over; none where that is not known (the split of types is not printed everywhere).
-    pub fn tasks(&self, cell: &Cell) -> Option<usize> {
-        let paper = PAPERS.paper.get(&self.paper)?;
+    pub fn task_count(&self, cell: &PublishedFigure) -> Option<usize> {
+        let paper = PAPERS.papers.get(&self.paper)?;
         (cell.2 == "all" && cell.1 == "success").then(|| paper.tasks.get(&cell.0).copied()).flatten()
     }
 
     /// Whether a figure is the share of a whole number of its paper's tasks; none where their number is not known.
-    pub fn reproduces(&self, cell: &Cell) -> Option<bool> {
-        let cuts = PAPERS.paper.get(&self.paper).is_some_and(|p| p.cuts);
-        self.tasks(cell).map(|of| cell_reproduces(cell.4, of, cuts))
+    pub fn is_whole_task_share(&self, cell: &PublishedFigure) -> Option<bool> {
+        let cuts = PAPERS.papers.get(&self.paper).is_some_and(|p| p.truncates_figures);
+        self.task_count(cell).map(|of| is_share_of_whole_tasks(cell.4, of, cuts))
     }
 
     fn split(&self) -> Option<&'static str> {
-        PAPERS.paper.get(&self.paper)?.split.as_deref()
+        PAPERS.papers.get(&self.paper)?.split.as_deref()
     }
 
     /// Why a run in this way is none of this row, in words; empty where it is.
-    fn differs(&self, metrics: &Metrics, spec: &RunSpec) -> Vec<String> {
+    fn differences(&self, metrics: &Metrics, spec: &RunSpec) -> Vec<String> {
         let mut why = Vec::new();
         if spec.trials != self.trials {
             why.push(format!("trials {} there, {} here", self.trials, spec.trials));
@@ -98,12 +104,16 @@ impl Row {
         if spec.limits.steps != self.steps && spec.limits.steps + 1 != self.steps {
             why.push(format!("steps {} there, {} here", self.steps, spec.limits.steps));
         }
-        if self.pool != metrics.pool_given {
+        if self.starts_with_lessons != metrics.pool_given {
             let given =
                 |given: bool| if given { "lessons given beforehand" } else { "no lessons beforehand" };
-            why.push(format!("{} there, {} here", given(self.pool), given(metrics.pool_given)));
+            why.push(format!(
+                "{} there, {} here",
+                given(self.starts_with_lessons),
+                given(metrics.pool_given)
+            ));
         }
-        for (name, value) in &self.set {
+        for (name, value) in &self.settings {
             let here = spec.settings.0.get(name).map(|s| &s.value);
             if here != Some(value) {
                 let here = here.map_or_else(|| "not set".to_owned(), ToString::to_string);
@@ -117,7 +127,7 @@ impl Row {
 
 /// Whether a share in per cent, as printed with one decimal or more, is that of whole tasks out of `of`. Some of the
 /// papers' cells are not. Most papers round; FCRF cuts (`cuts`).
-pub fn cell_reproduces(value: f64, of: usize, cuts: bool) -> bool {
+pub fn is_share_of_whole_tasks(value: f64, of: usize, cuts: bool) -> bool {
     (0..=of).any(|k| {
         let exact = 100.0 * k as f64 / of as f64;
         (exact - value).abs() <= 0.051 || (cuts && exact >= value && exact - value < 0.1)
@@ -126,7 +136,7 @@ pub fn cell_reproduces(value: f64, of: usize, cuts: bool) -> bool {
 
 /// A published figure beside ours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct PaperComparison {
     /// Paper and table.
     pub source: String,
     /// What the paper calls the row.
@@ -134,7 +144,8 @@ pub struct Comparison {
     /// success, words, `words_deviation`, recall, precision; shares in per cent.
     pub measure: String,
     /// The type of task, or `all`.
-    pub kind: String,
+    #[serde(rename = "kind")]
+    pub task_type: String,
     /// The model of the paper.
     pub model: String,
     /// The published figure.
@@ -146,7 +157,8 @@ pub struct Comparison {
     /// The number of tasks behind ours.
     pub tasks: usize,
     /// What ours is over: tasks, reflections, or actions of failed attempts.
-    pub over: (usize, &'static str),
+    #[serde(rename = "over")]
+    pub sample: (usize, &'static str),
     /// What has to be known of the published figure.
     pub note: Option<String>,
 }
@@ -155,7 +167,7 @@ pub struct Comparison {
 ///
 /// # Errors
 /// In words: what of environment, split, method or settings is in no table.
-pub fn against(metrics: &Metrics) -> Result<Vec<Comparison>, Vec<String>> {
+pub fn compare_with_papers(metrics: &Metrics) -> Result<Vec<PaperComparison>, Vec<String>> {
     let Some(spec) = metrics.spec.as_deref() else { return Err(vec!["the session has no run".to_owned()]) };
     let mut envs: Vec<&str> = metrics.attempts.iter().map(|a| a.task.env.as_str()).collect();
     envs.sort_unstable();
@@ -165,20 +177,20 @@ pub fn against(metrics: &Metrics) -> Result<Vec<Comparison>, Vec<String>> {
         [] => return Err(vec!["no task has been played to its end without a person".to_owned()]),
         _ => return Err(vec!["the tasks are of several environments".to_owned()]),
     };
-    let here: Vec<&Row> = rows().iter().filter(|r| r.cells.iter().any(|c| c.0 == env)).collect();
+    let here: Vec<&PaperRow> = paper_rows().iter().filter(|r| r.figures.iter().any(|c| c.0 == env)).collect();
     if here.is_empty() {
         return Err(vec![format!("no table of the papers is about {env}: its tasks are ours")]);
     }
-    let method: Vec<&Row> = here.into_iter().filter(|r| r.method == spec.method).collect();
+    let method: Vec<&PaperRow> = here.into_iter().filter(|r| r.method == spec.method).collect();
     if method.is_empty() {
         return Err(vec![format!("no table has {} on {env}", spec.method)]);
     }
     let mut why = Vec::new();
     let mut found = Vec::new();
     for row in method {
-        let mut differs = row.differs(metrics, spec);
+        let mut differs = row.differences(metrics, spec);
         if let Some(split) = row.split().filter(|_| env == "alfworld") {
-            let outside = metrics.attempts.iter().filter(|a| !in_split(&a.task.id, split)).count();
+            let outside = metrics.attempts.iter().filter(|a| !is_in_split(&a.task.id, split)).count();
             if outside > 0 {
                 differs.push(format!(
                     "{split} there, {outside} of {} tasks of another split here",
@@ -187,7 +199,9 @@ pub fn against(metrics: &Metrics) -> Result<Vec<Comparison>, Vec<String>> {
             }
         }
         if differs.is_empty() {
-            found.extend(row.cells.iter().filter(|c| c.0 == env).filter_map(|c| compare(row, c, metrics)));
+            found.extend(
+                row.figures.iter().filter(|c| c.0 == env).filter_map(|c| compare_figure(row, c, metrics)),
+            );
         } else {
             why.push(format!("{} ({}): {}", row.source(), row.label, differs.join("; ")));
         }
@@ -196,11 +210,11 @@ pub fn against(metrics: &Metrics) -> Result<Vec<Comparison>, Vec<String>> {
 }
 
 /// ALFWorld's ids are paths that begin with the split's folder, whatever stands above it.
-fn in_split(id: &str, split: &str) -> bool {
+fn is_in_split(id: &str, split: &str) -> bool {
     id.split(['/', '\\']).any(|part| part == split)
 }
 
-fn compare(row: &Row, cell: &Cell, metrics: &Metrics) -> Option<Comparison> {
+fn compare_figure(row: &PaperRow, cell: &PublishedFigure, metrics: &Metrics) -> Option<PaperComparison> {
     let (_, measure, kind, model, published) = cell;
     let rates = if kind == "all" { Some(&metrics.all) } else { metrics.by_type.get(kind) }?;
     let per_cent =
@@ -221,9 +235,9 @@ fn compare(row: &Row, cell: &Cell, metrics: &Metrics) -> Option<Comparison> {
         }
         _ => return None,
     };
-    let published_tasks = row.tasks(cell);
+    let published_tasks = row.task_count(cell);
     let note = match published_tasks {
-        Some(of) if row.reproduces(cell) == Some(false) => {
+        Some(of) if row.is_whole_task_share(cell) == Some(false) => {
             Some(format!("no whole number of {of} tasks rounds to it: another number of tasks, or an error"))
         }
         None if measure == "success" => Some("the paper does not say over how many tasks".to_owned()),
@@ -232,17 +246,17 @@ fn compare(row: &Row, cell: &Cell, metrics: &Metrics) -> Option<Comparison> {
         }
         _ => None,
     };
-    Some(Comparison {
+    Some(PaperComparison {
         source: row.source(),
         row: row.label.clone(),
         measure: measure.clone(),
-        kind: kind.clone(),
+        task_type: kind.clone(),
         model: model.clone(),
         published: *published,
         published_tasks,
         ours,
         tasks: rates.tasks,
-        over,
+        sample: over,
         note,
     })
 }

@@ -21,11 +21,14 @@ pub struct Rates {
     /// Mean steps of an episode.
     pub steps: Option<f64>,
     /// Mean steps of all trials of a task together.
-    pub steps_a_task: Option<f64>,
+    #[serde(rename = "steps_a_task")]
+    pub steps_per_task: Option<f64>,
     /// Mean calls to models of all trials of a task together.
-    pub calls_a_task: Option<f64>,
+    #[serde(rename = "calls_a_task")]
+    pub calls_per_task: Option<f64>,
     /// Mean tokens of all trials of a task together.
-    pub tokens_a_task: Option<f64>,
+    #[serde(rename = "tokens_a_task")]
+    pub tokens_per_task: Option<f64>,
 }
 
 /// The mean of some numbers. They are added in ascending order, so that the order they came in changes nothing.
@@ -37,9 +40,9 @@ pub(super) fn mean(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
 
 impl Rates {
     /// The rates of these tasks.
-    pub fn of(tasks: &[&Attempts]) -> Self {
+    pub fn from_tasks(tasks: &[&Attempts]) -> Self {
         let episodes = || tasks.iter().flat_map(|t| &t.episodes);
-        let solved = tasks.iter().filter(|t| t.won()).count();
+        let solved = tasks.iter().filter(|t| t.is_won()).count();
         let together = |what: &dyn Fn(&crate::domain::EpisodeSummary) -> f64| {
             mean(tasks.iter().map(|t| t.episodes.iter().map(|e| what(e)).sum()))
         };
@@ -52,9 +55,9 @@ impl Rates {
             grounding: mean(grounded),
             episodes: episodes().count(),
             steps: mean(episodes().map(|e| f64::from(e.steps))),
-            steps_a_task: together(&|e| f64::from(e.steps)),
-            calls_a_task: together(&|e| f64::from(e.calls)),
-            tokens_a_task: together(&|e| e.tokens as f64),
+            steps_per_task: together(&|e| f64::from(e.steps)),
+            calls_per_task: together(&|e| f64::from(e.calls)),
+            tokens_per_task: together(&|e| e.tokens as f64),
         }
     }
 }
@@ -74,7 +77,7 @@ pub struct ByTrial {
 
 impl ByTrial {
     /// One row a trial.
-    pub(super) fn of(tasks: &[Attempts]) -> Vec<Self> {
+    pub(super) fn from_attempts(tasks: &[Attempts]) -> Vec<Self> {
         let trials = tasks.iter().flat_map(|t| &t.episodes).map(|e| e.trial).max().unwrap_or(0);
         let mut so_far = 0;
         (1..=trials)

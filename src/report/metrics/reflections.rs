@@ -5,8 +5,8 @@
 //! action that the world did not accept, or on which a detector noted a mistake; *corrected* if the next attempt never
 //! makes that mistake again. So the numbers are about what was done with a reflection, not about its words.
 
-use super::Gathered;
-use super::aggregate::resampled;
+use super::SessionMetrics;
+use super::aggregate::resample_statistic;
 use super::interval::Interval;
 use super::rates::mean;
 use crate::domain::{NoteKind, Purpose, Reflection};
@@ -16,25 +16,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The actions of an attempt, by what they were.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Moves {
+pub(super) struct AttemptActions {
     all: BTreeSet<String>,
-    good: BTreeSet<String>,
-    bad: BTreeSet<String>,
+    correct: BTreeSet<String>,
+    erroneous: BTreeSet<String>,
 }
 
-impl Moves {
-    pub(super) fn of(episode: &Episode) -> Self {
+impl AttemptActions {
+    pub(super) fn from_episode(episode: &Episode) -> Self {
         let mut moves = Self::default();
         let mut progress = episode.first_observation.as_ref().map_or(0.0, |r| r.progress);
         for step in episode.steps.iter().filter(|s| !s.is_thought_only()) {
             let (Some(action), Some(answer)) = (step.action(), &step.answer) else { continue };
             moves.all.insert(action.to_owned());
             if answer.progress > progress {
-                moves.good.insert(action.to_owned());
+                moves.correct.insert(action.to_owned());
             }
             progress = answer.progress;
             if !answer.valid || step.notes.iter().any(|n| n.kind == NoteKind::Mistake) {
-                moves.bad.insert(action.to_owned());
+                moves.erroneous.insert(action.to_owned());
             }
         }
         moves
@@ -43,7 +43,7 @@ impl Moves {
 
 /// Counts over all pairs of a failed attempt and the next at the same task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Revision {
+pub struct RevisionCounts {
     /// Pairs of attempts.
     pub pairs: usize,
     /// Correct actions of the failed attempts.
@@ -56,19 +56,19 @@ pub struct Revision {
     pub corrected: usize,
 }
 
-impl Revision {
-    pub(super) fn add(&mut self, failed: &Moves, next: &Moves) {
+impl RevisionCounts {
+    pub(super) fn add(&mut self, failed: &AttemptActions, next: &AttemptActions) {
         self.pairs += 1;
-        self.correct += failed.good.len();
-        self.retained += failed.good.intersection(&next.all).count();
-        self.erroneous += failed.bad.len();
-        self.corrected += failed.bad.difference(&next.bad).count();
+        self.correct += failed.correct.len();
+        self.retained += failed.correct.intersection(&next.all).count();
+        self.erroneous += failed.erroneous.len();
+        self.corrected += failed.erroneous.difference(&next.erroneous).count();
     }
 }
 
 /// The reflections of sessions in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Reflected {
+pub struct ReflectionStats {
     /// Reflections: all that was written at one place together.
     pub count: usize,
     /// Mean length in words.
@@ -84,34 +84,34 @@ pub struct Reflected {
     /// Share of erroneous actions that were corrected; none where there is nothing to correct.
     pub precision: Option<f64>,
     /// The counts behind both.
-    pub revision: Revision,
+    pub revision: RevisionCounts,
 }
 
-fn words(reflection: &Reflection) -> usize {
+fn word_count(reflection: &Reflection) -> usize {
     let item = |text: &str| text.split_whitespace().count();
     reflection.items.iter().map(|i| item(&i.text.text) + i.text.solution.as_deref().map_or(0, item)).sum()
 }
 
-fn average(lengths: &[f64]) -> f64 {
+fn mean_length(lengths: &[f64]) -> f64 {
     mean(lengths.iter().copied()).unwrap_or(0.0)
 }
 
-fn deviation(lengths: &[f64]) -> f64 {
-    let middle = average(lengths);
+fn standard_deviation(lengths: &[f64]) -> f64 {
+    let middle = mean_length(lengths);
     mean(lengths.iter().map(|l| (l - middle).powi(2))).unwrap_or(0.0).sqrt()
 }
 
-impl Reflected {
+impl ReflectionStats {
     /// Of these sessions; none where nothing was written and nothing tried again.
-    pub(super) fn of(sessions: &[Gathered]) -> Option<Self> {
+    pub(super) fn from_sessions(sessions: &[SessionMetrics]) -> Option<Self> {
         let mut lengths: Vec<f64> = Vec::new();
-        let mut revision = Revision::default();
+        let mut revision = RevisionCounts::default();
         for session in sessions {
             let mut places: BTreeMap<(u32, u32), usize> = BTreeMap::new();
             // What tidies lists or fills a pool is no reflection on an attempt.
             let about = |p: Purpose| matches!(p, Purpose::Reflect | Purpose::Choose | Purpose::Build);
             for one in session.reflections.iter().filter(|r| about(r.purpose) && !r.items.is_empty()) {
-                *places.entry((one.episode, one.step)).or_default() += words(one);
+                *places.entry((one.episode, one.step)).or_default() += word_count(one);
             }
             lengths.extend(places.values().map(|n| *n as f64));
             let r = session.revision;
@@ -124,14 +124,14 @@ impl Reflected {
         if lengths.is_empty() && revision.pairs == 0 {
             return None;
         }
-        let (average, deviation) = (average(&lengths), deviation(&lengths));
+        let (average, deviation) = (mean_length(&lengths), standard_deviation(&lengths));
         let share = |part: usize, of: usize| (of > 0).then(|| part as f64 / of as f64);
         Some(Self {
             count: lengths.len(),
             words: average,
-            words_interval: resampled(&lengths, self::average),
+            words_interval: resample_statistic(&lengths, self::mean_length),
             deviation,
-            deviation_interval: resampled(&lengths, self::deviation),
+            deviation_interval: resample_statistic(&lengths, self::standard_deviation),
             recall: share(revision.retained, revision.correct),
             precision: share(revision.corrected, revision.erroneous),
             revision,

@@ -59,13 +59,18 @@ fn spec() -> RunSpec {
     }
 }
 
-fn session(name: &str, episodes: Vec<EpisodeSummary>) -> Gathered {
+fn session(name: &str, episodes: Vec<EpisodeSummary>) -> SessionMetrics {
     let episodes = episodes.into_iter().map(Arc::new).collect();
-    Gathered { session: name.to_owned(), spec: Some(Arc::new(spec())), episodes, ..Gathered::default() }
+    SessionMetrics {
+        session: name.to_owned(),
+        spec: Some(Arc::new(spec())),
+        episodes,
+        ..SessionMetrics::default()
+    }
 }
 
 /// Three tasks of Reflexion: one solved at once, one in its third trial, one never.
-fn three() -> Gathered {
+fn three_reflexion_tasks() -> SessionMetrics {
     let (a, b, c) = (
         task("json/valid_unseen/a", "pick_and_place_simple"),
         task("json/valid_unseen/b", "pick_heat_then_place_in_recep"),
@@ -85,8 +90,8 @@ fn three() -> Gathered {
     )
 }
 
-fn one(sessions: Vec<Gathered>) -> Metrics {
-    let mut all = Metrics::of(sessions);
+fn single_group(sessions: Vec<SessionMetrics>) -> Metrics {
+    let mut all = Metrics::from_sessions(sessions);
     assert_eq!(all.len(), 1);
     all.remove(0)
 }
@@ -96,23 +101,23 @@ fn one(sessions: Vec<Gathered>) -> Metrics {
 fn one_task_a_type_leaves_an_interval() {
     let (a, b, c) = (task("a", "put"), task("b", "heat"), task("c", "cool"));
     let all = [episode(1, &a, 1, true, 1.0), episode(2, &b, 1, false, 0.5), episode(3, &c, 1, false, 0.0)];
-    let whole = one(vec![session("s", all.to_vec())]).aggregate.unwrap();
+    let whole = single_group(vec![session("s", all.to_vec())]).aggregate.unwrap();
     assert!(whole.mean.low < whole.mean.value && whole.mean.value < whole.mean.high, "{:?}", whole.mean);
     assert_eq!(whole.strata, "all tasks");
-    let single = one(vec![session("s", all[..1].to_vec())]);
-    let told = super::tell(std::slice::from_ref(&single), super::Form::Text, false);
+    let single = single_group(vec![session("s", all[..1].to_vec())]);
+    let told = super::render_metrics(std::slice::from_ref(&single), super::Format::Text, false);
     assert!(told.contains("1.000 (-)"), "{told}");
 }
 
 #[test]
 fn a_run_of_trials_by_hand() {
-    let metrics = one(vec![three()]);
+    let metrics = single_group(vec![three_reflexion_tasks()]);
     let all = &metrics.all;
     assert_eq!((all.tasks, all.solved, all.episodes), (3, 2, 7));
     assert!((all.success.unwrap().value - 2.0 / 3.0).abs() < 1e-12);
     assert!((all.progress.unwrap() - 2.5 / 3.0).abs() < 1e-12, "1, 1 and the last trial's 0.5");
     assert!((all.grounding.unwrap() - 0.75).abs() < 1e-12, "6 of 8 actions of every episode");
-    assert!((all.calls_a_task.unwrap() - 35.0 / 3.0).abs() < 1e-12);
+    assert!((all.calls_per_task.unwrap() - 35.0 / 3.0).abs() < 1e-12);
     let trials: Vec<_> = metrics.by_trial.iter().map(|t| (t.played, t.solved, t.solved_so_far)).collect();
     assert_eq!(trials, [(3, 1, 1), (2, 0, 1), (2, 1, 2)]);
     let kinds: Vec<_> = metrics.by_type.iter().map(|(k, r)| (k.as_str(), r.tasks, r.solved)).collect();
@@ -123,13 +128,13 @@ fn a_run_of_trials_by_hand() {
 
 #[test]
 fn assisted_and_calibration_episodes_stand_in_no_rate() {
-    let mut gathered = three();
-    let with = |edit: &dyn Fn(&mut EpisodeSummary), at: usize, gathered: &mut Gathered| {
+    let mut gathered = three_reflexion_tasks();
+    let with = |edit: &dyn Fn(&mut EpisodeSummary), at: usize, gathered: &mut SessionMetrics| {
         edit(Arc::make_mut(&mut gathered.episodes[at]));
     };
     with(&|e| e.assisted = true, 3, &mut gathered);
     with(&|e| e.role = EpisodeRole::Calibrate, 0, &mut gathered);
-    let metrics = one(vec![gathered]);
+    let metrics = single_group(vec![gathered]);
     assert_eq!((metrics.assisted, metrics.calibration), (1, 1), "task b was helped in its second trial");
     assert_eq!((metrics.all.tasks, metrics.all.solved), (1, 0));
     assert_eq!(metrics.by_trial.iter().map(|t| t.solved_so_far).max(), Some(0));
@@ -137,7 +142,7 @@ fn assisted_and_calibration_episodes_stand_in_no_rate() {
 
 #[test]
 fn rounds_of_reflection_before_the_first_success() {
-    let mut gathered = three();
+    let mut gathered = three_reflexion_tasks();
     let reflection = |episode: u32, step: u32, purpose: Purpose, words: &str| {
         let text = LessonText::plain(words);
         Arc::new(Reflection {
@@ -162,7 +167,7 @@ fn rounds_of_reflection_before_the_first_success() {
         reflection(4, 10, Purpose::Reflect, "one two three four five six"),
         reflection(4, 10, Purpose::Summarise, "not counted at all"),
     ];
-    let metrics = one(vec![gathered]);
+    let metrics = single_group(vec![gathered]);
     assert_eq!(metrics.by_round.into_iter().collect::<Vec<_>>(), [(0, 1), (2, 1)]);
     let reflected = metrics.reflections.unwrap();
     // What was written at one place is one reflection: 4 and 6 words.
@@ -198,7 +203,7 @@ fn improvement_counts_pairs_and_halves_draws() {
         let episodes = scores.iter().enumerate();
         let episodes =
             episodes.map(|(i, s)| episode(i as u32 + 1, &task(&i.to_string(), kind), 1, *s >= 1.0, *s));
-        attempts(&session(name, episodes.collect()))
+        collect_attempts(&session(name, episodes.collect()))
     };
     let (a, b) = (run("a", &[1.0, 0.5, 0.2]), run("b", &[0.5, 0.5, 0.5]));
     let found = improvement(&a, &b).unwrap();
@@ -212,11 +217,11 @@ fn improvement_counts_pairs_and_halves_draws() {
 /// methods.md 5: these cells are no whole number of tasks. FCRF cuts where others round.
 #[test]
 fn cells_of_the_papers_that_do_not_reproduce() {
-    let odd: Vec<(&str, f64)> = rows()
+    let odd: Vec<(&str, f64)> = paper_rows()
         .iter()
         .filter(|r| r.paper == "omnireflect" && r.table == "Table 1")
-        .flat_map(|r| r.cells.iter().map(move |c| (r, c)))
-        .filter(|(r, c)| r.reproduces(c) == Some(false))
+        .flat_map(|r| r.figures.iter().map(move |c| (r, c)))
+        .filter(|(r, c)| r.is_whole_task_share(c) == Some(false))
         .map(|(_, c)| (c.0.as_str(), c.4))
         .collect();
     let of = |env: &str| odd.iter().filter(|o| o.0 == env).map(|o| o.1).collect::<Vec<_>>();
@@ -224,32 +229,32 @@ fn cells_of_the_papers_that_do_not_reproduce() {
     assert_eq!(of("babyai"), [24.6, 45.2, 44.1, 53.2, 50.8, 64.2]);
     assert_eq!(of("pddl"), [12.1, 36.6, 45.7, 65.2]);
     for value in [91.0, 87.3, 88.8, 82.8, 83.5, 68.6] {
-        assert!(cell_reproduces(value, 134, true), "{value}");
+        assert!(is_share_of_whole_tasks(value, 134, true), "{value}");
     }
 }
 
 #[test]
 fn the_table_of_figures_is_read_and_its_presets_have_names_of_their_own() {
-    let mut names: Vec<&str> = rows().iter().map(|r| r.preset.as_str()).collect();
+    let mut names: Vec<&str> = paper_rows().iter().map(|r| r.preset.as_str()).collect();
     assert_eq!(names.len(), 35);
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), 35);
-    assert!(rows().iter().all(|r| r.cells.iter().all(|c| (0.0..=500.0).contains(&c.4))));
+    assert!(paper_rows().iter().all(|r| r.figures.iter().all(|c| (0.0..=500.0).contains(&c.4))));
 }
 
 #[test]
 fn a_run_stands_beside_the_figures_of_its_row_and_of_no_other() {
-    let found = against(&one(vec![three()])).unwrap();
+    let found = compare_with_papers(&single_group(vec![three_reflexion_tasks()])).unwrap();
     let told: Vec<_> = found.iter().map(|c| (c.model.as_str(), c.published, c.note.is_some())).collect();
     assert_eq!(told, [("Qwen3-4B", 82.8, false), ("Gemini-2.0", 94.0, false), ("GPT-4", 84.1, true)]);
     assert!((found[0].ours.value - 200.0 / 3.0).abs() < 1e-9 && found[0].tasks == 3);
-    let why = |edit: &dyn Fn(&mut Gathered)| {
-        let mut gathered = three();
+    let why = |edit: &dyn Fn(&mut SessionMetrics)| {
+        let mut gathered = three_reflexion_tasks();
         edit(&mut gathered);
-        against(&one(vec![gathered])).unwrap_err().join("\n")
+        compare_with_papers(&single_group(vec![gathered])).unwrap_err().join("\n")
     };
-    let with_spec = |g: &mut Gathered, edit: &dyn Fn(&mut RunSpec)| {
+    let with_spec = |g: &mut SessionMetrics, edit: &dyn Fn(&mut RunSpec)| {
         let mut changed = spec();
         edit(&mut changed);
         g.spec = Some(Arc::new(changed));
@@ -269,14 +274,15 @@ fn a_run_stands_beside_the_figures_of_its_row_and_of_no_other() {
 
 #[test]
 fn stand_ins_are_called_that() {
-    let mut gathered = three();
+    let mut gathered = three_reflexion_tasks();
     let mut rules = spec();
     rules.actor = "rules".to_owned();
     gathered.spec = Some(Arc::new(rules));
-    let text = tell(&Metrics::of(vec![gathered]), Form::Text, true);
+    let text = render_metrics(&Metrics::from_sessions(vec![gathered]), Format::Text, true);
     assert!(text.lines().next().unwrap().contains("stand-in, no model"), "{text}");
     assert!(text.contains("The published figures are of models, ours are of stand-ins."), "{text}");
-    let real = tell(&Metrics::of(vec![three()]), Form::Markdown, false);
+    let real =
+        render_metrics(&Metrics::from_sessions(vec![three_reflexion_tasks()]), Format::Markdown, false);
     assert!(!real.contains("stand"), "{real}");
     insta::assert_snapshot!("metrics_markdown", real);
 }
@@ -295,11 +301,11 @@ fn the_actor_decides_whether_it_was_a_model_and_the_mentor_only_where_it_was_ask
     ];
     for (actor, actor_stands_in) in actors {
         for (mentor, asked, mentor_stands_in) in mentors {
-            let mut gathered = three();
+            let mut gathered = three_reflexion_tasks();
             gathered.spec =
                 Some(Arc::new(RunSpec { actor: actor.to_owned(), mentor: mentor.to_owned(), ..spec() }));
             gathered.mentor_asked = asked;
-            let text = tell(&Metrics::of(vec![gathered]), Form::Text, false);
+            let text = render_metrics(&Metrics::from_sessions(vec![gathered]), Format::Text, false);
             let said = |words: &str| text.contains(words);
             let of = format!("{actor}, {mentor}, asked: {asked}\n{text}");
             assert_eq!(said("stand in for a model"), actor_stands_in, "{of}");
@@ -310,7 +316,7 @@ fn the_actor_decides_whether_it_was_a_model_and_the_mentor_only_where_it_was_ask
 
 #[test]
 fn json_holds_the_same() {
-    let text = tell(&Metrics::of(vec![three()]), Form::Json, true);
+    let text = render_metrics(&Metrics::from_sessions(vec![three_reflexion_tasks()]), Format::Json, true);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["ways"][0]["all"]["solved"], 2);
     assert_eq!(value["ways"][0]["against_paper"]["figures"][0]["published"], 82.8);
@@ -320,7 +326,7 @@ fn runs() -> impl Strategy<Value = Vec<(u8, bool, f64, bool)>> {
     proptest::collection::vec((0_u8..6, any::<bool>(), 0.0..=1.0_f64, any::<bool>()), 1..24)
 }
 
-fn sessions_of(rows: &[(u8, bool, f64, bool)]) -> Vec<Gathered> {
+fn sessions_of(rows: &[(u8, bool, f64, bool)]) -> Vec<SessionMetrics> {
     rows.iter()
         .enumerate()
         .map(|(i, (id, won, progress, helped))| {
@@ -338,7 +344,7 @@ proptest! {
     #[test]
     fn numbers_stay_within_their_bounds_and_order_changes_nothing(rows in runs(), turn in 0_usize..24) {
         let sessions = sessions_of(&rows);
-        let metrics = one(sessions.clone());
+        let metrics = single_group(sessions.clone());
         prop_assert_eq!(metrics.all.tasks + metrics.assisted, rows.len());
         for rates in metrics.by_type.values().chain([&metrics.all]) {
             for share in [rates.progress, rates.grounding].into_iter().flatten() {
@@ -360,7 +366,7 @@ proptest! {
         let by = turn % turned.len();
         turned.rotate_left(by);
         turned.reverse();
-        let again = one(turned);
+        let again = single_group(turned);
         prop_assert_eq!(serde_json::to_string(&metrics).unwrap(), serde_json::to_string(&again).unwrap());
     }
 }

@@ -7,7 +7,7 @@ use crate::grid::{Clause, View, parse_clauses};
 type Sentence = (String, Scope, LessonText);
 
 /// What a note teaches about grid worlds in general.
-pub(in crate::symbolic) fn general(note: &Note) -> Vec<Sentence> {
+pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
     let text = match note.detector.as_str() {
         "unlocked" => "A key opens the locked doors of its colour; after that you no longer need it.",
         "found_door" => "Rooms are joined by doors: toggle and go through a closed one to get on.",
@@ -17,7 +17,7 @@ pub(in crate::symbolic) fn general(note: &Note) -> Vec<Sentence> {
 }
 
 /// The mistake a note shows, and what to do instead.
-pub(in crate::symbolic) fn mistake(note: &Note) -> Vec<Sentence> {
+pub(in crate::symbolic) fn error_lessons(note: &Note) -> Vec<Sentence> {
     let (mistake, solution) = match note.detector.as_str() {
         "wrong_verb" => {
             ("Said \"pick up\", which this world does not know.", "Say \"pickup COLOUR KIND NUMBER\".")
@@ -64,7 +64,7 @@ pub(in crate::symbolic) fn mistake(note: &Note) -> Vec<Sentence> {
 }
 
 /// Where the task stands, by what is in sight and in the hand now; none where nothing of it is.
-pub(in crate::symbolic) fn standing(episode: &Episode) -> Option<String> {
+pub(in crate::symbolic) fn progress_text(episode: &Episode) -> Option<String> {
     let view = View::parse(episode.last_step()?.answer.as_ref()?.raw.as_str())?;
     let goal = parse_clauses(&episode.task.goal);
     if let Some((colour, "key")) = view.carrying {

@@ -1,6 +1,6 @@
 //! Moves of the four domains that do not help, and those that teach something.
 
-use super::{Known, Move};
+use super::{Facts, Move};
 use crate::domain::NoteKind;
 
 /// The actions of the four domains.
@@ -40,83 +40,83 @@ pub(super) const VERBS: &[&str] = &[
 ];
 
 /// Why a move changed nothing, where the facts tell.
-pub(super) fn refused(domain: &str, known: &Known<'_>, done: &Move<'_>) -> Option<&'static str> {
+pub(super) fn refusal_reason(domain: &str, known: &Facts<'_>, done: &Move<'_>) -> Option<&'static str> {
     let objects = done.objects.as_slice();
     match (domain, done.verb, objects) {
-        ("gripper-strips", "pick", [ball, room, hand, ..]) => first(&[
-            (!known.has(&format!("at-robby {room}")), "not_in_the_room"),
-            (!known.has(&format!("free {hand}")), "hand_not_free"),
-            (!known.has(&format!("at {ball} {room}")), "ball_not_here"),
+        ("gripper-strips", "pick", [ball, room, hand, ..]) => first_true_reason(&[
+            (!known.is_true(&format!("at-robby {room}")), "not_in_the_room"),
+            (!known.is_true(&format!("free {hand}")), "hand_not_free"),
+            (!known.is_true(&format!("at {ball} {room}")), "ball_not_here"),
         ]),
-        ("gripper-strips", "drop", [ball, room, hand, ..]) => first(&[
-            (!known.has(&format!("at-robby {room}")), "not_in_the_room"),
-            (!known.has(&format!("carry {ball} {hand}")), "ball_not_carried"),
+        ("gripper-strips", "drop", [ball, room, hand, ..]) => first_true_reason(&[
+            (!known.is_true(&format!("at-robby {room}")), "not_in_the_room"),
+            (!known.is_true(&format!("carry {ball} {hand}")), "ball_not_carried"),
         ]),
-        ("blocksworld-4ops", "pickup" | "unstack", _) if !known.has("arm-empty") => Some("arm_full"),
-        ("blocksworld-4ops", "pickup", [block, ..]) => first(&[
-            (!known.has(&format!("on-table {block}")), "pickup_for_unstack"),
-            (!known.has(&format!("clear {block}")), "block_below_another"),
+        ("blocksworld-4ops", "pickup" | "unstack", _) if !known.is_true("arm-empty") => Some("arm_full"),
+        ("blocksworld-4ops", "pickup", [block, ..]) => first_true_reason(&[
+            (!known.is_true(&format!("on-table {block}")), "pickup_for_unstack"),
+            (!known.is_true(&format!("clear {block}")), "block_below_another"),
         ]),
-        ("blocksworld-4ops", "unstack", [block, ..]) => first(&[
-            (known.has(&format!("on-table {block}")), "unstack_for_pickup"),
-            (!known.has(&format!("clear {block}")), "block_below_another"),
+        ("blocksworld-4ops", "unstack", [block, ..]) => first_true_reason(&[
+            (known.is_true(&format!("on-table {block}")), "unstack_for_pickup"),
+            (!known.is_true(&format!("clear {block}")), "block_below_another"),
         ]),
-        ("blocksworld-4ops", "stack", [block, below, ..]) => first(&[
-            (!known.has(&format!("holding {block}")), "block_not_held"),
-            (!known.has(&format!("clear {below}")), "block_below_another"),
+        ("blocksworld-4ops", "stack", [block, below, ..]) => first_true_reason(&[
+            (!known.is_true(&format!("holding {block}")), "block_not_held"),
+            (!known.is_true(&format!("clear {below}")), "block_below_another"),
         ]),
         ("barman", "grasp", [hand, ..]) => {
-            first(&[(!known.has(&format!("handempty {hand}")), "did_not_leave")])
+            first_true_reason(&[(!known.is_true(&format!("handempty {hand}")), "did_not_leave")])
         }
-        ("barman", "fill-shot", [shot, ..]) => first(&[
-            (!held(known, shot), "glass_not_held"),
-            (!known.has(&format!("empty {shot}")), "glass_not_empty"),
-            (!known.has(&format!("clean {shot}")), "not_clean"),
-            (both_hands_full(known), "did_not_leave"),
+        ("barman", "fill-shot", [shot, ..]) => first_true_reason(&[
+            (!is_held(known, shot), "glass_not_held"),
+            (!known.is_true(&format!("empty {shot}")), "glass_not_empty"),
+            (!known.is_true(&format!("clean {shot}")), "not_clean"),
+            (are_both_hands_full(known), "did_not_leave"),
         ]),
         ("barman", "pour-shot-to-clean-shaker", [_, _, shaker, ..]) => {
-            first(&[(!known.has(&format!("clean {shaker}")), "not_clean")])
+            first_true_reason(&[(!known.is_true(&format!("clean {shaker}")), "not_clean")])
         }
-        ("barman", "clean-shot" | "clean-shaker", _) if both_hands_full(known) => Some("did_not_leave"),
-        ("barman", "shake", [_, one, other, shaker, ..]) => first(&[
-            (!held(known, shaker), "glass_not_held"),
-            (both_hands_full(known), "did_not_leave"),
+        ("barman", "clean-shot" | "clean-shaker", _) if are_both_hands_full(known) => Some("did_not_leave"),
+        ("barman", "shake", [_, one, other, shaker, ..]) => first_true_reason(&[
+            (!is_held(known, shaker), "glass_not_held"),
+            (are_both_hands_full(known), "did_not_leave"),
             (
-                !known.has(&format!("contains {shaker} {one}"))
-                    || !known.has(&format!("contains {shaker} {other}")),
+                !known.is_true(&format!("contains {shaker} {one}"))
+                    || !known.is_true(&format!("contains {shaker} {other}")),
                 "ingredients_missing",
             ),
         ]),
-        ("barman", "pour-shaker-to-shot", [_, shot, ..]) => first(&[
-            (!known.has(&format!("empty {shot}")), "glass_not_empty"),
-            (!known.has(&format!("clean {shot}")), "not_clean"),
+        ("barman", "pour-shaker-to-shot", [_, shot, ..]) => first_true_reason(&[
+            (!known.is_true(&format!("empty {shot}")), "glass_not_empty"),
+            (!known.is_true(&format!("clean {shot}")), "not_clean"),
         ]),
         ("tyreworld", "fetch" | "put-away", [_, container, ..]) => {
-            first(&[(!known.has(&format!("isopen {container}")), "boot_closed")])
+            first_true_reason(&[(!known.is_true(&format!("isopen {container}")), "boot_closed")])
         }
-        ("tyreworld", "loosen" | "tighten", [_, hub, ..]) => first(&[
-            (!known.has("have wrench"), "tool_missing"),
-            (!known.has(&format!("on-ground {hub}")), "hub_in_the_air"),
+        ("tyreworld", "loosen" | "tighten", [_, hub, ..]) => first_true_reason(&[
+            (!known.is_true("have wrench"), "tool_missing"),
+            (!known.is_true(&format!("on-ground {hub}")), "hub_in_the_air"),
         ]),
-        ("tyreworld", "jack-up", _) if !known.has("have jack") => Some("tool_missing"),
-        ("tyreworld", "inflate", _) if !known.has("have pump") => Some("tool_missing"),
-        ("tyreworld", "undo" | "do-up", [nut, hub, ..]) => first(&[
-            (!known.has("have wrench"), "tool_missing"),
-            (known.has(&format!("tight {nut} {hub}")), "nut_tight"),
-            (!known.has(&format!("not-on-ground {hub}")), "hub_on_the_ground"),
+        ("tyreworld", "jack-up", _) if !known.is_true("have jack") => Some("tool_missing"),
+        ("tyreworld", "inflate", _) if !known.is_true("have pump") => Some("tool_missing"),
+        ("tyreworld", "undo" | "do-up", [nut, hub, ..]) => first_true_reason(&[
+            (!known.is_true("have wrench"), "tool_missing"),
+            (known.is_true(&format!("tight {nut} {hub}")), "nut_tight"),
+            (!known.is_true(&format!("not-on-ground {hub}")), "hub_on_the_ground"),
         ]),
-        ("tyreworld", "remove-wheel" | "put-on-wheel", [_, hub, ..]) => first(&[
-            (!known.has(&format!("not-on-ground {hub}")), "hub_on_the_ground"),
-            (!known.has(&format!("unfastened {hub}")), "nut_on"),
+        ("tyreworld", "remove-wheel" | "put-on-wheel", [_, hub, ..]) => first_true_reason(&[
+            (!known.is_true(&format!("not-on-ground {hub}")), "hub_on_the_ground"),
+            (!known.is_true(&format!("unfastened {hub}")), "nut_on"),
         ]),
         _ => None,
     }
 }
 
 /// What an accepted move shows. `previous` is the action of the step before.
-pub(super) fn noticed(
+pub(super) fn move_findings(
     domain: &str,
-    known: &Known<'_>,
+    known: &Facts<'_>,
     done: &Move<'_>,
     previous: Option<&(String, Vec<String>)>,
 ) -> Vec<(&'static str, NoteKind)> {
@@ -124,28 +124,32 @@ pub(super) fn noticed(
     let mut mistake = |is: bool, detector| found.extend(is.then_some((detector, NoteKind::Mistake)));
     match (domain, done.verb, done.objects.as_slice()) {
         ("gripper-strips", "pick", [ball, room, ..]) => {
-            mistake(known.wants(&format!("at {ball} {room}")), "took_back");
-            mistake(!known.wanted("at").any(|(words, _)| words.first() == Some(ball)), "ball_not_wanted");
+            mistake(known.is_in_goal(&format!("at {ball} {room}")), "took_back");
+            mistake(
+                !known.goal_conditions("at").any(|(words, _)| words.first() == Some(ball)),
+                "ball_not_wanted",
+            );
         }
         ("gripper-strips", "drop", [ball, room, ..]) => {
             let elsewhere = known
-                .wanted("at")
+                .goal_conditions("at")
                 .any(|(words, _)| words.first() == Some(ball) && words.get(1) != Some(room));
             mistake(elsewhere, "wrong_drop");
         }
         ("gripper-strips", "move", [from, ..]) => {
-            let carries = known.facts("carry").next().is_some();
-            let free = known.facts("free").next().is_some();
-            let waits = known.wanted("at").any(|(words, held)| match words.as_slice() {
-                [ball, to] => !held && to != from && known.has(&format!("at {ball} {from}")),
+            let carries = known.true_facts("carry").next().is_some();
+            let free = known.true_facts("free").next().is_some();
+            let waits = known.goal_conditions("at").any(|(words, held)| match words.as_slice() {
+                [ball, to] => !held && to != from && known.is_true(&format!("at {ball} {from}")),
                 _ => false,
             });
             mistake(carries && free && waits, "hand_left_free");
         }
         ("blocksworld-4ops", "stack", [block, below, ..]) => {
-            let wanted = known.wants(&format!("on {block} {below}"));
+            let wanted = known.is_in_goal(&format!("on {block} {below}"));
             mistake(!wanted, "wrong_stack");
-            let unsettled = known.wanted("on").any(|(words, held)| words.first() == Some(below) && !held);
+            let unsettled =
+                known.goal_conditions("on").any(|(words, held)| words.first() == Some(below) && !held);
             mistake(wanted && unsettled, "two_towers");
             let back = previous.is_some_and(|(verb, objects)| {
                 verb == "unstack"
@@ -154,15 +158,15 @@ pub(super) fn noticed(
             });
             mistake(back, "stacked_back");
         }
-        ("barman", "grasp", _) => mistake(both_hands_full(known), "both_hands_full"),
+        ("barman", "grasp", _) => mistake(are_both_hands_full(known), "both_hands_full"),
         ("barman", "pour-shot-to-clean-shaker" | "pour-shot-to-used-shaker", [_, drink, shaker, ..]) => {
-            mistake(!mixes(known, drink, shaker), "wrong_ingredient");
+            mistake(!is_useful_ingredient(known, drink, shaker), "wrong_ingredient");
         }
-        ("tyreworld", "fetch", [thing, ..]) => mistake(!needed(known, thing), "not_needed"),
+        ("tyreworld", "fetch", [thing, ..]) => mistake(!is_needed(known, thing), "not_needed"),
         _ => {}
     }
     let taught = match (domain, done.verb) {
-        ("gripper-strips", "pick") if known.facts("free").next().is_none() => Some("carried_two"),
+        ("gripper-strips", "pick") if known.true_facts("free").next().is_none() => Some("carried_two"),
         ("barman", "shake") => Some("shook"),
         ("tyreworld", "undo") => Some("undid"),
         ("blocksworld-4ops", "unstack") => Some("unstacked"),
@@ -173,44 +177,44 @@ pub(super) fn noticed(
 }
 
 /// The first reason that is true.
-fn first(reasons: &[(bool, &'static str)]) -> Option<&'static str> {
+fn first_true_reason(reasons: &[(bool, &'static str)]) -> Option<&'static str> {
     reasons.iter().find(|(is, _)| *is).map(|(_, why)| *why)
 }
 
-fn held(known: &Known<'_>, vessel: &str) -> bool {
-    known.facts("holding").any(|words| words.get(1) == Some(&vessel))
+fn is_held(known: &Facts<'_>, vessel: &str) -> bool {
+    known.true_facts("holding").any(|words| words.get(1) == Some(&vessel))
 }
 
-fn both_hands_full(known: &Known<'_>) -> bool {
-    known.facts("handempty").next().is_none()
+fn are_both_hands_full(known: &Facts<'_>) -> bool {
+    known.true_facts("handempty").next().is_none()
 }
 
 /// Whether a drink in a shaker, with what is in it already, is part of a cocktail that is still wanted.
-fn mixes(known: &Known<'_>, drink: &str, shaker: &str) -> bool {
+fn is_useful_ingredient(known: &Facts<'_>, drink: &str, shaker: &str) -> bool {
     let inside: Vec<&str> = known
-        .facts("contains")
+        .true_facts("contains")
         .filter(|words| words.first() == Some(&shaker))
         .filter_map(|words| words.get(1).copied())
         .collect();
-    known.wanted("contains").filter(|(_, held)| !held).any(|(words, _)| {
+    known.goal_conditions("contains").filter(|(_, held)| !held).any(|(words, _)| {
         let Some(mix) = words.get(1) else { return false };
         let part = |name: &str| {
-            known.has(&format!("cocktail-part1 {mix} {name}"))
-                || known.has(&format!("cocktail-part2 {mix} {name}"))
+            known.is_true(&format!("cocktail-part1 {mix} {name}"))
+                || known.is_true(&format!("cocktail-part2 {mix} {name}"))
         };
         part(drink) && inside.iter().all(|name| part(name))
     })
 }
 
 /// Whether something in the boot helps towards what is left of the goal.
-fn needed(known: &Known<'_>, thing: &str) -> bool {
-    let open = |predicate| known.wanted(predicate).any(|(_, held)| !held);
+fn is_needed(known: &Facts<'_>, thing: &str) -> bool {
+    let open = |predicate| known.goal_conditions(predicate).any(|(_, held)| !held);
     match thing {
         "pump" => open("inflated"),
         "wrench" | "jack" => open("on") || open("tight") || open("in") || open("loose"),
         wheel => known
-            .wanted("on")
-            .chain(known.wanted("inflated"))
+            .goal_conditions("on")
+            .chain(known.goal_conditions("inflated"))
             .any(|(words, held)| !held && words.first() == Some(&wheel)),
     }
 }

@@ -3,7 +3,7 @@
 use crate::domain::Note;
 
 /// A lesson about the domain in general: its rule and its sentence.
-pub(in crate::symbolic) fn general(note: &Note) -> Option<(String, String)> {
+pub(in crate::symbolic) fn abstract_lesson(note: &Note) -> Option<(String, String)> {
     let text = match note.detector.as_str() {
         "carried_two" => "Carry a ball in each hand before you move to another room.",
         "shook" => "Pour both ingredients of a cocktail into the shaker before you shake it.",
@@ -17,7 +17,7 @@ pub(in crate::symbolic) fn general(note: &Note) -> Option<(String, String)> {
 }
 
 /// The mistake behind a detector of planning problems, and what to do instead.
-pub(in crate::symbolic) fn mistake(detector: &str) -> Option<(&'static str, &'static str)> {
+pub(in crate::symbolic) fn error_lesson(detector: &str) -> Option<(&'static str, &'static str)> {
     Some(match detector {
         "not_understood" => (
             "Used words in which the world found no action that can be done now.",

@@ -4,10 +4,10 @@ use super::*;
 use crate::domain::{CallId, DecidedBy, EpisodeRole, ExecutedAction, ShownAs, Task, ThoughtDisposition};
 use crate::engine::{Cause, Envelope, Event};
 use crate::env::Environment;
-use crate::env::pddl::{Domain, Game, Joining, Playing, Source, generate};
+use crate::env::pddl::{Domain, Game, GoalSeparator, PddlEnvironment, ProblemSource, generate};
 
 /// Plays actions in a world through the fold of events, and gives the notes of the last step and what is left over.
-fn noted(mut world: Playing, actions: &[&str]) -> (Vec<String>, Option<String>) {
+fn play_moves(mut world: PddlEnvironment, actions: &[&str]) -> (Vec<String>, Option<String>) {
     let mut state = State::default();
     let mut seq = 0;
     let mut fold = |state: &mut State, event: Event| {
@@ -24,7 +24,7 @@ fn noted(mut world: Playing, actions: &[&str]) -> (Vec<String>, Option<String>) 
         &mut state,
         Event::RunStarted {
             session: "test".to_owned(),
-            spec: Box::new(crate::method::fixture::spec("omnireflect", &[("pddl", "gripper/1")])),
+            spec: Box::new(crate::method::fixture::test_spec("omnireflect", &[("pddl", "gripper/1")])),
         },
     );
     let task = Task {
@@ -67,25 +67,25 @@ fn noted(mut world: Playing, actions: &[&str]) -> (Vec<String>, Option<String>) 
         last = notes.iter().map(|note| note.detector.clone()).filter(|name| name != "standing").collect();
         fold(&mut state, Event::Noted { step, notes });
     }
-    (last, standing(state.episode.as_deref().unwrap()))
+    (last, progress_text(state.episode.as_deref().unwrap()))
 }
 
-fn written(domain: Domain, objects: &str, init: &str, goal: &str) -> Playing {
+fn written_problem(domain: Domain, objects: &str, init: &str, goal: &str) -> PddlEnvironment {
     let problem = format!(
         "(define (problem p) (:domain {}) (:objects {objects}) (:init {init}) (:goal (and {goal})))",
         domain.name()
     );
-    let source = Source {
+    let source = ProblemSource {
         domain_label: "d",
-        domain: domain.text().as_bytes(),
+        domain: domain.pddl_text().as_bytes(),
         problem_label: "p",
         problem: problem.as_bytes(),
     };
-    Playing::new(Game::load(&source).unwrap(), Joining::Comma, None)
+    PddlEnvironment::new(Game::load(&source).unwrap(), GoalSeparator::Comma, None)
 }
 
-fn rooms() -> Playing {
-    written(
+fn rooms_problem() -> PddlEnvironment {
+    written_problem(
         Domain::Gripper,
         "rooma roomb ball1 ball2 ball3 left right",
         "(room rooma) (room roomb) (ball ball1) (ball ball2) (ball ball3) (gripper left) (gripper right) (at-robby rooma)
@@ -94,8 +94,8 @@ fn rooms() -> Playing {
     )
 }
 
-fn blocks() -> Playing {
-    written(
+fn blocks_problem() -> PddlEnvironment {
+    written_problem(
         Domain::Blockworld,
         "b1 b2 b3",
         "(arm-empty) (on-table b1) (on b2 b1) (clear b2) (on-table b3) (clear b3)",
@@ -105,48 +105,56 @@ fn blocks() -> Playing {
 
 #[test]
 fn moves_that_do_not_help_are_noted() {
-    type Case = (fn() -> Playing, &'static [&'static str], &'static [&'static str]);
+    type Case = (fn() -> PddlEnvironment, &'static [&'static str], &'static [&'static str]);
     let cases: &[Case] = &[
-        (rooms, &["pick ball1 rooma left", "move rooma roomb"], &["hand_left_free"]),
-        (rooms, &["pick ball3 rooma left"], &["ball_not_wanted"]),
-        (rooms, &["pick ball1 rooma left", "drop ball1 rooma left"], &["wrong_drop"]),
-        (rooms, &["pick ball1 rooma left", "pick ball2 rooma right"], &["carried_two"]),
-        (rooms, &["pick ball1 rooma left", "pick ball2 rooma left"], &["nothing_happened", "hand_not_free"]),
-        (rooms, &["pick ball1 roomb left"], &["nothing_happened", "not_in_the_room"]),
-        (rooms, &["dance"], &["nothing_happened", "not_understood"]),
+        (rooms_problem, &["pick ball1 rooma left", "move rooma roomb"], &["hand_left_free"]),
+        (rooms_problem, &["pick ball3 rooma left"], &["ball_not_wanted"]),
+        (rooms_problem, &["pick ball1 rooma left", "drop ball1 rooma left"], &["wrong_drop"]),
+        (rooms_problem, &["pick ball1 rooma left", "pick ball2 rooma right"], &["carried_two"]),
         (
-            rooms,
+            rooms_problem,
+            &["pick ball1 rooma left", "pick ball2 rooma left"],
+            &["nothing_happened", "hand_not_free"],
+        ),
+        (rooms_problem, &["pick ball1 roomb left"], &["nothing_happened", "not_in_the_room"]),
+        (rooms_problem, &["dance"], &["nothing_happened", "not_understood"]),
+        (
+            rooms_problem,
             &["pick ball1 rooma left", "move rooma roomb", "drop ball1 roomb left", "pick ball1 roomb left"],
             &["undone", "took_back"],
         ),
-        (blocks, &["pickup b2"], &["nothing_happened", "pickup_for_unstack"]),
-        (blocks, &["unstack b2 b1", "stack b2 b1"], &["subgoal", "two_towers", "stacked_back"]),
-        (blocks, &["unstack b2 b1", "stack b2 b3"], &["wrong_stack"]),
-        (blocks, &["unstack b2 b1", "putdown b2", "pickup b1", "stack b1 b3"], &["subgoal"]),
+        (blocks_problem, &["pickup b2"], &["nothing_happened", "pickup_for_unstack"]),
+        (blocks_problem, &["unstack b2 b1", "stack b2 b1"], &["subgoal", "two_towers", "stacked_back"]),
+        (blocks_problem, &["unstack b2 b1", "stack b2 b3"], &["wrong_stack"]),
+        (blocks_problem, &["unstack b2 b1", "putdown b2", "pickup b1", "stack b1 b3"], &["subgoal"]),
     ];
     for (world, actions, expected) in cases {
-        assert_eq!(noted(world(), actions).0, *expected, "{actions:?}");
+        assert_eq!(play_moves(world(), actions).0, *expected, "{actions:?}");
     }
-    let bar = || generate(&"barman/1".parse().unwrap()).unwrap().open(Joining::Comma);
-    assert_eq!(noted(bar(), &["left grasp shot1", "right grasp shot2"]).0, ["both_hands_full"]);
+    let bar = || generate(&"barman/1".parse().unwrap()).unwrap().open(GoalSeparator::Comma);
+    assert_eq!(play_moves(bar(), &["left grasp shot1", "right grasp shot2"]).0, ["both_hands_full"]);
     assert_eq!(
-        noted(
+        play_moves(
             bar(),
             &["left grasp shot1", "right grasp shot2", "fill-shot shot1 ingredient1 left right dispenser1"]
         )
         .0,
         ["nothing_happened", "did_not_leave"]
     );
-    let garage = || generate(&"tyreworld/hard/1".parse().unwrap()).unwrap().open(Joining::Comma);
-    assert_eq!(noted(garage(), &["open boot", "fetch w1 boot"]).0[0], "nothing_happened");
-    assert_eq!(noted(garage(), &["open boot", "fetch wrench boot", "loosen nuts1 the-hub1"]).0, ["set_back"]);
+    let garage = || generate(&"tyreworld/hard/1".parse().unwrap()).unwrap().open(GoalSeparator::Comma);
+    assert_eq!(play_moves(garage(), &["open boot", "fetch w1 boot"]).0[0], "nothing_happened");
+    assert_eq!(
+        play_moves(garage(), &["open boot", "fetch wrench boot", "loosen nuts1 the-hub1"]).0,
+        ["set_back"]
+    );
 }
 
 #[test]
 fn what_is_left_over_is_told() {
-    let (_, left) = noted(rooms(), &["pick ball1 rooma left", "move rooma roomb", "drop ball1 roomb left"]);
+    let (_, left) =
+        play_moves(rooms_problem(), &["pick ball1 rooma left", "move rooma roomb", "drop ball1 roomb left"]);
     assert_eq!(left.as_deref(), Some("1 of 2 conditions hold. Left over: ball2 is at roomb."));
-    let (_, left) = noted(rooms(), &["look around"]);
+    let (_, left) = play_moves(rooms_problem(), &["look around"]);
     assert_eq!(
         left.as_deref(),
         Some("None of the goal holds yet. Left over: ball1 is at roomb; ball2 is at roomb.")

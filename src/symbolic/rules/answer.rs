@@ -1,49 +1,49 @@
 //! The rules in a mentor's place: what they can say to a question, over the whole episode.
 
-use super::{Drawn, Since, draw, notes, progress, reflect, sentences};
+use super::{NoteRange, RuleLesson, apply_rule, notes_in_range, progress_lesson, reflect, sentences};
 use crate::domain::{LessonText, NoteKind, Purpose, Question, ReflectionItem, ReflectionKind, Transition};
 use crate::engine::{Episode, Intent, State};
 
 /// What the symbolic rules answer in a mentor's place: items with the evidence they rest on, none where no detector found
 /// any. They reflect and contrast; a summary, a choice or a construction needs a model, or the method does without.
-pub fn answer(state: &State, question: Question) -> Vec<ReflectionItem> {
+pub fn answer_question(state: &State, question: Question) -> Vec<ReflectionItem> {
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     match (question.purpose, question.kind) {
         (Purpose::Reflect, ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress) => {
-            let wants = reflect(state, Since::Begin, &[question.kind]);
+            let wants = reflect(state, NoteRange::WholeEpisode, &[question.kind]);
             wants
                 .into_iter()
                 .find_map(|w| if let Intent::Reflect(r) = w { Some(r.items) } else { None })
                 .unwrap_or_default()
         }
         (Purpose::Reflect | Purpose::Build, ReflectionKind::Plan) => {
-            plan(state, episode).into_iter().collect()
+            next_attempt_plan(state, episode).into_iter().collect()
         }
-        (Purpose::Reflect, ReflectionKind::Experience) => worked(episode).into_iter().collect(),
-        (Purpose::Reflect, ReflectionKind::Positive) => sweet(episode).into_iter().collect(),
+        (Purpose::Reflect, ReflectionKind::Experience) => working_actions(episode).into_iter().collect(),
+        (Purpose::Reflect, ReflectionKind::Positive) => positive_item(episode).into_iter().collect(),
         (Purpose::Reflect, ReflectionKind::Negative) => {
-            mistakes(episode).into_iter().take(1).map(item).collect()
+            episode_mistakes(episode).into_iter().take(1).map(to_item).collect()
         }
         (Purpose::Contrast, ReflectionKind::Lesson) => match state.last_attempt(&episode.task) {
-            Some(failed) => mistakes(failed).into_iter().take(1).map(item).collect(),
+            Some(failed) => episode_mistakes(failed).into_iter().take(1).map(to_item).collect(),
             None => Vec::new(),
         },
         (Purpose::PlanActions, ReflectionKind::Plan) => {
-            super::ahead::plan(state, episode).into_iter().collect()
+            super::planner::plan(state, episode).into_iter().collect()
         }
         _ => Vec::new(),
     }
 }
 
 /// The mistakes of an episode, the one that was noted last first.
-fn mistakes(episode: &Episode) -> Vec<Drawn> {
-    let mut drawn = draw(&notes(episode, Since::Begin), sentences::mistake);
+fn episode_mistakes(episode: &Episode) -> Vec<RuleLesson> {
+    let mut drawn = apply_rule(&notes_in_range(episode, NoteRange::WholeEpisode), sentences::error_lessons);
     drawn.reverse();
     drawn
 }
 
 /// A mistake with what to do instead, as one sentence after the other.
-fn item(drawn: Drawn) -> ReflectionItem {
+fn to_item(drawn: RuleLesson) -> ReflectionItem {
     let text = match drawn.text.solution {
         Some(solution) => format!("{} {solution}", drawn.text.text),
         None => drawn.text.text,
@@ -57,8 +57,8 @@ fn item(drawn: Drawn) -> ReflectionItem {
 }
 
 /// A plan for the next attempt: what to do instead of each mistake, then what was still open.
-fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
-    let mistakes = mistakes(episode);
+fn next_attempt_plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
+    let mistakes = episode_mistakes(episode);
     let mut said: Vec<String> = Vec::new();
     for drawn in mistakes.iter().rev() {
         let sentence = drawn.text.solution.clone().unwrap_or_else(|| drawn.text.text.clone());
@@ -66,7 +66,7 @@ fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
             said.push(sentence);
         }
     }
-    let open = progress(state, episode, &[], Since::Begin)
+    let open = progress_lesson(state, episode, &[], NoteRange::WholeEpisode)
         .map(|p| format!("At the end of the last attempt: {}", p.text.text));
     said.extend(open);
     let evidence = mistakes.first().map(|m| m.evidence.clone()).unwrap_or_default();
@@ -80,7 +80,7 @@ fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
 }
 
 /// What worked: the actions that reached a sub-goal, in order.
-fn worked(episode: &Episode) -> Option<ReflectionItem> {
+fn working_actions(episode: &Episode) -> Option<ReflectionItem> {
     let steps = (1..=episode.answered_steps()).filter_map(|n| episode.step(n));
     let reached: Vec<_> = steps.filter(|s| s.notes.iter().any(|n| n.kind == NoteKind::Progress)).collect();
     let actions: Vec<&str> = reached.iter().filter_map(|s| s.action()).collect();
@@ -95,7 +95,7 @@ fn worked(episode: &Episode) -> Option<ReflectionItem> {
 }
 
 /// What brought the last sub-goal.
-fn sweet(episode: &Episode) -> Option<ReflectionItem> {
+fn positive_item(episode: &Episode) -> Option<ReflectionItem> {
     let step = episode.last_step()?;
     let note = step.notes.iter().find(|n| n.kind == NoteKind::Progress)?;
     let action = step.action()?;

@@ -3,15 +3,15 @@
 
 use crate::domain::{LessonText, Note, Scope};
 use crate::symbolic::goal::{Goal, Treatment};
+use crate::symbolic::parsing::type_of_name;
 use crate::symbolic::planning;
 use crate::symbolic::situation::Situation;
-use crate::symbolic::words::kind;
 
 type Sentence = (String, Scope, LessonText);
 
 /// What a note teaches about the world in general.
-pub(super) fn general(note: &Note) -> Vec<Sentence> {
-    if let Some((rule, text)) = planning::general(note) {
+pub(super) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
+    if let Some((rule, text)) = planning::abstract_lesson(note) {
         return vec![(rule, Scope::TaskType, LessonText::plain(text))];
     }
     let part = |name: &str| note.parts.get(name).map_or("", String::as_str);
@@ -36,21 +36,21 @@ pub(super) fn general(note: &Note) -> Vec<Sentence> {
             vec![plain(format!("abstract.after.{how}"), Scope::TaskType, text)]
         }
         "lamp_in_hand" => {
-            vec![plain("abstract.lamp".to_owned(), Scope::TaskType, LAMP.to_owned())]
+            vec![plain("abstract.lamp".to_owned(), Scope::TaskType, LAMP_SENTENCE.to_owned())]
         }
         _ => Vec::new(),
     }
 }
 
 /// The mistake a note shows, and what to do instead.
-pub(super) fn mistake(note: &Note) -> Vec<Sentence> {
+pub(super) fn error_lessons(note: &Note) -> Vec<Sentence> {
     let part = |name: &str| note.parts.get(name).map_or("", String::as_str);
     let detector = note.detector.as_str();
-    if let Some((mistake, solution)) = planning::mistake(detector) {
+    if let Some((mistake, solution)) = planning::error_lesson(detector) {
         let text = LessonText { text: mistake.to_owned(), solution: Some(solution.to_owned()) };
         return vec![(format!("error.{detector}"), Scope::TaskType, text)];
     }
-    let how = Treatment::of(part("how"));
+    let how = Treatment::from_word(part("how"));
     let mut rule = format!("error.{detector}");
     let (mistake, solution) = match detector {
         "not_at_place" => (
@@ -72,7 +72,7 @@ pub(super) fn mistake(note: &Note) -> Vec<Sentence> {
         "wrong_appliance" => {
             let Some(how) = how else { return Vec::new() };
             rule = format!("{rule}.{}", how.verb());
-            (format!("Tried to {} with a {}.", how.verb(), part("place")), only(how))
+            (format!("Tried to {} with a {}.", how.verb(), part("place")), appliance_sentence(how))
         }
         "not_holding" if how.is_some() => (
             "Tried to heat, cool or clean an object that was not held.".to_owned(),
@@ -142,12 +142,12 @@ pub(super) fn mistake(note: &Note) -> Vec<Sentence> {
         "placed_untreated" => {
             let Some(how) = how else { return Vec::new() };
             rule = format!("{rule}.{}", how.verb());
-            ("Put the object in its place before it was ready.".to_owned(), first(how))
+            ("Put the object in its place before it was ready.".to_owned(), treat_first_sentence(how))
         }
         "examined_without_lamp" => {
-            ("Looked at the object without using the lamp.".to_owned(), LAMP.to_owned())
+            ("Looked at the object without using the lamp.".to_owned(), LAMP_SENTENCE.to_owned())
         }
-        "lamp_without_object" => ("Used the lamp with empty hands.".to_owned(), LAMP.to_owned()),
+        "lamp_without_object" => ("Used the lamp with empty hands.".to_owned(), LAMP_SENTENCE.to_owned()),
         "only_thoughts" => {
             ("Thought several times without acting.".to_owned(), "Act after each thought.".to_owned())
         }
@@ -156,9 +156,9 @@ pub(super) fn mistake(note: &Note) -> Vec<Sentence> {
     vec![(rule, Scope::Environment, LessonText::error(mistake, solution))]
 }
 
-const LAMP: &str = "To examine something in light, hold it and use the lamp where the lamp is.";
+const LAMP_SENTENCE: &str = "To examine something in light, hold it and use the lamp where the lamp is.";
 
-fn first(how: Treatment) -> String {
+fn treat_first_sentence(how: Treatment) -> String {
     match how {
         Treatment::Heat => "Heat it before you put it in/on the target.",
         Treatment::Cool => "Cool it before you put it in/on the target.",
@@ -167,7 +167,7 @@ fn first(how: Treatment) -> String {
     .to_owned()
 }
 
-fn only(how: Treatment) -> String {
+fn appliance_sentence(how: Treatment) -> String {
     match how {
         Treatment::Heat => "Heat food in a microwave only.",
         Treatment::Cool => "Cool food in a fridge only.",
@@ -177,14 +177,14 @@ fn only(how: Treatment) -> String {
 }
 
 /// Where the task stands and what comes next; none where nothing is known yet.
-pub(super) fn standing(goal: &Goal, known: &Situation) -> Option<String> {
+pub(super) fn progress_text(goal: &Goal, known: &Situation) -> Option<String> {
     let object = goal.object();
-    let hand = known.hand.as_str();
+    let hand = known.held.as_str();
     let mut words = Vec::new();
     if let (Some(target), false) = (goal.target(), known.placed.is_empty()) {
         words.push(format!("{} is in/on its {target}.", known.placed.join(" and ")));
     }
-    if !hand.is_empty() && kind(hand) != object {
+    if !hand.is_empty() && type_of_name(hand) != object {
         words.push(format!("You hold {hand}, which the task does not name. Next: put it down."));
     } else if !hand.is_empty() {
         let treated = known.treated.iter().any(|t| t == hand);
@@ -204,7 +204,7 @@ pub(super) fn standing(goal: &Goal, known: &Situation) -> Option<String> {
         }
     } else if let Some((found, place)) = known.open_target() {
         words.push(format!("You have seen {found} in/on {place}. Next: take {found} from {place}."));
-    } else if !words.is_empty() || !known.at.is_empty() {
+    } else if !words.is_empty() || !known.location.is_empty() {
         words.push(format!("Next: look for a {object}."));
     }
     (!words.is_empty()).then(|| words.join(" "))

@@ -1,6 +1,6 @@
 //! Why nothing happened, told by the world as little as it does.
 
-use super::{HEAT, last_notes, play};
+use super::{HEAT, last_notes, play_kitchen};
 
 #[test]
 fn a_step_where_nothing_happened_says_why() {
@@ -61,7 +61,7 @@ fn a_step_where_nothing_happened_says_why() {
         (&["goto fridge 1"], "unknown_action"),
         (&["pick up the apple"], "unknown_action"),
     ];
-    fails_because(cases);
+    assert_failure_reasons(cases);
 }
 
 #[test]
@@ -78,13 +78,13 @@ fn examining_with_a_lamp_was_read_as_examining_what_is_not_held() {
         (&held("use desklamp 1 on apple 1"), "unknown_action"),
         (&["examine apple 1"], "not_holding"),
     ];
-    fails_because(&cases);
+    assert_failure_reasons(&cases);
 }
 
 /// Plays each, and compares why its last step did nothing.
-fn fails_because(cases: &[(&[&str], &str)]) {
+fn assert_failure_reasons(cases: &[(&[&str], &str)]) {
     for (actions, why) in cases {
-        let play = play(HEAT, actions);
+        let play = play_kitchen(HEAT, actions);
         let notes = last_notes(play.state());
         assert!(
             notes.starts_with(&["nothing_happened".to_owned(), (*why).to_owned()]),

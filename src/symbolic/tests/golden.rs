@@ -2,7 +2,7 @@
 
 use crate::domain::StepResult;
 use crate::engine::State;
-use crate::method::fixture::{Play, spec};
+use crate::method::fixture::{TestRun, test_spec};
 use crate::symbolic::Goal;
 use crate::symbolic::situation::Situation;
 use flate2::read::GzDecoder;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
-struct Line {
+struct TraceLine {
     command: String,
     feedback: String,
     won: bool,
@@ -18,10 +18,10 @@ struct Line {
 }
 
 /// The traces of the shared golden games by game and name; none where they are not on this machine.
-fn traces() -> Vec<(String, Vec<Line>)> {
+fn load_traces() -> Vec<(String, Vec<TraceLine>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/traces");
     let Ok(files) = std::fs::read_dir(&folder) else { return Vec::new() };
-    let mut traces: Vec<(String, Vec<Line>)> = Vec::new();
+    let mut traces: Vec<(String, Vec<TraceLine>)> = Vec::new();
     for file in files.map(|f| f.unwrap().path()) {
         let mut text = String::new();
         GzDecoder::new(std::fs::File::open(&file).unwrap()).read_to_string(&mut text).unwrap();
@@ -40,7 +40,7 @@ fn traces() -> Vec<(String, Vec<Line>)> {
                 traces.push((name, Vec::new()));
             }
             let inventory = line["inventory"].as_array().unwrap().iter();
-            traces.last_mut().unwrap().1.push(Line {
+            traces.last_mut().unwrap().1.push(TraceLine {
                 command: line["command"].as_str().unwrap_or_default().to_owned(),
                 feedback: line["feedback"].as_str().unwrap().to_owned(),
                 won: line["won"].as_bool().unwrap(),
@@ -53,13 +53,13 @@ fn traces() -> Vec<(String, Vec<Line>)> {
 }
 
 /// Plays a trace; the world answers what was recorded.
-fn replay(lines: &[Line]) -> Play {
-    let mut run = spec("omnireflect", &[("recorded", "")]);
+fn replay(lines: &[TraceLine]) -> TestRun {
+    let mut run = test_spec("omnireflect", &[("recorded", "")]);
     run.interface = "raw".to_owned();
     run.limits.steps = 1000;
     run.settings.set("context_tokens", 500, crate::domain::SettingOrigin::Flag);
     run.settings.set("examples", 0, crate::domain::SettingOrigin::Flag);
-    let mut play = Play::new(run);
+    let mut play = TestRun::new(run);
     let mut next = lines.iter();
     let mut world = |_: Option<&str>| {
         let line = next.next().unwrap();
@@ -67,19 +67,19 @@ fn replay(lines: &[Line]) -> Play {
         StepResult { observation: line.feedback.clone(), valid, won: line.won, ..StepResult::default() }
     };
     let said: Vec<&str> = lines[1..].iter().map(|l| l.command.as_str()).collect();
-    play.script_in(&mut world, &said);
+    play.play_script_in(&mut world, &said);
     play
 }
 
-fn believed(state: &State, step: u32) -> Situation {
+fn situation_at(state: &State, step: u32) -> Situation {
     let steps = (1..=step).rev().filter_map(|n| state.episode.as_ref()?.step(n));
     let mut notes = steps.flat_map(|s| s.notes.iter().filter(|n| n.detector == "situation"));
-    notes.next().map_or_else(Situation::default, |n| Situation::read(&n.parts))
+    notes.next().map_or_else(Situation::default, |n| Situation::from_parts(&n.parts))
 }
 
 #[test]
 fn recorded_games_are_understood() {
-    let traces = traces();
+    let traces = load_traces();
     if traces.is_empty() {
         println!("skipped: ../shared/golden/alfworld is not here");
         return;
@@ -88,14 +88,15 @@ fn recorded_games_are_understood() {
     let (mut wins, mut steps) = (0, 0);
     for (name, lines) in &traces {
         // Commands that the reader of replies would change (padding, empty ones) are another test's matter.
-        let plain = |l: &Line| l.command == l.command.trim() && !l.command.is_empty() && l.command.is_ascii();
+        let plain =
+            |l: &TraceLine| l.command == l.command.trim() && !l.command.is_empty() && l.command.is_ascii();
         let cut = lines[1..].iter().position(|l| !plain(l)).map_or(lines.len(), |n| n + 1);
         let play = replay(&lines[..cut]);
         let state = play.state();
         let episode = state.episode.as_ref().unwrap();
         assert_eq!(episode.answered_steps() as usize, cut - 1, "{name}");
         for (line, number) in lines[1..cut].iter().zip(1..) {
-            let hand = believed(state, number).hand;
+            let hand = situation_at(state, number).held;
             assert_eq!(
                 hand,
                 line.inventory.first().cloned().unwrap_or_default(),
@@ -110,9 +111,9 @@ fn recorded_games_are_understood() {
             }
         }
         let won = lines[1..cut].iter().any(|l| l.won);
-        if let Some(goal) = Goal::read(&episode.task.goal).filter(|_| won) {
-            let reached = crate::symbolic::detect::reached(episode);
-            assert_eq!(reached, goal.ladder().len(), "{name}: {}", episode.task.goal);
+        if let Some(goal) = Goal::parse(&episode.task.goal).filter(|_| won) {
+            let reached = crate::symbolic::detect::reached_subgoals(episode);
+            assert_eq!(reached, goal.subgoals().len(), "{name}: {}", episode.task.goal);
             wins += 1;
         }
     }

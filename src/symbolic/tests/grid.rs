@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::env::Environment;
-use crate::env::babyai::{Start, World};
+use crate::env::babyai::{LevelStart, World};
 use crate::grid::{Clause, ObjectDesc, View, parse_clauses};
 use std::sync::Arc;
 
@@ -16,22 +16,22 @@ fn level(mission: &str) -> World {
         {{"type":"box","color":"red"}},{{"type":"ball","color":"grey"}},{{"type":"ball","color":"green"}}],
         "agent":[1,2,0],"max_steps":500,"instr":{mission}}}"#
     );
-    World::new(Arc::new(Start::parse("level", text.as_bytes()).unwrap()))
+    World::new(Arc::new(LevelStart::parse("level", text.as_bytes()).unwrap()))
 }
 
 const FETCH: &str = r#"{"op":"pickup","desc":{"type":"ball","color":"green"}}"#;
 const OPEN: &str = r#"{"op":"open","desc":{"type":"door"}}"#;
 
-fn play(mission: &str, actions: &[&str]) -> Play {
+fn play_level(mission: &str, actions: &[&str]) -> TestRun {
     let mut world = level(mission);
-    let mut run = spec("omnireflect", &[("own", "")]);
+    let mut run = test_spec("omnireflect", &[("own", "")]);
     run.tasks[0].env = "babyai".to_owned();
-    let mut play = Play::new(run);
+    let mut play = TestRun::new(run);
     let mut answer = |action: Option<&str>| match action {
         None => world.reset().unwrap(),
         Some(action) => world.step(action).unwrap(),
     };
-    play.script_in(&mut answer, actions);
+    play.play_script_in(&mut answer, actions);
     play
 }
 
@@ -58,19 +58,19 @@ fn every_refusal_has_its_name() {
             "no_room",
         ),
     ] {
-        let play = play(FETCH, actions);
+        let play = play_level(FETCH, actions);
         let notes = last_notes(play.state());
         assert!(
             notes.contains(&"nothing_happened".to_owned()) && notes.contains(&why.to_owned()),
             "{actions:?}: {notes:?}"
         );
-        assert!(!lessons(play.state(), ReflectionKind::Error).is_empty(), "{actions:?}");
+        assert!(!lesson_texts(play.state(), ReflectionKind::Error).is_empty(), "{actions:?}");
     }
 }
 
 #[test]
 fn the_five_situations_of_the_paper_are_noted_once() {
-    let play = play(
+    let play = play_level(
         FETCH,
         &[
             "turn left",
@@ -89,22 +89,22 @@ fn the_five_situations_of_the_paper_are_noted_once() {
         "{:?}",
         episode.note_tallies
     );
-    let drawn = lessons(play.state(), ReflectionKind::Abstract);
+    let drawn = lesson_texts(play.state(), ReflectionKind::Abstract);
     assert!(
         drawn.iter().any(|text| text.starts_with("A key opens the locked doors of its colour")),
         "{drawn:?}"
     );
     assert_eq!(
-        lessons(play.state(), ReflectionKind::Progress),
+        lesson_texts(play.state(), ReflectionKind::Progress),
         ["You carry the blue key. Next: open the blue locked door with it; do not drop it before."]
     );
 }
 
 #[test]
 fn a_door_of_the_task_is_told_with_what_comes_next() {
-    let play = play(OPEN, &["move forward"]);
+    let play = play_level(OPEN, &["move forward"]);
     assert_eq!(
-        lessons(play.state(), ReflectionKind::Progress),
+        lesson_texts(play.state(), ReflectionKind::Progress),
         [
             "You see blue locked door 1 of the task. Next: go to blue locked door 1, with the key of its colour in your hand, and toggle it."
         ]
@@ -113,32 +113,33 @@ fn a_door_of_the_task_is_told_with_what_comes_next() {
 
 #[test]
 fn taking_something_else_fills_the_hand() {
-    let play = play(FETCH, &["pickup red box 1"]);
+    let play = play_level(FETCH, &["pickup red box 1"]);
     assert!(last_notes(play.state()).contains(&"must_drop".to_owned()));
-    assert!(lessons(play.state(), ReflectionKind::Error)[0].starts_with("Drop it on a free cell"));
+    assert!(lesson_texts(play.state(), ReflectionKind::Error)[0].starts_with("Drop it on a free cell"));
 }
 
 #[test]
 fn a_round_of_turns_is_fine_and_the_next_is_a_circle() {
     let turns = |many: usize| {
-        let play = play(FETCH, &vec!["turn left"; many]);
+        let play = play_level(FETCH, &vec!["turn left"; many]);
         let episode = play.state().episode.as_deref().unwrap();
         episode.note_tallies.get("circling").map_or(0, |tally| tally.count)
     };
     assert_eq!([3, 4, 5, 9, 10].map(turns), [0, 0, 1, 1, 2]);
     // A turn the other way begins anew.
-    let play = play(FETCH, &["turn left", "turn left", "turn left", "turn right", "turn left", "turn left"]);
+    let play =
+        play_level(FETCH, &["turn left", "turn left", "turn left", "turn right", "turn left", "turn left"]);
     assert!(!last_notes(play.state()).contains(&"circling".to_owned()));
 }
 
 #[test]
 fn the_list_is_no_mistake_and_a_second_failure_is_a_repeat() {
-    let listed = play(FETCH, &["check available actions"]);
+    let listed = play_level(FETCH, &["check available actions"]);
     assert!(last_notes(listed.state()).is_empty());
-    let again = play(FETCH, &["open sesame", "open sesame"]);
+    let again = play_level(FETCH, &["open sesame", "open sesame"]);
     assert!(last_notes(again.state()).contains(&"repeat".to_owned()));
     assert!(
-        lessons(again.state(), ReflectionKind::Error)
+        lesson_texts(again.state(), ReflectionKind::Error)
             .contains(&"Do not repeat an action that did nothing.".to_owned())
     );
 }

@@ -9,29 +9,30 @@ use std::ops::Range;
 
 /// What of two aligned steps can differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum StepPart {
     /// The action that ran (or was proposed).
     Action,
     /// What was thought.
     Thought,
     /// Who decided: the actor or a person.
-    By,
+    DecidedBy,
     /// What the world said.
     Observation,
     /// Progress, won or done after it.
     Progress,
 }
 
-impl Part {
+impl StepPart {
     /// All of them, in the order in which they happen.
-    pub const ALL: [Self; 5] = [Self::Thought, Self::Action, Self::By, Self::Observation, Self::Progress];
+    pub const ALL: [Self; 5] =
+        [Self::Thought, Self::Action, Self::DecidedBy, Self::Observation, Self::Progress];
 
     /// The word for it, in text and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Action => "action",
             Self::Thought => "thought",
-            Self::By => "by",
+            Self::DecidedBy => "by",
             Self::Observation => "observation",
             Self::Progress => "progress",
         }
@@ -40,11 +41,11 @@ impl Part {
 
 /// Some of the parts of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Parts(u8);
+pub struct StepParts(u8);
 
-impl Parts {
+impl StepParts {
     /// Whether this one is among them.
-    pub fn has(self, part: Part) -> bool {
+    pub fn contains(self, part: StepPart) -> bool {
         self.0 >> part as u8 & 1 == 1
     }
 
@@ -54,56 +55,56 @@ impl Parts {
     }
 
     /// All of them, in the order in which they happen.
-    pub fn iter(self) -> impl Iterator<Item = Part> {
-        Part::ALL.into_iter().filter(move |p| self.has(*p))
+    pub fn iter(self) -> impl Iterator<Item = StepPart> {
+        StepPart::ALL.into_iter().filter(move |p| self.contains(*p))
     }
 
-    fn with(self, part: Part, there: bool) -> Self {
+    fn insert_if(self, part: StepPart, there: bool) -> Self {
         Self(self.0 | u8::from(there) << part as u8)
     }
 }
 
 /// How the two sides of a row stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RowKind {
     /// Nothing differs.
     Same,
     /// Both have a step here, and something of it differs.
     Changed,
     /// Only the left side has a step here.
-    OnlyA,
+    OnlyLeft,
     /// Only the right side has one.
-    OnlyB,
+    OnlyRight,
 }
 
 /// A row of the alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The step of the left side by its number; 0 is the first observation.
-    pub a: Option<u32>,
+    pub left: Option<u32>,
     /// The step of the right side.
-    pub b: Option<u32>,
+    pub right: Option<u32>,
     /// What of the two differs, where there are two.
-    pub parts: Parts,
+    pub parts: StepParts,
     /// A side of it is no step yet: its action is only proposed, or the world has not answered.
-    pub waits: bool,
+    pub pending: bool,
 }
 
 impl Row {
     /// How its sides stand to each other.
-    pub fn kind(&self) -> Kind {
-        match (self.a, self.b) {
-            (Some(_), None) => Kind::OnlyA,
-            (None, _) => Kind::OnlyB,
-            (Some(_), Some(_)) if self.parts.is_empty() => Kind::Same,
-            (Some(_), Some(_)) => Kind::Changed,
+    pub fn kind(&self) -> RowKind {
+        match (self.left, self.right) {
+            (Some(_), None) => RowKind::OnlyLeft,
+            (None, _) => RowKind::OnlyRight,
+            (Some(_), Some(_)) if self.parts.is_empty() => RowKind::Same,
+            (Some(_), Some(_)) => RowKind::Changed,
         }
     }
 
     /// The same row with its sides changed over.
     #[must_use]
     pub fn mirrored(self) -> Self {
-        Self { a: self.b, b: self.a, ..self }
+        Self { left: self.right, right: self.left, ..self }
     }
 }
 
@@ -111,41 +112,41 @@ impl Row {
 /// Steps with the same action are put side by side, as many as can be (a longest common subsequence); between them, steps
 /// whose actions begin with the same word, and then those that are left, in order.
 pub fn align(a: &Episode, b: &Episode) -> Vec<Row> {
-    let (mine, other) = (keys(a), keys(b));
+    let (mine, other) = (step_texts(a), step_texts(b));
     // Of several alignments that are as good, both directions choose the same one.
     let turned = mine > other;
-    let pairs = if turned { pairs(&other, &mine) } else { pairs(&mine, &other) };
-    let mut rows = vec![Row { a: Some(0), b: Some(0), parts: beginnings(a, b), waits: false }];
+    let pairs = if turned { align_texts(&other, &mine) } else { align_texts(&mine, &other) };
+    let mut rows = vec![Row { left: Some(0), right: Some(0), parts: diff_resets(a, b), pending: false }];
     rows.extend(pairs.into_iter().map(|(x, y)| {
         let (x, y) = if turned { (y, x) } else { (x, y) };
         let number = |place: usize| place as u32 + 1;
         let (x, y) = (x.map(number), y.map(number));
         let parts = match (x, y) {
             (Some(x), Some(y)) => match (a.shared_step(x), b.shared_step(y)) {
-                (Some(x), Some(y)) if !std::sync::Arc::ptr_eq(x, y) => differing(x, y),
-                _ => Parts::default(),
+                (Some(x), Some(y)) if !std::sync::Arc::ptr_eq(x, y) => diff_steps(x, y),
+                _ => StepParts::default(),
             },
-            _ => Parts::default(),
+            _ => StepParts::default(),
         };
         let waits =
             |e: &Episode, n: Option<u32>| n.and_then(|n| e.step(n)).is_some_and(|s| s.answer.is_none());
-        Row { a: x, b: y, parts, waits: waits(a, x) || waits(b, y) }
+        Row { left: x, right: y, parts, pending: waits(a, x) || waits(b, y) }
     }));
     rows
 }
 
 /// What a step came to, as far as it can be compared: its action, or its thought where it only thought.
-pub fn said(step: &Step) -> Cow<'_, str> {
+pub fn action_or_thought(step: &Step) -> Cow<'_, str> {
     let done = step.executed.as_ref().map(|e| Cow::Borrowed(e.action.as_str()));
     done.or_else(|| step.proposal_text()).unwrap_or_default()
 }
 
-fn keys(episode: &Episode) -> Vec<Cow<'_, str>> {
-    episode.steps.iter().map(|s| said(s)).collect()
+fn step_texts(episode: &Episode) -> Vec<Cow<'_, str>> {
+    episode.steps.iter().map(|s| action_or_thought(s)).collect()
 }
 
 /// Numbers for texts: the same for the same.
-fn numbered<'t>(
+fn intern<'t>(
     known: &mut HashMap<&'t str, u32>,
     texts: &'t [Cow<'_, str>],
     of: fn(&str) -> &str,
@@ -157,40 +158,40 @@ fn numbered<'t>(
     texts.iter().map(number).collect()
 }
 
-fn whole(text: &str) -> &str {
+fn whole_text(text: &str) -> &str {
     text
 }
 
-fn verb(text: &str) -> &str {
+fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default()
 }
 
-type Pair = (Option<usize>, Option<usize>);
+type IndexPair = (Option<usize>, Option<usize>);
 
 /// Places side by side.
-fn pairs(left: &[Cow<'_, str>], right: &[Cow<'_, str>]) -> Vec<Pair> {
+fn align_texts(left: &[Cow<'_, str>], right: &[Cow<'_, str>]) -> Vec<IndexPair> {
     let mut known = HashMap::new();
-    let texts = (numbered(&mut known, left, whole), numbered(&mut known, right, whole));
+    let texts = (intern(&mut known, left, whole_text), intern(&mut known, right, whole_text));
     let mut known = HashMap::new();
-    let verbs = (numbered(&mut known, left, verb), numbered(&mut known, right, verb));
+    let verbs = (intern(&mut known, left, first_word), intern(&mut known, right, first_word));
     let mut rows = Vec::with_capacity(left.len().max(right.len()));
-    matched(&texts.0, &texts.1, (0..left.len(), 0..right.len()), &mut |found| match found {
-        Found::Pair(one, other) => rows.push((Some(one), Some(other))),
-        Found::Gap(a, b) => matched(&verbs.0, &verbs.1, (a, b), &mut |found| match found {
-            Found::Pair(one, other) => rows.push((Some(one), Some(other))),
-            Found::Gap(a, b) => leftover((left, a), (right, b), &mut rows),
+    walk_matches(&texts.0, &texts.1, (0..left.len(), 0..right.len()), &mut |found| match found {
+        MatchOrGap::Pair(one, other) => rows.push((Some(one), Some(other))),
+        MatchOrGap::Gap(a, b) => walk_matches(&verbs.0, &verbs.1, (a, b), &mut |found| match found {
+            MatchOrGap::Pair(one, other) => rows.push((Some(one), Some(other))),
+            MatchOrGap::Gap(a, b) => pair_leftovers((left, a), (right, b), &mut rows),
         }),
     });
     rows
 }
 
 /// What has nothing in common, as it comes; a thought never stands beside a move.
-fn leftover(
+fn pair_leftovers(
     (left, mut a): (&[Cow<'_, str>], Range<usize>),
     (right, mut b): (&[Cow<'_, str>], Range<usize>),
-    rows: &mut Vec<Pair>,
+    rows: &mut Vec<IndexPair>,
 ) {
-    let thinks = |list: &[Cow<'_, str>], place: usize| verb(&list[place]) == "think:";
+    let thinks = |list: &[Cow<'_, str>], place: usize| first_word(&list[place]) == "think:";
     while !a.is_empty() && !b.is_empty() {
         let (one, other) = (thinks(left, a.start), thinks(right, b.start));
         let (takes, gives) = (one || !other, other || !one);
@@ -202,16 +203,21 @@ fn leftover(
     rows.extend(b.map(|at| (None, Some(at))));
 }
 
-enum Found {
+enum MatchOrGap {
     Pair(usize, usize),
     Gap(Range<usize>, Range<usize>),
 }
 
 /// Goes through what is common in these ranges, and through what lies between, in order.
-fn matched(a: &[u32], b: &[u32], within: (Range<usize>, Range<usize>), tell: &mut dyn FnMut(Found)) {
+fn walk_matches(
+    a: &[u32],
+    b: &[u32],
+    within: (Range<usize>, Range<usize>),
+    tell: &mut dyn FnMut(MatchOrGap),
+) {
     let (mut left, mut right) = within;
     while !left.is_empty() && !right.is_empty() && a[left.start] == b[right.start] {
-        tell(Found::Pair(left.start, right.start));
+        tell(MatchOrGap::Pair(left.start, right.start));
         left.start += 1;
         right.start += 1;
     }
@@ -225,18 +231,18 @@ fn matched(a: &[u32], b: &[u32], within: (Range<usize>, Range<usize>), tell: &mu
     let pairs = middle.into_iter().map(|(i, j)| (begin.0 + i, begin.1 + j));
     for (i, j) in pairs.chain(tail.zip(right.end..ends.1)) {
         if left.start < i || right.start < j {
-            tell(Found::Gap(left.start..i, right.start..j));
+            tell(MatchOrGap::Gap(left.start..i, right.start..j));
         }
-        tell(Found::Pair(i, j));
+        tell(MatchOrGap::Pair(i, j));
         (left.start, right.start) = (i + 1, j + 1);
     }
     if left.start < ends.0 || right.start < ends.1 {
-        tell(Found::Gap(left.start..ends.0, right.start..ends.1));
+        tell(MatchOrGap::Gap(left.start..ends.0, right.start..ends.1));
     }
 }
 
 /// What of the first observations differs.
-fn beginnings(a: &Episode, b: &Episode) -> Parts {
+fn diff_resets(a: &Episode, b: &Episode) -> StepParts {
     let text = |e: &Episode| {
         e.first_observation
             .as_ref()
@@ -245,23 +251,23 @@ fn beginnings(a: &Episode, b: &Episode) -> Parts {
     let (a, b) = (text(a), text(b));
     let seen = a.as_ref().map(|r| &r.0) != b.as_ref().map(|r| &r.0);
     let progress = a.as_ref().map(|r| r.1) != b.as_ref().map(|r| r.1);
-    Parts::default().with(Part::Observation, seen).with(Part::Progress, progress)
+    StepParts::default().insert_if(StepPart::Observation, seen).insert_if(StepPart::Progress, progress)
 }
 
 /// What of two steps differs.
-fn differing(a: &Step, b: &Step) -> Parts {
+fn diff_steps(a: &Step, b: &Step) -> StepParts {
     // What only thinks has its thought for an action.
     let thinking = a.is_thought_only() && b.is_thought_only();
-    let done = said(a) != said(b);
+    let done = action_or_thought(a) != action_or_thought(b);
     let by = |s: &Step| s.executed.as_ref().map(|e| e.decided_by);
     let after = |s: &Step| s.answer.as_ref().map(|x| (x.progress, x.won, x.done));
     // What is only proposed, or not answered yet, is not another answer.
     let taken = a.executed.is_some() && b.executed.is_some();
     let answered = a.answer.is_some() && b.answer.is_some();
-    Parts::default()
-        .with(Part::Action, done && !thinking)
-        .with(Part::Thought, (done && thinking) || a.thought != b.thought)
-        .with(Part::By, taken && by(a) != by(b))
-        .with(Part::Observation, answered && a.observation() != b.observation())
-        .with(Part::Progress, answered && after(a) != after(b))
+    StepParts::default()
+        .insert_if(StepPart::Action, done && !thinking)
+        .insert_if(StepPart::Thought, (done && thinking) || a.thought != b.thought)
+        .insert_if(StepPart::DecidedBy, taken && by(a) != by(b))
+        .insert_if(StepPart::Observation, answered && a.observation() != b.observation())
+        .insert_if(StepPart::Progress, answered && after(a) != after(b))
 }

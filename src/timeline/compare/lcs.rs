@@ -8,101 +8,102 @@
 use std::collections::HashMap;
 
 /// Words of rows that are kept at most (16 MB): two lists of 11,000.
-const KEPT: usize = 2 << 20;
+const MAX_STORED_WORDS: usize = 2 << 20;
 /// Words that are gone through at most; beyond, both lists are halved in the middle, and the result is common, not longest.
-const WORK: usize = 1 << 30;
+const MAX_WORK: usize = 1 << 30;
 
 /// Places (in `a`, in `b`) of a longest common subsequence, in order.
 pub(super) fn lcs(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
-    within(&Part::of(a, 0), &Part::of(b, 0), &mut found);
+    collect_lcs(&SymbolList::new(a, 0), &SymbolList::new(b, 0), &mut found);
     found
 }
 
 /// What of a list can be common at all, with its places.
-struct Part {
+struct SymbolList {
     symbols: Vec<u32>,
-    places: Vec<usize>,
+    positions: Vec<usize>,
 }
 
-impl Part {
-    fn of(list: &[u32], from: usize) -> Self {
-        Self { symbols: list.to_vec(), places: (from..from + list.len()).collect() }
+impl SymbolList {
+    fn new(list: &[u32], from: usize) -> Self {
+        Self { symbols: list.to_vec(), positions: (from..from + list.len()).collect() }
     }
 
     fn len(&self) -> usize {
         self.symbols.len()
     }
 
-    fn cut(&self, at: usize) -> (Self, Self) {
+    fn split_at(&self, at: usize) -> (Self, Self) {
         let piece = |range: std::ops::Range<usize>| Self {
             symbols: self.symbols[range.clone()].to_vec(),
-            places: self.places[range].to_vec(),
+            positions: self.positions[range].to_vec(),
         };
         (piece(0..at), piece(at..self.len()))
     }
 
     /// Without the symbols that the other does not have.
-    fn common(&self, with: &Self) -> Self {
+    fn common_with(&self, with: &Self) -> Self {
         let known: std::collections::HashSet<u32> = with.symbols.iter().copied().collect();
-        let kept = || self.symbols.iter().zip(&self.places).filter(|(s, _)| known.contains(s));
-        Self { symbols: kept().map(|k| *k.0).collect(), places: kept().map(|k| *k.1).collect() }
+        let kept = || self.symbols.iter().zip(&self.positions).filter(|(s, _)| known.contains(s));
+        Self { symbols: kept().map(|k| *k.0).collect(), positions: kept().map(|k| *k.1).collect() }
     }
 }
 
-fn within(a: &Part, b: &Part, found: &mut Vec<(usize, usize)>) {
-    let (a, b) = (&a.common(b), &b.common(a));
+fn collect_lcs(a: &SymbolList, b: &SymbolList, found: &mut Vec<(usize, usize)>) {
+    let (a, b) = (&a.common_with(b), &b.common_with(a));
     if a.len() == 0 || b.len() == 0 {
         return;
     }
     let words = b.len().div_ceil(64);
-    if a.len() * words <= KEPT {
-        return back(a, b, found);
+    if a.len() * words <= MAX_STORED_WORDS {
+        return trace_back(a, b, found);
     }
     let at = a.len() / 2;
-    let (first, second) = a.cut(at);
-    let cut = if a.len().saturating_mul(words) > WORK { b.len() / 2 } else { meeting(&first, &second, b) };
-    let (left, right) = b.cut(cut);
-    within(&first, &left, found);
-    within(&second, &right, found);
+    let (first, second) = a.split_at(at);
+    let cut =
+        if a.len().saturating_mul(words) > MAX_WORK { b.len() / 2 } else { split_point(&first, &second, b) };
+    let (left, right) = b.split_at(cut);
+    collect_lcs(&first, &left, found);
+    collect_lcs(&second, &right, found);
 }
 
 /// Where `b` is cut so that its parts have the most in common with the halves of `a`.
-fn meeting(first: &Part, second: &Part, b: &Part) -> usize {
-    let forward = lengths(&first.symbols, &b.symbols);
+fn split_point(first: &SymbolList, second: &SymbolList, b: &SymbolList) -> usize {
+    let forward = prefix_lengths(&first.symbols, &b.symbols);
     let turned = |list: &[u32]| list.iter().rev().copied().collect::<Vec<_>>();
-    let backward = lengths(&turned(&second.symbols), &turned(&b.symbols));
+    let backward = prefix_lengths(&turned(&second.symbols), &turned(&b.symbols));
     let all = b.len();
     // The first of the best, so that the result depends on nothing but the lists.
     (0..=all).rev().max_by_key(|j| forward[*j] + backward[all - j]).unwrap_or(0)
 }
 
 /// How much of `a` is common with the first so many of `b`.
-fn lengths(a: &[u32], b: &[u32]) -> Vec<u32> {
-    let mut masks = Masks::of(b);
+fn prefix_lengths(a: &[u32], b: &[u32]) -> Vec<u32> {
+    let mut masks = SymbolMasks::new(b);
     let mut row = vec![u64::MAX; masks.words];
     for symbol in a {
-        masks.next(*symbol, &mut row);
+        masks.next_row(*symbol, &mut row);
     }
     let mut sum = 0;
     let counted = (0..b.len()).map(|j| {
-        sum += u32::from(!bit(&row, j));
+        sum += u32::from(!is_bit_set(&row, j));
         sum
     });
     std::iter::once(0).chain(counted).collect()
 }
 
 /// Keeps every row and reads the way off them, from the end to the beginning.
-fn back(a: &Part, b: &Part, found: &mut Vec<(usize, usize)>) {
-    let mut masks = Masks::of(&b.symbols);
+fn trace_back(a: &SymbolList, b: &SymbolList, found: &mut Vec<(usize, usize)>) {
+    let mut masks = SymbolMasks::new(&b.symbols);
     let words = masks.words;
     let mut rows: Vec<u64> = Vec::with_capacity(a.len() * words);
     let mut row = vec![u64::MAX; words];
     for symbol in &a.symbols {
-        masks.next(*symbol, &mut row);
+        masks.next_row(*symbol, &mut row);
         rows.extend_from_slice(&row);
     }
-    let at = |i: usize, j: usize| bit(&rows[i * words..(i + 1) * words], j);
+    let at = |i: usize, j: usize| is_bit_set(&rows[i * words..(i + 1) * words], j);
     let (mut i, mut j) = (a.len(), b.len());
     let begin = found.len();
     while i > 0 && j > 0 {
@@ -112,28 +113,28 @@ fn back(a: &Part, b: &Part, found: &mut Vec<(usize, usize)>) {
             i -= 1;
             if i == 0 || at(i - 1, j - 1) {
                 j -= 1;
-                found.push((a.places[i], b.places[j]));
+                found.push((a.positions[i], b.positions[j]));
             }
         }
     }
     found[begin..].reverse();
 }
 
-fn bit(row: &[u64], at: usize) -> bool {
+fn is_bit_set(row: &[u64], at: usize) -> bool {
     row[at / 64] >> (at % 64) & 1 == 1
 }
 
 /// Where each symbol stands, as bits. Frequent ones are kept as whole rows, of which there are few; the others are set and
 /// taken back.
-struct Masks {
+struct SymbolMasks {
     words: usize,
-    places: HashMap<u32, Vec<u32>>,
-    whole: HashMap<u32, Vec<u64>>,
+    positions: HashMap<u32, Vec<u32>>,
+    full_rows: HashMap<u32, Vec<u64>>,
     scratch: Vec<u64>,
 }
 
-impl Masks {
-    fn of(b: &[u32]) -> Self {
+impl SymbolMasks {
+    fn new(b: &[u32]) -> Self {
         let words = b.len().div_ceil(64);
         let mut places: HashMap<u32, Vec<u32>> = HashMap::new();
         for (at, symbol) in b.iter().enumerate() {
@@ -142,33 +143,33 @@ impl Masks {
         let mut whole = HashMap::new();
         for (symbol, at) in places.iter().filter(|(_, at)| at.len() > words) {
             let mut mask = vec![0; words];
-            set(&mut mask, at);
+            set_bits(&mut mask, at);
             whole.insert(*symbol, mask);
         }
-        Self { words, places, whole, scratch: vec![0; words] }
+        Self { words, positions: places, full_rows: whole, scratch: vec![0; words] }
     }
 
     /// The row after one more symbol.
-    fn next(&mut self, symbol: u32, row: &mut [u64]) {
-        if let Some(mask) = self.whole.get(&symbol) {
-            return step(row, mask);
+    fn next_row(&mut self, symbol: u32, row: &mut [u64]) {
+        if let Some(mask) = self.full_rows.get(&symbol) {
+            return advance_row(row, mask);
         }
-        let Some(at) = self.places.get(&symbol) else { return };
-        set(&mut self.scratch, at);
-        step(row, &self.scratch);
+        let Some(at) = self.positions.get(&symbol) else { return };
+        set_bits(&mut self.scratch, at);
+        advance_row(row, &self.scratch);
         for place in at {
             self.scratch[*place as usize / 64] = 0;
         }
     }
 }
 
-fn set(mask: &mut [u64], at: &[u32]) {
+fn set_bits(mask: &mut [u64], at: &[u32]) {
     for place in at {
         mask[*place as usize / 64] |= 1 << (place % 64);
     }
 }
 
-fn step(row: &mut [u64], mask: &[u64]) {
+fn advance_row(row: &mut [u64], mask: &[u64]) {
     let mut carry = false;
     for (word, mask) in row.iter_mut().zip(mask) {
         let met = *word & mask;
@@ -185,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// How long it is, by the book.
-    fn length(a: &[u32], b: &[u32]) -> usize {
+    fn lcs_length(a: &[u32], b: &[u32]) -> usize {
         let mut row = vec![0; b.len() + 1];
         for x in a {
             let mut corner = 0;
@@ -198,10 +199,10 @@ mod tests {
         row[b.len()]
     }
 
-    fn check(a: &[u32], b: &[u32], found: &[(usize, usize)]) {
+    fn assert_lcs(a: &[u32], b: &[u32], found: &[(usize, usize)]) {
         assert!(found.iter().all(|(i, j)| a[*i] == b[*j]), "what is paired is the same");
         assert!(found.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 < w[1].1), "in order: {found:?}");
-        assert_eq!(found.len(), length(a, b), "none is longer: {a:?} {b:?}");
+        assert_eq!(found.len(), lcs_length(a, b), "none is longer: {a:?} {b:?}");
     }
 
     fn list() -> impl Strategy<Value = Vec<u32>> {
@@ -216,15 +217,15 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
         #[test]
         fn it_is_common_and_longest(a in list(), b in list()) {
-            check(&a, &b, &lcs(&a, &b));
+            assert_lcs(&a, &b, &lcs(&a, &b));
         }
 
         #[test]
         fn halving_finds_a_longest_one_too(a in list(), b in list()) {
             let cut = a.len() / 2;
-            let (first, second) = Part::of(&a, 0).cut(cut);
-            let at = meeting(&first, &second, &Part::of(&b, 0));
-            prop_assert_eq!(length(&a[..cut], &b[..at]) + length(&a[cut..], &b[at..]), length(&a, &b));
+            let (first, second) = SymbolList::new(&a, 0).split_at(cut);
+            let at = split_point(&first, &second, &SymbolList::new(&b, 0));
+            prop_assert_eq!(lcs_length(&a[..cut], &b[..at]) + lcs_length(&a[cut..], &b[at..]), lcs_length(&a, &b));
         }
     }
 
@@ -232,10 +233,10 @@ mod tests {
     fn lists_that_do_not_fit_are_halved() {
         let a: Vec<u32> = (0..14_000_u32).map(|n| n * n % 97).collect();
         let b: Vec<u32> = (0..14_000_u32).map(|n| n * n % 89).collect();
-        assert!(a.len() * b.len().div_ceil(64) > KEPT);
+        assert!(a.len() * b.len().div_ceil(64) > MAX_STORED_WORDS);
         let found = lcs(&a, &b);
         assert!(found.iter().all(|(i, j)| a[*i] == b[*j]));
         assert!(found.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 < w[1].1));
-        assert_eq!(found.len() as u32, lengths(&a, &b)[b.len()]);
+        assert_eq!(found.len() as u32, prefix_lengths(&a, &b)[b.len()]);
     }
 }

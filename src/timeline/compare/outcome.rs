@@ -24,7 +24,7 @@ pub struct Outcome {
     /// A person had a hand in it.
     pub assisted: bool,
     /// Where the progress rate rose: (step, rate after it).
-    pub gains: Vec<(u32, f64)>,
+    pub progress_gains: Vec<(u32, f64)>,
     /// Mistakes that detectors noted, by detector.
     pub mistakes: BTreeMap<String, u32>,
     /// Steps from the first difference on.
@@ -35,7 +35,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// Of an episode; `from` is its first step that differs (none: no step does).
-    pub fn of(episode: &Episode, from: Option<u32>) -> Self {
+    pub fn from_episode(episode: &Episode, from: Option<u32>) -> Self {
         let mut outcome = Self {
             reason: episode.outcome.as_ref().map(|o| o.reason),
             won: episode.outcome.as_ref().map_or_else(
@@ -48,7 +48,7 @@ impl Outcome {
             calls: episode.calls,
             tokens: episode.tokens,
             assisted: episode.assisted,
-            gains: Vec::new(),
+            progress_gains: Vec::new(),
             mistakes: BTreeMap::new(),
             steps_after: 0,
             mistakes_after: 0,
@@ -63,14 +63,14 @@ impl Outcome {
             }
             if let Some(answer) = step.answer.as_ref().filter(|a| a.progress > best) {
                 best = answer.progress;
-                outcome.gains.push((step.number, best));
+                outcome.progress_gains.push((step.number, best));
             }
         }
         outcome
     }
 
     /// All mistakes together.
-    pub fn mistaken(&self) -> u32 {
+    pub fn mistake_count(&self) -> u32 {
         self.mistakes.values().sum()
     }
 

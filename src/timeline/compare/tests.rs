@@ -1,23 +1,23 @@
 //! Episodes are folded from events, as a driver writes them, and compared.
 
-mod line;
+mod test_branch;
 
-use super::{Comparison, Kind, Part, Reason, Row, counterpart, pairs};
+use super::{Comparison, Reason, Row, RowKind, StepPart, find_counterpart, pair_episodes};
 use crate::domain::{DecidedBy, SegmentLabel};
-use line::{Line, render, task};
 use proptest::prelude::*;
+use test_branch::{TestBranch, render, task};
 
-fn compare(a: &Line, b: &Line) -> Comparison {
-    Comparison::of(a.side(None).unwrap(), b.side(None).unwrap(), render).unwrap()
+fn compare(a: &TestBranch, b: &TestBranch) -> Comparison {
+    Comparison::new(a.side(None).unwrap(), b.side(None).unwrap(), render).unwrap()
 }
 
 /// The rows in letters: `=` same, `~` changed, `<` only left, `>` only right; the row of the first observations is left out.
-fn drawn(rows: &[Row]) -> String {
+fn row_letters(rows: &[Row]) -> String {
     let letter = |r: &Row| match r.kind() {
-        Kind::Same => '=',
-        Kind::Changed => '~',
-        Kind::OnlyA => '<',
-        Kind::OnlyB => '>',
+        RowKind::Same => '=',
+        RowKind::Changed => '~',
+        RowKind::OnlyLeft => '<',
+        RowKind::OnlyRight => '>',
     };
     rows.iter().skip(1).map(letter).collect()
 }
@@ -45,24 +45,24 @@ fn steps_are_aligned_by_what_was_done() {
     ];
     let split = |text: &'static str| text.split('|').filter(|t| !t.is_empty()).collect::<Vec<_>>();
     for (a, b, rows) in cases {
-        let found = compare(&Line::of(&split(a)), &Line::of(&split(b)));
-        assert_eq!(drawn(&found.rows), *rows, "{a} beside {b}");
+        let found = compare(&TestBranch::with_actions(&split(a)), &TestBranch::with_actions(&split(b)));
+        assert_eq!(row_letters(&found.rows), *rows, "{a} beside {b}");
     }
 }
 
 #[test]
 fn what_of_a_step_differs_is_told() {
-    let mut a = Line::of(&["go 1", "go 2", "take x"]);
+    let mut a = TestBranch::with_actions(&["go 1", "go 2", "take x"]);
     let mut b = a.clone();
-    a.full("open it", "It is open.", 0.5, DecidedBy::Actor);
-    b.full("open it", "Nothing happens.", 0.0, DecidedBy::Person);
+    a.act_with("open it", "It is open.", 0.5, DecidedBy::Actor);
+    b.act_with("open it", "Nothing happens.", 0.0, DecidedBy::Person);
     let found = compare(&a, &b);
-    let row = found.rows[found.first.unwrap()];
-    assert_eq!((row.a, row.b, row.kind()), (Some(4), Some(4), Kind::Changed));
-    let parts: Vec<Part> = row.parts.iter().collect();
-    assert_eq!(parts, [Part::By, Part::Observation, Part::Progress]);
-    assert_eq!(found.outcomes.0.gains, [(4, 0.5)]);
-    let wrong = |o: &super::Outcome| (o.mistaken(), o.mistakes_after, o.steps_after);
+    let row = found.rows[found.first_difference.unwrap()];
+    assert_eq!((row.left, row.right, row.kind()), (Some(4), Some(4), RowKind::Changed));
+    let parts: Vec<StepPart> = row.parts.iter().collect();
+    assert_eq!(parts, [StepPart::DecidedBy, StepPart::Observation, StepPart::Progress]);
+    assert_eq!(found.outcomes.0.progress_gains, [(4, 0.5)]);
+    let wrong = |o: &super::Outcome| (o.mistake_count(), o.mistakes_after, o.steps_after);
     assert_eq!((wrong(&found.outcomes.0), wrong(&found.outcomes.1)), ((0, 0, 1), (1, 1, 1)));
     assert_eq!(found.reasons()[0], Reason::Person);
 }
@@ -71,54 +71,56 @@ fn what_of_a_step_differs_is_told() {
 fn what_preceded_the_first_difference_is_told() {
     let common = ["go 1", "go 2"];
     // One line in two: a lesson more, other words, another model.
-    let mut taught = Line::of(&common);
+    let mut taught = TestBranch::with_actions(&common);
     let mut plain = taught.clone();
     let found = compare(taught.lesson("l1", "Open it first.").act("open it"), plain.act("take x"));
-    let before = found.before.as_ref().unwrap();
+    let before = found.prior.as_ref().unwrap();
     assert_eq!(
-        before.lessons.only_a.iter().map(|l| l.text.text.as_str()).collect::<Vec<_>>(),
+        before.lessons.only_left.iter().map(|l| l.text.text.as_str()).collect::<Vec<_>>(),
         ["Open it first."]
     );
     assert!(
-        before.lessons.only_b.is_empty() && before.lessons.changed.is_empty() && before.settings.is_empty()
+        before.lessons.only_right.is_empty()
+            && before.lessons.changed.is_empty()
+            && before.settings.is_empty()
     );
     let segments: Vec<_> =
-        before.segments.iter().map(|s| (s.label, s.a.as_ref().map(|p| p.from.as_str()))).collect();
+        before.segments.iter().map(|s| (s.label, s.left.as_ref().map(|p| p.source.as_str()))).collect();
     assert_eq!(segments, [(SegmentLabel::Error, Some("lesson 1 v1"))]);
     assert_eq!(found.reasons(), [Reason::Lessons]);
 
-    let mut other = Line::of(&common);
+    let mut other = TestBranch::with_actions(&common);
     other.lesson("l1", "Open it.").act("take x");
     let found = compare(&taught, &other);
-    let changed = &found.before.as_ref().unwrap().lessons.changed;
+    let changed = &found.prior.as_ref().unwrap().lessons.changed;
     assert_eq!((changed.len(), changed[0].1.text.text.as_str()), (1, "Open it."));
 
     // The same words under another id are the same lesson: sessions name theirs as they like.
-    let mut again = Line::of(&common);
+    let mut again = TestBranch::with_actions(&common);
     again.lesson("l9", "Open it first.").act("take x");
     let found = compare(&taught, &again);
-    assert_eq!(found.before.as_ref().unwrap().lessons, super::Lessons::default());
+    assert_eq!(found.prior.as_ref().unwrap().lessons, super::LessonDifferences::default());
     assert_eq!(found.reasons(), [Reason::Chance]);
 
-    let mut seeded = Line::new("openai:m", 7);
+    let mut seeded = TestBranch::new("openai:m", 7);
     seeded.act("go 9");
-    let found = compare(&Line::of(&["go 1"]), &seeded);
-    let settings: Vec<_> = found.before.as_ref().unwrap().settings.iter().map(|d| d.name.as_str()).collect();
+    let found = compare(&TestBranch::with_actions(&["go 1"]), &seeded);
+    let settings: Vec<_> = found.prior.as_ref().unwrap().settings.iter().map(|d| d.name.as_str()).collect();
     assert_eq!(settings, ["actor", "seed"]);
     assert_eq!(found.reasons(), [Reason::Settings]);
 }
 
 #[test]
 fn a_world_that_answers_otherwise_is_told() {
-    let mut a = Line::of(&["go 1"]);
-    let mut b = Line::of(&["go 1"]);
-    a.full("look", "A cup.", 0.0, DecidedBy::Actor);
-    b.full("look", "A bowl.", 0.0, DecidedBy::Actor);
+    let mut a = TestBranch::with_actions(&["go 1"]);
+    let mut b = TestBranch::with_actions(&["go 1"]);
+    a.act_with("look", "A cup.", 0.0, DecidedBy::Actor);
+    b.act_with("look", "A bowl.", 0.0, DecidedBy::Actor);
     let first = compare(&a, &b);
-    assert_eq!(first.reasons(), [Reason::Answer]);
+    assert_eq!(first.reasons(), [Reason::DifferentAnswer]);
     let last = compare(a.act("take cup"), b.act("take bowl"));
-    assert_eq!((drawn(&last.rows).as_str(), last.first), ("=~~", Some(2)));
-    let world = last.before(3, render).unwrap().world;
+    assert_eq!((row_letters(&last.rows).as_str(), last.first_difference), ("=~~", Some(2)));
+    let world = last.prior_differences(3, render).unwrap().world;
     assert_eq!(world.observation, Some(("A cup.".to_owned(), "A bowl.".to_owned())));
     assert_eq!(world.shown[0].name, "place");
     assert_eq!((last.next_difference(2, false), last.next_difference(3, true)), (Some(3), Some(2)));
@@ -127,17 +129,19 @@ fn a_world_that_answers_otherwise_is_told() {
 
 #[test]
 fn episodes_are_found_by_number_and_paired_by_task_and_trial() {
-    let mut a = Line::of(&["go 1"]);
+    let mut a = TestBranch::with_actions(&["go 1"]);
     a.end();
     a.begin("one", 2);
     a.act("go 2").end();
     a.begin("two", 1);
-    let mut b = Line::of(&["go 1"]);
+    let mut b = TestBranch::with_actions(&["go 1"]);
     b.end();
     b.begin("three", 1);
     b.act("x");
-    let found: Vec<_> =
-        pairs(&a.state, &b.state).into_iter().map(|p| (p.task.id, p.trial, p.a, p.b)).collect();
+    let found: Vec<_> = pair_episodes(&a.state, &b.state)
+        .into_iter()
+        .map(|p| (p.task.id, p.trial, p.left, p.right))
+        .collect();
     let row = |id: &str, trial, a, b| (id.to_owned(), trial, a, b);
     let due = [
         row("one", 1, Some(1), Some(1)),
@@ -146,11 +150,11 @@ fn episodes_are_found_by_number_and_paired_by_task_and_trial() {
         row("three", 1, None, Some(2)),
     ];
     assert_eq!(found, due);
-    assert_eq!(counterpart((&task("one"), 9), &a.state), Some(1));
-    assert_eq!(counterpart((&task("none"), 1), &a.state), None);
+    assert_eq!(find_counterpart((&task("one"), 9), &a.state), Some(1));
+    assert_eq!(find_counterpart((&task("none"), 1), &a.state), None);
     // Two trials of one session.
-    let trials = Comparison::of(a.side(Some(1)).unwrap(), a.side(Some(2)).unwrap(), render).unwrap();
-    assert_eq!(drawn(&trials.rows), "~");
+    let trials = Comparison::new(a.side(Some(1)).unwrap(), a.side(Some(2)).unwrap(), render).unwrap();
+    assert_eq!(row_letters(&trials.rows), "~");
     let missing = a.side(Some(7)).err().unwrap();
     assert!(missing.contains("no episode 7; it has 3"), "{missing}");
 }
@@ -158,21 +162,21 @@ fn episodes_are_found_by_number_and_paired_by_task_and_trial() {
 /// What a person edited in the common past of two branches was told as no difference.
 #[test]
 fn an_edit_in_a_common_past_is_a_difference() {
-    type Edit = (&'static str, fn(&mut Line), Part);
+    type Edit = (&'static str, fn(&mut TestBranch), StepPart);
     let edits: [Edit; 3] = [
-        ("an observation", |line| line.edit_seen(2, "There is a lamp."), Part::Observation),
-        ("a thought", |line| line.edit_thought(2, "I take the lamp."), Part::Thought),
-        ("a step that is a thought", |line| line.edit_thought(3, "a lamp"), Part::Thought),
+        ("an observation", |line| line.edit_seen(2, "There is a lamp."), StepPart::Observation),
+        ("a thought", |line| line.edit_thought(2, "I take the lamp."), StepPart::Thought),
+        ("a step that is a thought", |line| line.edit_thought(3, "a lamp"), StepPart::Thought),
     ];
     for (what, edit, part) in edits {
-        let trunk = Line::of(&["go 1", "go 2", "think: a cup"]);
+        let trunk = TestBranch::with_actions(&["go 1", "go 2", "think: a cup"]);
         let mut fork = trunk.clone();
         edit(&mut fork);
         for (a, b) in [(&trunk, &fork), (&fork, &trunk)] {
             let found = compare(a, b);
-            let changed: Vec<_> = found.rows.iter().filter(|r| r.kind() != Kind::Same).collect();
+            let changed: Vec<_> = found.rows.iter().filter(|r| r.kind() != RowKind::Same).collect();
             assert_eq!(changed.len(), 1, "{what}: {:?}", found.rows);
-            assert_eq!(changed[0].kind(), Kind::Changed, "{what}");
+            assert_eq!(changed[0].kind(), RowKind::Changed, "{what}");
             assert_eq!(changed[0].parts.iter().collect::<Vec<_>>(), [part], "{what}");
             assert_eq!(found.reasons(), [Reason::Edited], "{what}");
         }
@@ -186,16 +190,16 @@ fn an_edit_in_a_common_past_is_a_difference() {
 
 #[test]
 fn an_edit_hides_no_other_reason() {
-    let mut a = Line::of(&["go 1"]);
+    let mut a = TestBranch::with_actions(&["go 1"]);
     let mut b = a.clone();
-    a.full("look", "A cup.", 0.0, DecidedBy::Actor);
-    b.full("look", "A bowl.", 0.0, DecidedBy::Actor);
+    a.act_with("look", "A cup.", 0.0, DecidedBy::Actor);
+    b.act_with("look", "A bowl.", 0.0, DecidedBy::Actor);
     b.edit_seen(2, "A lamp.");
-    assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::Answer]);
+    assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::DifferentAnswer]);
     // The edited words are those of the other side: the world's own do not count.
     b.edit_seen(2, "A cup.");
-    assert_eq!(compare(&a, &b).first, None);
-    let (mut a, mut b) = (Line::of(&["go 1"]), Line::of(&["go 1"]));
+    assert_eq!(compare(&a, &b).first_difference, None);
+    let (mut a, mut b) = (TestBranch::with_actions(&["go 1"]), TestBranch::with_actions(&["go 1"]));
     a.act("take x");
     b.act("take y").edit_thought(2, "I take it.");
     assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::Chance], "the action is another, too");
@@ -204,10 +208,10 @@ fn an_edit_hides_no_other_reason() {
 /// Found by a new user: right behind a fork, the world was said to have answered otherwise.
 #[test]
 fn a_step_that_only_waits_is_not_another_answer() {
-    let mut a = Line::of(&["go 1", "look"]);
-    let mut b = Line::of(&["go 1"]);
+    let mut a = TestBranch::with_actions(&["go 1", "look"]);
+    let mut b = TestBranch::with_actions(&["go 1"]);
     b.propose("look");
-    assert_eq!(compare(&a, &b).first, None, "{:?}", compare(&a, &b).rows);
+    assert_eq!(compare(&a, &b).first_difference, None, "{:?}", compare(&a, &b).rows);
     a.act("take x");
     assert_eq!(compare(&a, &b).reasons().last(), Some(&Reason::End));
 }
@@ -215,7 +219,7 @@ fn a_step_that_only_waits_is_not_another_answer() {
 /// The side that was further on had learnt something since and stood elsewhere by then: both were told as reasons.
 #[test]
 fn that_a_side_is_further_on_is_no_reason_for_its_turns() {
-    let mut a = Line::of(&["go 1", "look"]);
+    let mut a = TestBranch::with_actions(&["go 1", "look"]);
     let mut b = a.clone();
     b.lesson("l9", "Be careful.").propose("take x");
     a.act("take x").lesson("l1", "Open it first.").act("open it");
@@ -223,14 +227,15 @@ fn that_a_side_is_further_on_is_no_reason_for_its_turns() {
     for (a, b, only, reasons) in [
         (&a, &b, [none, &["Be careful."]], vec![Reason::Lessons, Reason::End]),
         (&b, &a, [&["Be careful."], none], vec![Reason::Lessons, Reason::End]),
-        (&a, &Line::of(&["go 1", "look", "take x"]), [none, none], vec![Reason::End]),
-        (&Line::of(&[]), &a, [none, none], vec![Reason::End]),
+        (&a, &TestBranch::with_actions(&["go 1", "look", "take x"]), [none, none], vec![Reason::End]),
+        (&TestBranch::with_actions(&[]), &a, [none, none], vec![Reason::End]),
     ] {
         let found = compare(a, b);
-        let before = found.before.as_ref().unwrap();
-        let texts = |l: &[super::Told]| l.iter().map(|l| l.text.text.clone()).collect::<Vec<String>>();
-        assert_eq!([texts(&before.lessons.only_a), texts(&before.lessons.only_b)], only);
-        assert_eq!(before.world, super::World::default());
+        let before = found.prior.as_ref().unwrap();
+        let texts =
+            |l: &[super::ComparedLesson]| l.iter().map(|l| l.text.text.clone()).collect::<Vec<String>>();
+        assert_eq!([texts(&before.lessons.only_left), texts(&before.lessons.only_right)], only);
+        assert_eq!(before.world, super::WorldDifferences::default());
         assert_eq!(found.reasons(), reasons);
     }
 }
@@ -238,33 +243,38 @@ fn that_a_side_is_further_on_is_no_reason_for_its_turns() {
 /// A branch that was made by asking again was told as chance, though the person's hand in it was written down.
 #[test]
 fn that_a_person_asked_again_is_a_reason() {
-    let mut a = Line::of(&["go 1"]);
+    let mut a = TestBranch::with_actions(&["go 1"]);
     a.propose("take x");
     let mut b = a.clone();
-    b.again("take y");
-    assert_eq!(compare(&a, &b).reasons(), [Reason::Again]);
-    assert_eq!(compare(&b, &a).reasons(), [Reason::Again]);
+    b.ask_again("take y");
+    assert_eq!(compare(&a, &b).reasons(), [Reason::AskedAgain]);
+    assert_eq!(compare(&b, &a).reasons(), [Reason::AskedAgain]);
     assert!(compare(&a, &a.clone()).reasons().is_empty());
 }
 
 /// A proposal that waited was counted as a step, and the tree did not count it.
 #[test]
 fn a_proposal_that_was_not_answered_is_no_step() {
-    let mut a = Line::of(&["go 1", "look", "take x"]);
+    let mut a = TestBranch::with_actions(&["go 1", "look", "take x"]);
     a.propose("go 9");
     for (proposed, first) in [("take x", None), ("take y", Some(3))] {
-        let mut b = Line::of(&["go 1", "look"]);
+        let mut b = TestBranch::with_actions(&["go 1", "look"]);
         b.propose(proposed);
         for (found, steps) in [(compare(&a, &b), [3, 2]), (compare(&b, &a), [2, 3])] {
             assert_eq!([found.outcomes.0.steps, found.outcomes.1.steps], steps, "{proposed}");
             // Shown they are, in rows that count as neither the same nor another.
-            assert_eq!((found.counts().iter().sum::<usize>(), found.waiting()), (3, 2), "{:?}", found.rows);
+            assert_eq!(
+                (found.counts().iter().sum::<usize>(), found.count_pending()),
+                (3, 2),
+                "{:?}",
+                found.rows
+            );
             assert_eq!(found.rows.len(), 5);
-            let waits: Vec<bool> = found.rows.iter().map(|r| r.waits).collect();
+            let waits: Vec<bool> = found.rows.iter().map(|r| r.pending).collect();
             assert_eq!(waits, [false, false, false, true, true]);
-            assert_eq!(found.first, first.or(Some(4)), "{proposed}: {:?}", found.rows);
-            let turn = &found.turning(3)[0];
-            let told = [turn.a.as_deref().unwrap(), turn.b.as_deref().unwrap()];
+            assert_eq!(found.first_difference, first.or(Some(4)), "{proposed}: {:?}", found.rows);
+            let turn = &found.decision_entries(3)[0];
+            let told = [turn.left.as_deref().unwrap(), turn.right.as_deref().unwrap()];
             assert!(told.contains(&"turn 3") && told.contains(&"turn 3: proposed, not taken"), "{told:?}");
         }
         let from = compare(&a, &b).outcomes;
@@ -275,36 +285,39 @@ fn a_proposal_that_was_not_answered_is_no_step() {
 /// Two lines with the same turns were said to have no difference, though another model played one of them.
 #[test]
 fn what_differs_before_the_first_turn_is_told_though_every_turn_is_the_same() {
-    let names = |found: &[super::Differing]| found.iter().map(|d| d.name.clone()).collect::<Vec<_>>();
-    let mut a = Line::of(&["go 1", "look"]);
-    let mut b = Line::new("openai:m", 7);
+    let names = |found: &[super::Difference]| found.iter().map(|d| d.name.clone()).collect::<Vec<_>>();
+    let mut a = TestBranch::with_actions(&["go 1", "look"]);
+    let mut b = TestBranch::new("openai:m", 7);
     b.act("go 1").act("look");
     let found = compare(&a, &b);
-    assert_eq!((found.first, names(&found.beforehand)), (None, vec!["actor".to_owned(), "seed".to_owned()]));
-    assert!(found.meanwhile.is_empty());
+    assert_eq!(
+        (found.first_difference, names(&found.initial_differences)),
+        (None, vec!["actor".to_owned(), "seed".to_owned()])
+    );
+    assert!(found.later_differences.is_empty());
     // What was changed on the way is told apart from it, by its name too.
     a.set("actor.temperature", 0.7.into());
     b.set("r_freq", 3.into());
     let found = compare(&a, &b);
-    assert_eq!((found.first, names(&found.beforehand).len()), (None, 2));
-    assert_eq!(names(&found.meanwhile), ["actor.temperature", "r_freq"]);
-    let abouts: Vec<&str> = found.runs().iter().map(|s| s.about).collect();
+    assert_eq!((found.first_difference, names(&found.initial_differences).len()), (None, 2));
+    assert_eq!(names(&found.later_differences), ["actor.temperature", "r_freq"]);
+    let abouts: Vec<&str> = found.run_entries().iter().map(|s| s.topic).collect();
     assert_eq!(abouts[0], "what differs before the first turn");
     assert_eq!(abouts[2..], ["what was changed on the way"; 2]);
     // A line beside itself says nothing of it, and where a setting was changed back neither.
-    assert!(compare(&a, &a.clone()).runs().is_empty());
-    let (mut x, y) = (Line::of(&["go 1"]), Line::of(&["go 1"]));
+    assert!(compare(&a, &a.clone()).run_entries().is_empty());
+    let (mut x, y) = (TestBranch::with_actions(&["go 1"]), TestBranch::with_actions(&["go 1"]));
     x.set("r_freq", 3.into());
     x.set("r_freq", serde_json::Value::Null);
-    assert!(compare(&x, &y).meanwhile.is_empty(), "{:?}", compare(&x, &y).meanwhile);
+    assert!(compare(&x, &y).later_differences.is_empty(), "{:?}", compare(&x, &y).later_differences);
 }
 
 /// Found by a new user: what the agent did stood in a row of its own before what a person did instead.
 #[test]
 fn what_a_person_did_instead_is_the_reason_though_it_stands_in_the_next_row() {
-    let (mut a, mut b) = (Line::of(&["go 1"]), Line::of(&["go 1"]));
+    let (mut a, mut b) = (TestBranch::with_actions(&["go 1"]), TestBranch::with_actions(&["go 1"]));
     a.act("take x").act("go 2").act("look");
-    b.full("wait", "Nothing.", 0.0, DecidedBy::Person);
+    b.act_with("wait", "Nothing.", 0.0, DecidedBy::Person);
     for found in [compare(&a, &b), compare(&b, &a)] {
         assert!(found.reasons().contains(&Reason::Person), "{:?}: {:?}", found.reasons(), found.rows);
     }
@@ -319,37 +332,37 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 120, ..ProptestConfig::default() })]
     #[test]
     fn every_step_stands_once_and_in_order(a in actions(), b in actions()) {
-        let found = compare(&Line::of(&a), &Line::of(&b));
-        let left: Vec<u32> = found.rows.iter().filter_map(|r| r.a).collect();
-        let right: Vec<u32> = found.rows.iter().filter_map(|r| r.b).collect();
+        let found = compare(&TestBranch::with_actions(&a), &TestBranch::with_actions(&b));
+        let left: Vec<u32> = found.rows.iter().filter_map(|r| r.left).collect();
+        let right: Vec<u32> = found.rows.iter().filter_map(|r| r.right).collect();
         prop_assert_eq!(left, (0..=a.len() as u32).collect::<Vec<_>>());
         prop_assert_eq!(right, (0..=b.len() as u32).collect::<Vec<_>>());
-        for row in found.rows.iter().filter(|r| r.kind() == Kind::Same && r.a != Some(0)) {
-            prop_assert_eq!(a[row.a.unwrap() as usize - 1], b[row.b.unwrap() as usize - 1]);
+        for row in found.rows.iter().filter(|r| r.kind() == RowKind::Same && r.left != Some(0)) {
+            prop_assert_eq!(a[row.left.unwrap() as usize - 1], b[row.right.unwrap() as usize - 1]);
         }
-        prop_assert_eq!(found.first.is_none(), a == b);
+        prop_assert_eq!(found.first_difference.is_none(), a == b);
         prop_assert_eq!(found.reasons().is_empty(), a == b);
     }
 
     #[test]
     fn the_other_way_round_it_is_the_mirror(a in actions(), b in actions()) {
-        let (x, y) = (Line::of(&a), Line::of(&b));
+        let (x, y) = (TestBranch::with_actions(&a), TestBranch::with_actions(&b));
         let (there, back) = (compare(&x, &y), compare(&y, &x));
         let mirrored: Vec<Row> = back.rows.iter().map(|r| r.mirrored()).collect();
         prop_assert_eq!(&there.rows, &mirrored);
         prop_assert_eq!(&there.outcomes.0, &back.outcomes.1);
         prop_assert_eq!(there.reasons(), back.reasons());
-        if let (Some(x), Some(y)) = (&there.before, &back.before) {
-            prop_assert_eq!(&x.lessons.only_a, &y.lessons.only_b);
+        if let (Some(x), Some(y)) = (&there.prior, &back.prior) {
+            prop_assert_eq!(&x.lessons.only_left, &y.lessons.only_right);
             prop_assert_eq!(x.segments.len(), y.segments.len());
         }
     }
 
     #[test]
     fn with_itself_there_is_no_difference(a in actions()) {
-        let line = Line::of(&a);
+        let line = TestBranch::with_actions(&a);
         let found = compare(&line, &line.clone());
-        prop_assert!(found.first.is_none() && found.before.is_none());
+        prop_assert!(found.first_difference.is_none() && found.prior.is_none());
         prop_assert_eq!(found.counts(), [a.len() + 1, 0, 0, 0]);
     }
 }

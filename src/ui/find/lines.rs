@@ -5,7 +5,7 @@ use super::{BATCH, Hit, MOST, Part, Progress, Tell};
 use crate::domain::Seq;
 use crate::engine::{Envelope, Event, State};
 use crate::text::{one_line, search as places};
-use crate::timeline::Fetch;
+use crate::timeline::EventFetcher;
 use regex::bytes::{Regex, RegexBuilder};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) enum Unsearched {
 /// Searches the ended episodes but one, the newest lines first.
 pub(super) fn search(
     head: &State,
-    fetch: &Fetch,
+    fetch: &EventFetcher,
     shown: u32,
     words: &str,
     mut found: Vec<Hit>,
@@ -39,7 +39,7 @@ pub(super) fn search(
     let (mut total, mut to, mut pieces) = (0, head.head.0, 0);
     while to > 0 && total + found.len() < MOST {
         let after = (to - 1) / PIECE * PIECE;
-        let events = match fetch.holding(Seq(after), Seq(to), &pattern) {
+        let events = match fetch.fetch_matching(Seq(after), Seq(to), &pattern) {
             None => return Err(Unsearched::Untold(found)),
             Some(Err(why)) => return Err(Unsearched::Failed(why)),
             Some(Ok(events)) => events,

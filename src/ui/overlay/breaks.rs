@@ -6,9 +6,9 @@ use super::field::Field;
 use super::fuzzy::rank;
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
 use super::{Answer, Overlay, Response, moved, stepped};
-use crate::breakpoint::{Known, Offer, offers};
+use crate::breakpoint::{CompletionContext, Suggestion, suggestions};
 use crate::engine::{Breakpoint, Command, State};
-use crate::method::condition;
+use crate::method::parse_condition;
 use crate::symbolic::DETECTORS;
 use crate::text::one_line;
 use crate::ui::canvas::Canvas;
@@ -37,8 +37,8 @@ pub struct Breaks {
     of: Option<u32>,
     /// The chosen row of the list.
     chosen: usize,
-    known: Known,
-    fitting: Vec<Offer>,
+    known: CompletionContext,
+    fitting: Vec<Suggestion>,
     /// The chosen row of what could be typed; none: what is typed.
     offer: Option<usize>,
     rows: Scroll,
@@ -67,12 +67,12 @@ impl Breaks {
 
     fn filter(&mut self) {
         let typed = self.field.text();
-        let all = offers(&format!("{typed} "), &self.known);
+        let all = suggestions(&format!("{typed} "), &self.known);
         let order = match typed.as_str() {
             "" => (0..all.len()).collect(),
             query => {
-                let mut order = rank(query, all.iter().map(|o| o.line.as_str()));
-                for place in rank(query, all.iter().map(|o| o.about.as_str())) {
+                let mut order = rank(query, all.iter().map(|o| o.text.as_str()));
+                for place in rank(query, all.iter().map(|o| o.description.as_str())) {
                     if !order.contains(&place) {
                         order.push(place);
                     }
@@ -98,14 +98,14 @@ impl Breaks {
         let typed = self
             .offer
             .and_then(|o| self.fitting.get(o))
-            .map_or_else(|| self.field.text(), |o| o.line.clone());
-        let meant = match condition(&typed) {
-            Ok(meant) => meant.stop(),
+            .map_or_else(|| self.field.text(), |o| o.text.clone());
+        let meant = match parse_condition(&typed) {
+            Ok(meant) => meant.to_record(),
             Err(bad) => {
                 self.note = Some(if typed.is_empty() {
                     "type a condition, or choose one below".to_owned()
                 } else {
-                    bad.what
+                    bad.message
                 });
                 return Response::default();
             }
@@ -206,7 +206,7 @@ impl Breaks {
                 .map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.reason));
         }
         let typed = self.field.text();
-        match (condition(&typed), self.of) {
+        match (parse_condition(&typed), self.of) {
             _ if typed.is_empty() && stops.all.is_empty() => {
                 "one condition; `warn` before it only tells".to_owned()
             }
@@ -222,7 +222,7 @@ impl Breaks {
 }
 
 /// What can be filled in just now.
-fn known(state: &State) -> Known {
+fn known(state: &State) -> CompletionContext {
     let episode = state.episode.as_deref();
     let mut actions: Vec<String> = episode
         .map(|e| {
@@ -233,7 +233,7 @@ fn known(state: &State) -> Known {
     let detectors = DETECTORS.iter().map(|d| (*d).to_owned()).collect();
     let lessons = state.pool.all().filter(|l| l.is_active());
     let lessons = lessons.map(|l| (l.number, one_line(&l.text().text).into_owned())).collect();
-    Known { actions, detectors, lessons }
+    CompletionContext { actions, detectors, lessons }
 }
 
 impl Overlay for Breaks {
@@ -267,7 +267,7 @@ impl Overlay for Breaks {
             Action::AddBreak => self.line("", None),
             Action::NextField if self.typing => {
                 if let Some(offer) = self.fitting.get(self.offer.unwrap_or(0)) {
-                    let text = offer.line.clone();
+                    let text = offer.text.clone();
                     self.field.replace(&text);
                     self.filter();
                 }
@@ -378,15 +378,15 @@ impl Overlay for Breaks {
             return;
         }
         let below = part(list + 1 + told.len() as u16, rows);
-        let wide = self.fitting.iter().map(|o| o.line.chars().count()).max().unwrap_or(0).clamp(12, 34);
+        let wide = self.fitting.iter().map(|o| o.text.chars().count()).max().unwrap_or(0).clamp(12, 34);
         self.offered.list(self.offer.unwrap_or(0), self.fitting.len(), below, canvas, |place| {
             let Some(offer) = self.fitting.get(place) else { return Line::new() };
             let here = self.offer == Some(place);
             let (mark, role) = if here { (look.glyphs.proposal, Role::Chosen) } else { (" ", Role::Text) };
             vec![
                 (Role::Proposal, format!("{mark} ")),
-                (role, format!("{:<wide$}", offer.line)),
-                (Role::Dim, format!("  {}", offer.about)),
+                (role, format!("{:<wide$}", offer.text)),
+                (Role::Dim, format!("  {}", offer.description)),
             ]
         });
     }

@@ -6,7 +6,7 @@ mod rows;
 
 use super::window::{Place as Where, Pointed, Scroll, Window, put_line};
 use super::{Answer, Overlay, Response, moved};
-use crate::timeline::compare::{Before, Comparison};
+use crate::timeline::compare::{Comparison, PriorDifferences};
 use crate::ui::canvas::Canvas;
 use crate::ui::compare::{Place, Shared};
 use crate::ui::context::Context;
@@ -47,7 +47,7 @@ struct Shown {
 /// All about one row.
 struct Details {
     row: usize,
-    before: Option<Result<Shared<Before>, String>>,
+    before: Option<Result<Shared<PriorDifferences>, String>>,
     scroll: Scroll,
 }
 
@@ -80,7 +80,7 @@ impl Compare {
 
 impl Shown {
     fn new(found: Shared<Comparison>) -> Self {
-        let chosen = found.0.first.unwrap_or(0);
+        let chosen = found.0.first_difference.unwrap_or(0);
         Self { rows: Rows::default(), found, chosen, scroll: Scroll::default(), details: None }
     }
 
@@ -141,12 +141,12 @@ impl Shown {
         let found = &self.found.0;
         let only = if self.rows.only() { ", only what differs" } else { "" };
         let [_, changed, only_a, only_b] = found.counts();
-        let waiting = match found.waiting() {
+        let waiting = match found.count_pending() {
             0 => String::new(),
             n => format!(", {n} waiting"),
         };
-        match found.first {
-            None if found.beforehand.is_empty() && found.meanwhile.is_empty() => {
+        match found.first_difference {
+            None if found.initial_differences.is_empty() && found.later_differences.is_empty() => {
                 format!("Compare: no difference{waiting}")
             }
             None => format!("Compare: all turns are the same, the settings are not{waiting}"),

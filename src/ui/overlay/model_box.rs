@@ -9,7 +9,7 @@ use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
 use super::{Answer, Overlay, Response, moved, stepped};
 use crate::domain::{Autonomy, ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam};
 use crate::engine::{Command, State};
-use crate::method::{switched, unasked};
+use crate::method::{switch_model, unused_mentor_reason};
 use crate::ui::ModelList;
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
@@ -268,8 +268,8 @@ impl ModelBox {
             return Response::done(Request::Send(Command::SetAutonomy(Autonomy::Human)));
         }
         let Some(run) = look.moment.head.run.as_deref() else { return Response::close() };
-        let other = switched(run, asked, what);
-        let vain = unasked(&other).filter(|_| asked == ModelRole::Mentor);
+        let other = switch_model(run, asked, what);
+        let vain = unused_mentor_reason(&other).filter(|_| asked == ModelRole::Mentor);
         let mut requests = vec![Request::Send(Command::ChangeRun(Box::new(other)))];
         requests.extend(vain.map(Request::Say));
         let rules = asked == ModelRole::Mentor && matches!(what.as_str(), "symbolic" | "none");

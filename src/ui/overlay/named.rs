@@ -86,7 +86,7 @@ pub(super) fn settings(run: Option<&RunSpec>) -> Vec<Named> {
             now: word(&setting.value),
             whose: if setting.origin == SettingOrigin::Mentor { "because the mentor is a model" } else { "" },
             meaning: spec.map_or("", |s| s.meaning),
-            allowed: spec.map_or_else(String::new, SettingSpec::allowed),
+            allowed: spec.map_or_else(String::new, SettingSpec::allowed_values),
         }
     });
     named.collect()
@@ -130,7 +130,7 @@ pub(super) fn read(run: &RunSpec, name: &str, text: &str) -> Result<Value, Strin
     }
     let value = serde_json::from_str(text).unwrap_or_else(|_| text.into());
     if let Some(spec) = SETTINGS.iter().find(|s| s.name == name) {
-        spec.check(&value)?;
+        spec.validate(&value)?;
     }
     Ok(value)
 }

@@ -8,7 +8,7 @@ use crate::domain::{
     Usage, format_price,
 };
 use crate::engine::{Effect, Event};
-use crate::report::source_words;
+use crate::report::reply_source;
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
@@ -217,7 +217,7 @@ fn step_lines(step: &Step, look: &Context<'_>, columns: u16) -> Vec<Line> {
         say("remark", Role::Person, remark);
     }
     if let Some(from) = &step.reply_source {
-        say("from", Role::Person, &source_words(from));
+        say("from", Role::Person, &reply_source(from));
     }
     for told in &step.unsent_settings {
         say("unsent", Role::Warn, told);

@@ -226,8 +226,8 @@ impl Chooser {
         let Answers::Number(from, to) = knob.answers else { return None };
         let number: Option<u64> = value(knob).parse().ok();
         let refused = match (SETTINGS.iter().find(|s| s.name == knob.name), number) {
-            (Some(spec), Some(number)) => spec.check(&number.into()).err(),
-            (Some(spec), None) => Some(format!("expected {}", spec.allowed())),
+            (Some(spec), Some(number)) => spec.validate(&number.into()).err(),
+            (Some(spec), None) => Some(format!("expected {}", spec.allowed_values())),
             (None, Some(number)) if (from..=to).contains(&number) => None,
             (None, _) => Some(format!("expected a whole number from {from} on")),
         };

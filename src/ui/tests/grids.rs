@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// An episode that has looked around a little; its answers are the world's.
 pub(super) fn level(name: &str, seed: u64) -> Fixture {
-    let mut world = World::new(Arc::new(Level::of_name(name).unwrap().start(seed).unwrap()));
+    let mut world = World::new(Arc::new(Level::from_name(name).unwrap().generate(seed).unwrap()));
     let mut fixture = Fixture::new();
     fixture.begin();
     let mut first = world.reset().unwrap().shown;

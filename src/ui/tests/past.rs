@@ -13,7 +13,7 @@ use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 /// The session as it was after an event.
 fn cut(of: &Fixture, seq: Seq) -> Fixture {
     let mut copy = Fixture::empty();
-    for envelope in of.store.timeline().between(Seq(0), seq) {
+    for envelope in of.store.timeline().events_between(Seq(0), seq) {
         copy.write(envelope.cause, envelope.event.clone());
     }
     copy
@@ -98,7 +98,7 @@ fn same(fixture: &Fixture, seq: Seq, width: u16, height: u16) {
 fn planning() -> Fixture {
     use crate::env::Environment as _;
     let task = "gripper/easy/1".parse().unwrap();
-    let mut world = crate::env::pddl::generate(&task).unwrap().open(crate::env::pddl::Joining::Comma);
+    let mut world = crate::env::pddl::generate(&task).unwrap().open(crate::env::pddl::GoalSeparator::Comma);
     let mut fixture = Fixture::new();
     fixture.begin();
     let mut first = world.reset().unwrap().shown;

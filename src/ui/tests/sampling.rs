@@ -229,7 +229,7 @@ fn what_is_wrong_with_a_condition_is_wrapped() {
     stage.press("b");
     typed(&mut stage, "action ~ (heat");
     stage.press("Enter");
-    let wrong = crate::breakpoint::parse("action ~ (heat").unwrap_err().what;
+    let wrong = crate::breakpoint::parse("action ~ (heat").unwrap_err().message;
     assert!(wrong.chars().count() > 56, "{wrong}");
     let shown = screen(&stage.draw());
     let last = wrong.split_whitespace().last().unwrap();

@@ -65,7 +65,7 @@ fn on_branch(w: u16, h: u16) -> Stage {
     let mut line = Timeline::default();
     let to = Seq(60);
     let store = &stage.fixture.store;
-    let events = store.timeline().between(Seq(0), to);
+    let events = store.timeline().events_between(Seq(0), to);
     line.push(events, store.state_at(to));
     stage.model.cursor = Cursor::At(Seq(40));
     stage.press("?");
@@ -143,7 +143,7 @@ fn a_world_that_differs_shows_both_texts_and_the_ways_on() {
         let (recorded, now) = ("On the shelf 1, you see a mug 2.", "On the shelf 1, you see nothing.");
         state.divergence = Some((1, 9, recorded.to_owned(), now.to_owned()));
         let mut line = Timeline::default();
-        line.push(stage.fixture.store.timeline().between(Seq(0), Seq(60)), Arc::new(state));
+        line.push(stage.fixture.store.timeline().events_between(Seq(0), Seq(60)), Arc::new(state));
         *stage.fixture.store.timeline() = line;
         stage.model.notice = None;
         stage.tell(Msg::News);

@@ -35,7 +35,7 @@ fn no_card_lies_over_a_failed_question_and_no_episode_begins_before_it_is_decide
     let state = stage.fixture.state.clone();
     let task = state.episode.as_ref().unwrap().task.clone();
     let policy =
-        crate::method::policy(state.run.as_deref().unwrap(), Arc::new(Templates::builtin())).unwrap();
+        crate::method::build_policy(state.run.as_deref().unwrap(), Arc::new(Templates::builtin())).unwrap();
     let engine = Engine::resume(state, policy, BranchId::trunk());
     let refused = engine.decide(&Input::Command(Command::BeginEpisode(Box::new(task)))).unwrap_err();
     assert!(refused.message.contains("the mentor has not answered"), "{refused:?}");

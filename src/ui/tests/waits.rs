@@ -138,7 +138,7 @@ fn a_session_that_is_stopped_anywhere_says_what_the_next_keys_are() {
             let mut f = Fixture::empty();
             let state = whole.store.state_at(Seq(seq));
             let mut line = Timeline::default();
-            line.push(whole.store.timeline().between(Seq(0), Seq(seq)), state.clone());
+            line.push(whole.store.timeline().events_between(Seq(0), Seq(seq)), state.clone());
             f.store.swap(line, BranchId::trunk());
             f.state = (*state).clone();
             f.pause();

@@ -31,7 +31,7 @@ pub(super) fn hear(model: &mut Model, look: &Context<'_>) {
     let head = &look.moment.head;
     let Some(told) = model.undo_told.replace(head.head).filter(|told| *told < head.head) else { return };
     let from = told.max(Seq(head.head.0.saturating_sub(MOST)));
-    let events = look.store.timeline().between(from, head.head);
+    let events = look.store.timeline().events_between(from, head.head);
     if let Some(words) = events.iter().rev().find_map(|e| head.describe_undo(&e.event)) {
         model.say(words, Tone::Told, look.now);
     }

@@ -6,7 +6,7 @@ use crate::domain::{
     Author, NoteKind, Reflection, ReflectionKind, Stage, Step, ThoughtDisposition, format_price,
 };
 use crate::engine::State;
-use crate::report::source_words;
+use crate::report::reply_source;
 use crate::text::{truncate, width, wrap_at_most};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
@@ -279,7 +279,7 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         w.tail(Role::Dim, "not done");
     }
     if let Some(from) = &step.reply_source {
-        w.text((Role::MarkPerson, &format!("{} ", glyphs.person)), 2, Role::Person, &source_words(from));
+        w.text((Role::MarkPerson, &format!("{} ", glyphs.person)), 2, Role::Person, &reply_source(from));
     }
     for complaint in &step.complaints {
         w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, complaint);
@@ -385,7 +385,7 @@ fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
         w.text((Role::MarkPerson, &format!("    {} ", glyphs.person)), 6, Role::Person, words);
     }
     if let Some(from) = &reflection.reply_source {
-        w.text((Role::MarkPerson, &format!("    {} ", glyphs.person)), 6, Role::Person, &source_words(from));
+        w.text((Role::MarkPerson, &format!("    {} ", glyphs.person)), 6, Role::Person, &reply_source(from));
     }
     for complaint in reflection.complaints.iter().take(SHOWN) {
         w.within(ROWS, (Role::Warn, &format!("    {} ", glyphs.mistake)), 6, Role::Dim, complaint);

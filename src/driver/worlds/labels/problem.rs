@@ -3,7 +3,7 @@
 
 use super::super::{WorldOptions, pddl, read};
 use super::Label;
-use crate::env::pddl::{Domain, Joining, Outline, Source};
+use crate::env::pddl::{Domain, GoalSeparator, ProblemOutline, ProblemSource};
 use std::path::{Path, PathBuf};
 
 /// Where AgentBoard keeps problems, seen from a folder that a person would name.
@@ -29,7 +29,7 @@ impl Label<'_> {
     /// The domain it names.
     pub(super) fn domain(&self) -> Result<Domain, String> {
         let name = self.text("subtask")?;
-        Domain::named(name).ok_or_else(|| {
+        Domain::from_name(name).ok_or_else(|| {
             let known: Vec<&str> = Domain::ALL.iter().map(|domain| domain.word()).collect();
             format!("`additional_info.subtask` is {name:?}; there are {}", known.join(", "))
         })
@@ -68,13 +68,13 @@ impl Label<'_> {
         })?;
         let text = read(file).map_err(|e| e.to_string())?;
         let (label, of) = (file.display().to_string(), format!("the built-in domain {}", domain.word()));
-        let source = Source {
+        let source = ProblemSource {
             domain_label: &of,
-            domain: domain.text().as_bytes(),
+            domain: domain.pddl_text().as_bytes(),
             problem_label: &label,
             problem: &text,
         };
-        let told = Outline::read(&source).map_err(|e| e.to_string())?.goal_text(Joining::Blank);
+        let told = ProblemOutline::read(&source).map_err(|e| e.to_string())?.goal_text(GoalSeparator::Space);
         if words(&told) != words(self.goal) {
             return Err(format!("the goal of {label} is not the label's: {told:?}"));
         }

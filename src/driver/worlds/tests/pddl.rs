@@ -30,9 +30,9 @@ fn files_are_found_again_by_the_task_they_made() {
         fs::write(&path, text).unwrap();
         path
     };
-    let domain = put("domain.pddl", crate::env::pddl::Domain::Gripper.text());
+    let domain = put("domain.pddl", crate::env::pddl::Domain::Gripper.pddl_text());
     let problem = put("problem.pddl", PROBLEM);
-    let options = WorldOptions { joining: Joining::Blank, ..WorldOptions::default() };
+    let options = WorldOptions { joining: GoalSeparator::Space, ..WorldOptions::default() };
     let task = find("pddl", &pddl_files(Some(&domain), &problem), &options).unwrap();
     assert_eq!(task.goal, "The goal is to satisfy the following conditions: Robby is at roomb. ");
     assert_eq!(task.task_type.as_deref(), Some("gripper"));

@@ -1,29 +1,29 @@
 //! Compiling a document against a task.
 
-use super::{Call, Choice, Part, Symbol, Text, Value, What};
-use crate::env::alfworld::broken::Broken;
-use crate::env::alfworld::grammar::{self, Document, Each, Fact, Piece};
+use super::{CompiledBody, CompiledProduction, Part, Symbol, SymbolRef, Text, Value};
+use crate::env::alfworld::grammar::{self, Document, FactPattern, ForEach, Piece};
+use crate::env::alfworld::located_error::LocatedError;
 use crate::env::alfworld::query::{NameSlot, Query, Slots, TypedSlot, View};
 use crate::pddl::{ActionId, FastMap, PredicateId, Task, TypeId};
 
 /// A grammar ready to be expanded.
 #[derive(Debug)]
-pub(in crate::env::alfworld) struct Compiled {
+pub(in crate::env::alfworld) struct CompiledGrammar {
     pub(super) symbols: Vec<Symbol>,
     /// `list_separator`, `list_last_separator`, `list_empty`.
-    pub(super) list: [Call; 3],
+    pub(super) list_symbols: [SymbolRef; 3],
     pub(super) views: Vec<View>,
     pub(super) name_of: Vec<NameSlot>,
     pub(super) names: Vec<Box<str>>,
     /// Per action: what it says, and where its parameters go.
-    actions: Vec<Option<Texts>>,
+    actions: Vec<Option<ActionTexts>>,
     pub(super) parameters: Vec<Vec<Parameter>>,
     intro: Text,
 }
 
 /// The texts of one action.
 #[derive(Debug)]
-pub(in crate::env::alfworld) struct Texts {
+pub(in crate::env::alfworld) struct ActionTexts {
     pub(in crate::env::alfworld) template: Text,
     pub(in crate::env::alfworld) feedback: Text,
 }
@@ -31,67 +31,81 @@ pub(in crate::env::alfworld) struct Texts {
 /// Where a parameter goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameter {
-    pub(super) name: NameSlot,
-    pub(super) typed: TypedSlot,
+    pub(super) name_slot: NameSlot,
+    pub(super) typed_slot: TypedSlot,
     pub(super) kind: TypeId,
 }
 
 /// What the expansion of a text depends on.
 #[derive(Debug)]
-pub(in crate::env::alfworld) struct Needs {
+pub(in crate::env::alfworld) struct Dependencies {
     /// Only facts that never change.
-    pub(in crate::env::alfworld) fixed: bool,
+    pub(in crate::env::alfworld) is_static: bool,
     /// Only these parameters of its action (by place); none when all matter.
     pub(in crate::env::alfworld) parameters: Option<Vec<usize>>,
 }
 
-impl Compiled {
-    pub(in crate::env::alfworld) fn new(document: &Document, task: &Task) -> Result<Self, Broken> {
+impl CompiledGrammar {
+    pub(in crate::env::alfworld) fn new(document: &Document, task: &Task) -> Result<Self, LocatedError> {
         let symbols =
             document.productions.keys().enumerate().map(|(at, name)| (name.as_str(), at as u32)).collect();
         let mut compiler = Compiler { task, symbols, slots: Slots::default() };
-        let list = ["list_separator", "list_last_separator", "list_empty"].map(|name| compiler.call(name));
-        let intro = vec![Part::Symbol(compiler.call("intro"))];
+        let list =
+            ["list_separator", "list_last_separator", "list_empty"].map(|name| compiler.resolve_symbol(name));
+        let intro = vec![Part::Symbol(compiler.resolve_symbol("intro"))];
         let mut symbols = Vec::with_capacity(document.productions.len());
         for (name, productions) in &document.productions {
             let mut choices = Vec::with_capacity(productions.len());
             for production in productions {
                 let condition = match production.condition.as_deref() {
                     None | Some("") => None,
-                    Some(text) => Some(compiler.query(grammar::parse_query(text))?),
+                    Some(text) => Some(compiler.compile_query(grammar::parse_query(text))?),
                 };
-                choices.push(Choice { condition, text: compiler.text(&production.rhs)? });
+                choices.push(CompiledProduction { condition, text: compiler.compile_text(&production.rhs)? });
             }
-            symbols.push(Symbol { name: name.as_str().into(), choices });
+            symbols.push(Symbol { name: name.as_str().into(), productions: choices });
         }
         let mut actions = Vec::new();
         let mut parameters = Vec::new();
         for action in task.actions() {
             let texts = match document.actions.get(task.action_name(action)) {
-                Some(texts) => Some(Texts {
-                    template: compiler.text(&texts.template)?,
-                    feedback: compiler.text(&texts.feedback)?,
+                Some(texts) => Some(ActionTexts {
+                    template: compiler.compile_text(&texts.template)?,
+                    feedback: compiler.compile_text(&texts.feedback)?,
                 }),
                 None => None,
             };
             actions.push(texts);
             let mut places = Vec::new();
             for (name, kind) in task.parameters(action) {
-                let typed = compiler.slots.typed(name, *kind)?;
-                places.push(Parameter { name: compiler.slots.name(name)?, typed, kind: *kind });
+                let typed = compiler.slots.typed_slot(name, *kind)?;
+                places.push(Parameter {
+                    name_slot: compiler.slots.name_slot(name)?,
+                    typed_slot: typed,
+                    kind: *kind,
+                });
             }
             parameters.push(places);
         }
-        let Slots { names, name_of, made, .. } = compiler.slots;
+        let Slots { names, name_of, views: made, .. } = compiler.slots;
         let mut words = vec![Box::default(); names.len()];
         for (word, slot) in names {
             words[usize::from(slot)] = word.into_boxed_str();
         }
-        Ok(Self { symbols, list, views: made, name_of, names: words, actions, parameters, intro })
+        Ok(Self {
+            symbols,
+            list_symbols: list,
+            views: made,
+            name_of,
+            names: words,
+            actions,
+            parameters,
+            intro,
+        })
     }
 
     /// The texts of an action; none where the grammar has no action of its name.
-    pub(in crate::env::alfworld) fn texts(&self, action: ActionId) -> Option<&Texts> {
+    pub(in crate::env::alfworld) fn texts_of(&self, action: ActionId) -> Option<&ActionTexts> {
         self.actions[action.index()].as_ref()
     }
 
@@ -101,29 +115,34 @@ impl Compiled {
     }
 
     /// What an action's template depends on.
-    pub(in crate::env::alfworld) fn needs(&self, task: &Task, action: ActionId, text: &Text) -> Needs {
-        let mut survey = Survey {
+    pub(in crate::env::alfworld) fn dependencies(
+        &self,
+        task: &Task,
+        action: ActionId,
+        text: &Text,
+    ) -> Dependencies {
+        let mut survey = DependencyWalk {
             compiled: self,
             parameters: &self.parameters[action.index()],
-            changing: self.views_that_change(task),
-            seen: vec![false; self.symbols.len()],
+            changing: self.changing_views(task),
+            visited: vec![false; self.symbols.len()],
             used: vec![false; self.parameters[action.index()].len()],
-            fixed: true,
-            binds: false,
+            is_static: true,
+            binds_variables: false,
         };
         let mut open: Vec<&Text> = vec![text];
         while let Some(text) = open.pop() {
-            survey.text(text, &mut open);
+            survey.visit_text(text, &mut open);
         }
         let used = survey.used.iter().enumerate().filter(|(_, used)| **used).map(|(at, _)| at).collect();
-        Needs { fixed: survey.fixed, parameters: (!survey.binds).then_some(used) }
+        Dependencies { is_static: survey.is_static, parameters: (!survey.binds_variables).then_some(used) }
     }
 
-    fn views_that_change(&self, task: &Task) -> Vec<bool> {
-        let predicate = |view: &View| view.all().first().map(|&fact| task.predicate_of(fact));
+    fn changing_views(&self, task: &Task) -> Vec<bool> {
+        let predicate = |view: &View| view.facts().first().map(|&fact| task.predicate_of(fact));
         self.views
             .iter()
-            .map(|view| predicate(view).is_some_and(|of: PredicateId| task.changes(of)))
+            .map(|view| predicate(view).is_some_and(|of: PredicateId| task.is_changing(of)))
             .collect()
     }
 }
@@ -135,83 +154,88 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn call(&self, name: &str) -> Call {
-        self.symbols.get(name).map_or_else(|| Call::Unknown(name.into()), |&at| Call::Known(at))
+    fn resolve_symbol(&self, name: &str) -> SymbolRef {
+        self.symbols.get(name).map_or_else(|| SymbolRef::Unknown(name.into()), |&at| SymbolRef::Known(at))
     }
 
-    fn text(&mut self, text: &str) -> Result<Text, Broken> {
+    fn compile_text(&mut self, text: &str) -> Result<Text, LocatedError> {
         grammar::parse_text(text)
             .into_iter()
             .map(|piece| {
                 Ok(match piece {
                     Piece::Literal(text) => Part::Literal(text.into()),
-                    Piece::Symbol(name) => Part::Symbol(self.call(&name)),
-                    Piece::Each(each) => self.each(each)?,
+                    Piece::Symbol(name) => Part::Symbol(self.resolve_symbol(&name)),
+                    Piece::ForEach(each) => self.compile_for_each(each)?,
                 })
             })
             .collect()
     }
 
-    fn each(&mut self, each: Each) -> Result<Part, Broken> {
-        let what = match each.what {
-            grammar::What::Symbol(name) => What::Symbol(self.call(&name)),
-            grammar::What::Value(Ok(value)) => What::Value(self.value(value)?),
-            grammar::What::Value(Err(reason)) => What::Broken(reason.into()),
+    fn compile_for_each(&mut self, each: ForEach) -> Result<Part, LocatedError> {
+        let what = match each.body {
+            grammar::ForEachBody::Symbol(name) => CompiledBody::Symbol(self.resolve_symbol(&name)),
+            grammar::ForEachBody::Value(Ok(value)) => CompiledBody::Value(self.compile_value(value)?),
+            grammar::ForEachBody::Value(Err(reason)) => CompiledBody::Broken(reason.into()),
         };
-        let query = each.query.map(|query| self.query(query)).transpose()?;
-        Ok(Part::Each { what, query, list: each.list })
+        let query = each.query.map(|query| self.compile_query(query)).transpose()?;
+        Ok(Part::Each { body: what, query, is_list: each.is_list })
     }
 
-    fn value(&mut self, value: grammar::Value) -> Result<Value, Broken> {
-        let mut all = |values: Vec<grammar::Value>| -> Result<Vec<Value>, Broken> {
-            values.into_iter().map(|value| self.value(value)).collect()
+    fn compile_value(&mut self, value: grammar::Value) -> Result<Value, LocatedError> {
+        let mut all = |values: Vec<grammar::Value>| -> Result<Vec<Value>, LocatedError> {
+            values.into_iter().map(|value| self.compile_value(value)).collect()
         };
         Ok(match value {
             grammar::Value::Text(text) => Value::Text(text.into()),
-            grammar::Value::Sum(values) => Value::Sum(all(values)?),
+            grammar::Value::Concat(values) => Value::Concat(all(values)?),
             grammar::Value::Or(values) => Value::Or(all(values)?),
-            grammar::Value::Of(name, attribute) => Value::Of(self.slots.name(&name)?, attribute),
+            grammar::Value::Attribute(name, attribute) => {
+                Value::Attribute(self.slots.name_slot(&name)?, attribute)
+            }
         })
     }
 
-    fn query(&mut self, query: Result<Vec<Fact>, String>) -> Result<Result<Query, Box<str>>, Broken> {
+    fn compile_query(
+        &mut self,
+        query: Result<Vec<FactPattern>, String>,
+    ) -> Result<Result<Query, Box<str>>, LocatedError> {
         Ok(match query {
-            Ok(facts) => self.slots.query(self.task, &facts)?.map_err(Into::into),
+            Ok(facts) => self.slots.compile_query(self.task, &facts)?.map_err(Into::into),
             Err(reason) => Err(reason.into()),
         })
     }
 }
 
 /// Walks everything a text can reach.
-struct Survey<'a> {
-    compiled: &'a Compiled,
+struct DependencyWalk<'a> {
+    compiled: &'a CompiledGrammar,
     parameters: &'a [Parameter],
     changing: Vec<bool>,
-    seen: Vec<bool>,
+    visited: Vec<bool>,
     used: Vec<bool>,
-    fixed: bool,
-    binds: bool,
+    is_static: bool,
+    binds_variables: bool,
 }
 
-impl<'a> Survey<'a> {
-    fn text(&mut self, text: &'a Text, open: &mut Vec<&'a Text>) {
+impl<'a> DependencyWalk<'a> {
+    fn visit_text(&mut self, text: &'a Text, open: &mut Vec<&'a Text>) {
         for part in text {
             match part {
                 Part::Literal(_) => {}
-                Part::Symbol(call) => self.call(call, open),
-                Part::Each { what, query, list } => {
+                Part::Symbol(call) => self.visit_symbol(call, open),
+                Part::Each { body: what, query, is_list: list } => {
                     match what {
-                        What::Symbol(call) => self.call(call, open),
-                        What::Value(value) => self.value(value),
-                        What::Broken(_) => {}
+                        CompiledBody::Symbol(call) => self.visit_symbol(call, open),
+                        CompiledBody::Value(value) => self.visit_value(value),
+                        CompiledBody::Broken(_) => {}
                     }
                     if let Some(Ok(query)) = query {
-                        self.query(query);
+                        self.visit_query(query);
                     }
                     if *list {
-                        let calls: &'a [Call; 3] = &self.compiled.list;
+                        let calls: &'a [SymbolRef; 3] = &self.compiled.list_symbols;
                         for call in calls {
-                            self.call(call, open);
+                            self.visit_symbol(call, open);
                         }
                     }
                 }
@@ -219,40 +243,42 @@ impl<'a> Survey<'a> {
         }
     }
 
-    fn call(&mut self, call: &Call, open: &mut Vec<&'a Text>) {
-        let Call::Known(at) = call else { return };
-        if std::mem::replace(&mut self.seen[*at as usize], true) {
+    fn visit_symbol(&mut self, call: &SymbolRef, open: &mut Vec<&'a Text>) {
+        let SymbolRef::Known(at) = call else { return };
+        if std::mem::replace(&mut self.visited[*at as usize], true) {
             return;
         }
-        for choice in &self.compiled.symbols[*at as usize].choices {
+        for choice in &self.compiled.symbols[*at as usize].productions {
             if let Some(Ok(query)) = &choice.condition {
-                self.query(query);
+                self.visit_query(query);
             }
             open.push(&choice.text);
         }
     }
 
-    fn query(&mut self, query: &Query) {
+    fn visit_query(&mut self, query: &Query) {
         for fact in &query.facts {
-            self.fixed &= fact.view.is_none_or(|view| !self.changing[view as usize]);
+            self.is_static &= fact.view.is_none_or(|view| !self.changing[view as usize]);
         }
         for slot in &query.slots {
-            match self.parameters.iter().position(|parameter| parameter.typed == *slot) {
+            match self.parameters.iter().position(|parameter| parameter.typed_slot == *slot) {
                 Some(place) => self.used[place] = true,
-                None => self.binds = true,
+                None => self.binds_variables = true,
             }
         }
     }
 
-    fn value(&mut self, value: &Value) {
+    fn visit_value(&mut self, value: &Value) {
         match value {
             Value::Text(_) => {}
-            Value::Of(name, _) => {
+            Value::Attribute(name, _) => {
                 for (used, parameter) in self.used.iter_mut().zip(self.parameters) {
-                    *used |= parameter.name == *name;
+                    *used |= parameter.name_slot == *name;
                 }
             }
-            Value::Sum(values) | Value::Or(values) => values.iter().for_each(|value| self.value(value)),
+            Value::Concat(values) | Value::Or(values) => {
+                values.iter().for_each(|value| self.visit_value(value))
+            }
         }
     }
 }

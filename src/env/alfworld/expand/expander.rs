@@ -1,40 +1,40 @@
 //! Expansion: depth first, left to right, the first production whose condition has an answer.
 
-use super::{Call, Compiled, Part, Text, Value, What};
-use crate::env::alfworld::broken::Broken;
+use super::{CompiledBody, CompiledGrammar, Part, SymbolRef, Text, Value};
 use crate::env::alfworld::entities::Entities;
 use crate::env::alfworld::grammar::Attribute;
 use crate::env::alfworld::limits;
-use crate::env::alfworld::query::{Query, Told, TypedSlot};
+use crate::env::alfworld::located_error::LocatedError;
+use crate::env::alfworld::query::{Query, TextFacts, TypedSlot};
 use crate::pddl::{ActionId, ObjectId, Task, TypeId};
 
 /// An entity as the reference compares it: with the type it was bound by.
-type Bound = (ObjectId, Option<TypeId>);
+type BoundEntity = (ObjectId, Option<TypeId>);
 
 /// What is bound while a text expands. Kept between expansions so that none allocates.
 #[derive(Debug, Default)]
 pub(in crate::env::alfworld) struct Scratch {
     names: Vec<Option<ObjectId>>,
-    typed: Vec<Option<Bound>>,
+    typed: Vec<Option<BoundEntity>>,
     /// All that is bound, for the rule that no two placeholders share an entity.
-    taken: Vec<Bound>,
+    bound_entities: Vec<BoundEntity>,
     /// Answers of the queries under way.
-    rows: Vec<ObjectId>,
+    answers: Vec<ObjectId>,
     /// Names hidden by enclosed ones.
     hidden: Vec<Option<ObjectId>>,
 }
 
 /// Expands texts of one game over one store of facts.
 pub(in crate::env::alfworld) struct Expander<'a> {
-    pub(in crate::env::alfworld) compiled: &'a Compiled,
+    pub(in crate::env::alfworld) compiled: &'a CompiledGrammar,
     pub(in crate::env::alfworld) task: &'a Task,
     pub(in crate::env::alfworld) entities: &'a Entities,
-    pub(in crate::env::alfworld) told: &'a Told,
+    pub(in crate::env::alfworld) text_facts: &'a TextFacts,
     pub(in crate::env::alfworld) scratch: &'a mut Scratch,
     /// Pieces and facts that may still be looked at.
     pub(in crate::env::alfworld) budget: u64,
     /// The budget did not suffice.
-    pub(in crate::env::alfworld) exhausted: bool,
+    pub(in crate::env::alfworld) is_exhausted: bool,
 }
 
 impl Expander<'_> {
@@ -44,18 +44,18 @@ impl Expander<'_> {
         text: &Text,
         context: Option<(ActionId, &[ObjectId])>,
         out: &mut String,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), LocatedError> {
         self.clear();
         if let Some((action, bound)) = context {
             for (parameter, &object) in self.compiled.parameters[action.index()].iter().zip(bound) {
                 let entity = (object, Some(parameter.kind));
-                self.scratch.names[usize::from(parameter.name)] = Some(object);
-                self.scratch.typed[usize::from(parameter.typed)] = Some(entity);
-                self.scratch.taken.push(entity);
+                self.scratch.names[usize::from(parameter.name_slot)] = Some(object);
+                self.scratch.typed[usize::from(parameter.typed_slot)] = Some(entity);
+                self.scratch.bound_entities.push(entity);
             }
         }
-        let limit = out.len() + limits::TEXT;
-        self.text(text, 0, limit, out)
+        let limit = out.len() + limits::TEXT_BYTES;
+        self.expand_text(text, 0, limit, out)
     }
 
     fn clear(&mut self) {
@@ -64,80 +64,105 @@ impl Expander<'_> {
         scratch.names.resize(self.compiled.names.len(), None);
         scratch.typed.clear();
         scratch.typed.resize(self.compiled.name_of.len(), None);
-        scratch.taken.clear();
-        scratch.rows.clear();
+        scratch.bound_entities.clear();
+        scratch.answers.clear();
         scratch.hidden.clear();
     }
 
-    fn text(&mut self, text: &Text, depth: usize, limit: usize, out: &mut String) -> Result<(), Broken> {
+    fn expand_text(
+        &mut self,
+        text: &Text,
+        depth: usize,
+        limit: usize,
+        out: &mut String,
+    ) -> Result<(), LocatedError> {
         for part in text {
-            self.spend()?;
+            self.spend_one()?;
             match part {
                 Part::Literal(literal) => out.push_str(literal),
-                Part::Symbol(call) => self.call(call, depth, limit, out)?,
-                Part::Each { what, query: None, .. } => self.what(what, depth, limit, out)?,
-                Part::Each { what, query: Some(Ok(query)), list } => {
-                    self.each(what, query, *list, depth, limit, out)?;
+                Part::Symbol(call) => self.expand_symbol(call, depth, limit, out)?,
+                Part::Each { body: what, query: None, .. } => self.expand_body(what, depth, limit, out)?,
+                Part::Each { body: what, query: Some(Ok(query)), is_list: list } => {
+                    self.expand_for_each(what, query, *list, depth, limit, out)?;
                 }
                 Part::Each { query: Some(Err(reason)), .. } => {
-                    return Err(Broken::new("grammar, a query", reason.as_ref()));
+                    return Err(LocatedError::new("grammar, a query", reason.as_ref()));
                 }
             }
             if out.len() > limit {
-                return Err(Broken::new("grammar", format!("a text grows beyond {} bytes", limits::TEXT)));
+                return Err(LocatedError::new(
+                    "grammar",
+                    format!("a text grows beyond {} bytes", limits::TEXT_BYTES),
+                ));
             }
         }
         Ok(())
     }
 
-    fn call(&mut self, call: &Call, depth: usize, limit: usize, out: &mut String) -> Result<(), Broken> {
+    fn expand_symbol(
+        &mut self,
+        call: &SymbolRef,
+        depth: usize,
+        limit: usize,
+        out: &mut String,
+    ) -> Result<(), LocatedError> {
         let compiled = self.compiled;
         let symbol = match call {
-            Call::Known(at) => &compiled.symbols[*at as usize],
-            Call::Unknown(name) => {
-                return Err(Broken::new(
-                    format!("grammar, symbol {}", crate::env::alfworld::broken::excerpt(name)),
+            SymbolRef::Known(at) => &compiled.symbols[*at as usize],
+            SymbolRef::Unknown(name) => {
+                return Err(LocatedError::new(
+                    format!("grammar, symbol {}", crate::env::alfworld::located_error::excerpt(name)),
                     "a text uses this symbol, and no production defines it",
                 ));
             }
         };
-        if depth >= limits::DEPTH {
-            let reason = format!("symbols nest more than {} deep; the grammar is cyclic", limits::DEPTH);
-            return Err(Broken::new(format!("grammar, symbol {:?}", symbol.name), reason));
+        if depth >= limits::SYMBOL_DEPTH {
+            let reason =
+                format!("symbols nest more than {} deep; the grammar is cyclic", limits::SYMBOL_DEPTH);
+            return Err(LocatedError::new(format!("grammar, symbol {:?}", symbol.name), reason));
         }
-        for choice in &symbol.choices {
+        for choice in &symbol.productions {
             let applies = match &choice.condition {
                 None => true,
                 Some(Ok(query)) => self.has_answer(query)?,
                 Some(Err(reason)) => {
-                    return Err(Broken::new(
+                    return Err(LocatedError::new(
                         format!("grammar, symbol {:?}, a condition", symbol.name),
                         reason.as_ref(),
                     ));
                 }
             };
             if applies {
-                return self.text(&choice.text, depth + 1, limit, out);
+                return self.expand_text(&choice.text, depth + 1, limit, out);
             }
         }
-        Err(Broken::new(format!("grammar, symbol {:?}", symbol.name), "none of its productions applies"))
+        Err(LocatedError::new(
+            format!("grammar, symbol {:?}", symbol.name),
+            "none of its productions applies",
+        ))
     }
 
-    fn what(&mut self, what: &What, depth: usize, limit: usize, out: &mut String) -> Result<(), Broken> {
+    fn expand_body(
+        &mut self,
+        what: &CompiledBody,
+        depth: usize,
+        limit: usize,
+        out: &mut String,
+    ) -> Result<(), LocatedError> {
         match what {
-            What::Symbol(call) => self.call(call, depth, limit, out),
-            What::Value(value) => self.value(value, out),
-            What::Broken(reason) => Err(Broken::new("grammar, an expression", reason.as_ref())),
+            CompiledBody::Symbol(call) => self.expand_symbol(call, depth, limit, out),
+            CompiledBody::Value(value) => self.expand_value(value, out),
+            CompiledBody::Broken(reason) => Err(LocatedError::new("grammar, an expression", reason.as_ref())),
         }
     }
 
-    fn value(&mut self, value: &Value, out: &mut String) -> Result<(), Broken> {
+    fn expand_value(&mut self, value: &Value, out: &mut String) -> Result<(), LocatedError> {
         match value {
             Value::Text(text) => out.push_str(text),
-            Value::Of(slot, attribute) => {
+            Value::Attribute(slot, attribute) => {
                 let Some(object) = self.scratch.names[usize::from(*slot)] else {
                     let name = &self.compiled.names[usize::from(*slot)];
-                    return Err(Broken::new(
+                    return Err(LocatedError::new(
                         "grammar, an expression",
                         format!("nothing is bound to {name:?}"),
                     ));
@@ -149,15 +174,15 @@ impl Expander<'_> {
                     Attribute::Definite => "the",
                 });
             }
-            Value::Sum(values) => {
+            Value::Concat(values) => {
                 for value in values {
-                    self.value(value, out)?;
+                    self.expand_value(value, out)?;
                 }
             }
             Value::Or(values) => {
                 let before = out.len();
                 for value in values {
-                    self.value(value, out)?;
+                    self.expand_value(value, out)?;
                     if out.len() > before {
                         break;
                     }
@@ -167,35 +192,40 @@ impl Expander<'_> {
         Ok(())
     }
 
-    fn each(
+    fn expand_for_each(
         &mut self,
-        what: &What,
+        what: &CompiledBody,
         query: &Query,
         list: bool,
         depth: usize,
         limit: usize,
         out: &mut String,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), LocatedError> {
         let compiled = self.compiled;
-        let [separator, last_separator, empty] = &compiled.list;
-        let first = self.scratch.rows.len();
-        let fresh = self.fresh(query);
-        let count = self.answers(query)?;
+        let [separator, last_separator, empty] = &compiled.list_symbols;
+        let first = self.scratch.answers.len();
+        let fresh = self.unbound_slots(query);
+        let count = self.collect_answers(query)?;
         if count == 0 && list {
-            self.call(empty, depth, limit, out)?;
+            self.expand_symbol(empty, depth, limit, out)?;
         }
         let width = query.slots.len();
         for row in 0..count {
             if list && row > 0 {
-                self.call(if row + 1 == count { last_separator } else { separator }, depth, limit, out)?;
+                self.expand_symbol(
+                    if row + 1 == count { last_separator } else { separator },
+                    depth,
+                    limit,
+                    out,
+                )?;
             }
-            let (taken, hidden) = (self.scratch.taken.len(), self.scratch.hidden.len());
+            let (taken, hidden) = (self.scratch.bound_entities.len(), self.scratch.hidden.len());
             for (place, &slot) in query.slots.iter().enumerate() {
                 if fresh >> place & 1 == 1 {
-                    self.bind(slot, self.scratch.rows[first + row * width + place]);
+                    self.bind(slot, self.scratch.answers[first + row * width + place]);
                 }
             }
-            self.what(what, depth, limit, out)?;
+            self.expand_body(what, depth, limit, out)?;
             for (place, &slot) in query.slots.iter().enumerate().rev() {
                 if fresh >> place & 1 == 1 {
                     self.scratch.typed[usize::from(slot)] = None;
@@ -203,46 +233,49 @@ impl Expander<'_> {
                     self.scratch.names[name] = self.scratch.hidden.pop().flatten();
                 }
             }
-            self.scratch.taken.truncate(taken);
+            self.scratch.bound_entities.truncate(taken);
             self.scratch.hidden.truncate(hidden);
             if out.len() > limit {
-                return Err(Broken::new("grammar", format!("a text grows beyond {} bytes", limits::TEXT)));
+                return Err(LocatedError::new(
+                    "grammar",
+                    format!("a text grows beyond {} bytes", limits::TEXT_BYTES),
+                ));
             }
         }
-        self.scratch.rows.truncate(first);
+        self.scratch.answers.truncate(first);
         Ok(())
     }
 
     /// Which of the query's placeholders are not bound yet, as bits.
-    fn fresh(&self, query: &Query) -> u64 {
+    fn unbound_slots(&self, query: &Query) -> u64 {
         let open = |slot: &TypedSlot| self.scratch.typed[usize::from(*slot)].is_none();
         query.slots.iter().enumerate().fold(0, |bits, (place, slot)| bits | u64::from(open(slot)) << place)
     }
 
     fn bind(&mut self, slot: TypedSlot, object: ObjectId) {
-        let entity = (object, self.task.types().declared(object));
+        let entity = (object, self.task.types().declared_type(object));
         self.scratch.typed[usize::from(slot)] = Some(entity);
-        self.scratch.taken.push(entity);
+        self.scratch.bound_entities.push(entity);
         let name = usize::from(self.compiled.name_of[usize::from(slot)]);
         self.scratch.hidden.push(self.scratch.names[name].replace(object));
     }
 
-    fn has_answer(&mut self, query: &Query) -> Result<bool, Broken> {
+    fn has_answer(&mut self, query: &Query) -> Result<bool, LocatedError> {
         self.solve(query, 0, None).map(|found| found > 0)
     }
 
     /// Pushes one row an answer, in order, and counts them.
-    fn answers(&mut self, query: &Query) -> Result<usize, Broken> {
+    fn collect_answers(&mut self, query: &Query) -> Result<usize, LocatedError> {
         self.solve(query, 0, Some(()))
     }
 
     /// Nested loops in the order written. Without `keep` the first answer ends the search.
-    fn solve(&mut self, query: &Query, at: usize, keep: Option<()>) -> Result<usize, Broken> {
+    fn solve(&mut self, query: &Query, at: usize, keep: Option<()>) -> Result<usize, LocatedError> {
         let Some(fact) = query.facts.get(at) else {
             if keep.is_some() {
                 for &slot in &query.slots {
                     if let Some((object, _)) = self.scratch.typed[usize::from(slot)] {
-                        self.scratch.rows.push(object);
+                        self.scratch.answers.push(object);
                     }
                 }
             }
@@ -253,26 +286,26 @@ impl Expander<'_> {
         let known = fact.slots.iter().enumerate().find_map(|(place, &slot)| {
             self.scratch.typed[usize::from(slot)].map(|(object, _)| (place, object))
         });
-        let candidates = known.map_or(view.all(), |(place, object)| view.with(place, object));
-        self.spend_many(1 + candidates.len() as u64)?;
+        let candidates = known.map_or(view.facts(), |(place, object)| view.facts_with(place, object));
+        self.spend(1 + candidates.len() as u64)?;
         let mut count = 0;
-        let told = self.told;
+        let told = self.text_facts;
         for &candidate in candidates {
-            if !told.holds(candidate, fact.denied) {
+            if !told.holds(candidate, fact.is_denied) {
                 continue;
             }
             let mut bound = 0_u64;
-            let taken = self.scratch.taken.len();
+            let taken = self.scratch.bound_entities.len();
             let mut fits = true;
             for (place, (&slot, &object)) in fact.slots.iter().zip(self.task.arguments(candidate)).enumerate()
             {
-                let entity = (object, self.task.types().declared(object));
+                let entity = (object, self.task.types().declared_type(object));
                 match self.scratch.typed[usize::from(slot)] {
                     Some(other) => fits = other == entity,
-                    None if self.scratch.taken.contains(&entity) => fits = false,
+                    None if self.scratch.bound_entities.contains(&entity) => fits = false,
                     None => {
                         self.scratch.typed[usize::from(slot)] = Some(entity);
-                        self.scratch.taken.push(entity);
+                        self.scratch.bound_entities.push(entity);
                         bound |= 1 << place;
                     }
                 }
@@ -286,7 +319,7 @@ impl Expander<'_> {
                     self.scratch.typed[usize::from(slot)] = None;
                 }
             }
-            self.scratch.taken.truncate(taken);
+            self.scratch.bound_entities.truncate(taken);
             count += found?;
             if keep.is_none() && count > 0 {
                 break;
@@ -295,14 +328,14 @@ impl Expander<'_> {
         Ok(count)
     }
 
-    fn spend(&mut self) -> Result<(), Broken> {
-        self.spend_many(1)
+    fn spend_one(&mut self) -> Result<(), LocatedError> {
+        self.spend(1)
     }
 
-    fn spend_many(&mut self, work: u64) -> Result<(), Broken> {
+    fn spend(&mut self, work: u64) -> Result<(), LocatedError> {
         let Some(left) = self.budget.checked_sub(work) else {
-            self.exhausted = true;
-            return Err(Broken::new(
+            self.is_exhausted = true;
+            return Err(LocatedError::new(
                 "grammar",
                 "a text needs more work than is offered; the grammar may be cyclic",
             ));

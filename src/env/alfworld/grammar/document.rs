@@ -1,7 +1,7 @@
 //! The file level: `grammar :: """json""";` and `action NAME { template :: "..."; feedback :: "..."; ... }`.
 
-use crate::env::alfworld::broken::{Broken, excerpt};
 use crate::env::alfworld::limits;
+use crate::env::alfworld::located_error::{LocatedError, excerpt};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -34,42 +34,42 @@ pub(in crate::env::alfworld) struct Document {
 }
 
 impl Document {
-    pub(in crate::env::alfworld) fn parse(text: &str) -> Result<Self, Broken> {
-        let mut reader = Reader { text, at: 0 };
+    pub(in crate::env::alfworld) fn parse(text: &str) -> Result<Self, LocatedError> {
+        let mut reader = Reader { text, offset: 0 };
         let mut document = Self::default();
         loop {
-            reader.skip();
+            reader.skip_blanks();
             if reader.rest().is_empty() {
                 return Ok(document);
             }
-            let start = reader.at;
-            match reader.name() {
+            let start = reader.offset;
+            match reader.read_name() {
                 "grammar" => {
                     reader.expect("::")?;
-                    let (at, json) = reader.block()?;
+                    let (at, json) = reader.read_block()?;
                     reader.expect(";")?;
-                    document.merge(&reader, at, json)?;
+                    document.merge_productions(&reader, at, json)?;
                 }
-                "action" => reader.action(&mut document)?,
-                _ => return Err(reader.broken_at(start, "expected \"grammar ::\" or \"action NAME {\"")),
+                "action" => reader.read_action(&mut document)?,
+                _ => return Err(reader.error_at(start, "expected \"grammar ::\" or \"action NAME {\"")),
             }
         }
     }
 
-    fn merge(&mut self, reader: &Reader<'_>, at: usize, json: &str) -> Result<(), Broken> {
+    fn merge_productions(&mut self, reader: &Reader<'_>, at: usize, json: &str) -> Result<(), LocatedError> {
         let parsed: BTreeMap<String, Vec<Production>> = serde_json::from_str(json).map_err(|error| {
-            let line = reader.line(at) + error.line().max(1) - 1;
-            Broken::new(
+            let line = reader.line_number(at) + error.line().max(1) - 1;
+            LocatedError::new(
                 format!("grammar, line {line}"),
                 format!("the productions are not as expected: {error}"),
             )
         })?;
         self.productions.extend(parsed);
         if self.productions.len() > limits::SYMBOLS {
-            return Err(reader.broken_at(at, format!("more than {} symbols", limits::SYMBOLS)));
+            return Err(reader.error_at(at, format!("more than {} symbols", limits::SYMBOLS)));
         }
         if self.productions.values().map(Vec::len).sum::<usize>() > limits::PRODUCTIONS {
-            return Err(reader.broken_at(at, format!("more than {} productions", limits::PRODUCTIONS)));
+            return Err(reader.error_at(at, format!("more than {} productions", limits::PRODUCTIONS)));
         }
         Ok(())
     }
@@ -77,45 +77,47 @@ impl Document {
 
 struct Reader<'t> {
     text: &'t str,
-    at: usize,
+    offset: usize,
 }
 
 impl<'t> Reader<'t> {
     fn rest(&self) -> &'t str {
-        &self.text[self.at..]
+        &self.text[self.offset..]
     }
 
     /// White space and comments.
-    fn skip(&mut self) {
+    fn skip_blanks(&mut self) {
         loop {
             let rest = self.rest().trim_start();
-            self.at = self.text.len() - rest.len();
+            self.offset = self.text.len() - rest.len();
             if !rest.starts_with('#') {
                 return;
             }
-            self.at += rest.find('\n').unwrap_or(rest.len());
+            self.offset += rest.find('\n').unwrap_or(rest.len());
         }
     }
 
     /// Letters, digits, `_`, `/` and `-`; may be empty.
-    fn name(&mut self) -> &'t str {
-        self.skip();
+    fn read_name(&mut self) -> &'t str {
+        self.skip_blanks();
         let rest = self.rest();
         let end = rest.find(|c: char| !(c.is_alphanumeric() || "_/-".contains(c))).unwrap_or(rest.len());
-        self.at += end;
+        self.offset += end;
         &rest[..end]
     }
 
-    fn expect(&mut self, mark: &str) -> Result<(), Broken> {
-        self.skip();
+    fn expect(&mut self, mark: &str) -> Result<(), LocatedError> {
+        self.skip_blanks();
         if !self.rest().starts_with(mark) {
-            return Err(self.broken_at(self.at, format!("expected {mark:?}, found {}", self.here())));
+            return Err(
+                self.error_at(self.offset, format!("expected {mark:?}, found {}", self.describe_next()))
+            );
         }
-        self.at += mark.len();
+        self.offset += mark.len();
         Ok(())
     }
 
-    fn here(&self) -> String {
+    fn describe_next(&self) -> String {
         let rest = self.rest();
         if rest.is_empty() {
             return "the end of the text".to_owned();
@@ -124,61 +126,61 @@ impl<'t> Reader<'t> {
     }
 
     /// `"..."`, without escapes.
-    fn string(&mut self) -> Result<&'t str, Broken> {
+    fn read_string(&mut self) -> Result<&'t str, LocatedError> {
         self.expect("\"")?;
         let rest = self.rest();
-        let end = rest.find('"').ok_or_else(|| self.broken_at(self.at, "the string does not end"))?;
-        self.at += end + 1;
+        let end = rest.find('"').ok_or_else(|| self.error_at(self.offset, "the string does not end"))?;
+        self.offset += end + 1;
         Ok(&rest[..end])
     }
 
     /// `"""..."""` and where its inside starts.
-    fn block(&mut self) -> Result<(usize, &'t str), Broken> {
+    fn read_block(&mut self) -> Result<(usize, &'t str), LocatedError> {
         const FENCE: &str = "\"\"\"";
         self.expect(FENCE)?;
-        let (start, rest) = (self.at, self.rest());
-        let end = rest.find(FENCE).ok_or_else(|| self.broken_at(start, "the block does not end"))?;
-        self.at += end + FENCE.len();
+        let (start, rest) = (self.offset, self.rest());
+        let end = rest.find(FENCE).ok_or_else(|| self.error_at(start, "the block does not end"))?;
+        self.offset += end + FENCE.len();
         Ok((start, &rest[..end]))
     }
 
-    fn action(&mut self, document: &mut Document) -> Result<(), Broken> {
-        let start = self.at;
-        let name = self.name();
+    fn read_action(&mut self, document: &mut Document) -> Result<(), LocatedError> {
+        let start = self.offset;
+        let name = self.read_name();
         if name.is_empty() {
-            return Err(self.broken_at(self.at, "an action needs a name"));
+            return Err(self.error_at(self.offset, "an action needs a name"));
         }
         self.expect("{")?;
         let (mut template, mut feedback) = (None, None);
         loop {
-            self.skip();
+            self.skip_blanks();
             if self.rest().starts_with('}') {
-                self.at += 1;
+                self.offset += 1;
                 break;
             }
-            let key_at = self.at;
-            let key = self.name();
+            let key_at = self.offset;
+            let key = self.read_name();
             self.expect("::")?;
             match key {
-                "template" => template = Some(self.string()?.to_owned()),
-                "feedback" => feedback = Some(self.string()?.to_owned()),
+                "template" => template = Some(self.read_string()?.to_owned()),
+                "feedback" => feedback = Some(self.read_string()?.to_owned()),
                 "pddl" => {
-                    self.block()?;
+                    self.read_block()?;
                 }
                 "grammar" => {
-                    let (at, json) = self.block()?;
+                    let (at, json) = self.read_block()?;
                     // Line breaks stay, so that errors name the right line.
                     let kept: Vec<&str> = json
                         .split('\n')
                         .map(|line| if line.trim_start().starts_with('#') { "" } else { line })
                         .collect();
-                    document.merge(self, at, &kept.join("\n"))?;
+                    document.merge_productions(self, at, &kept.join("\n"))?;
                 }
-                other => return Err(self.broken_at(key_at, format!("an action has no {}", excerpt(other)))),
+                other => return Err(self.error_at(key_at, format!("an action has no {}", excerpt(other)))),
             }
             self.expect(";")?;
         }
-        let missing = |what: &str| self.broken_at(start, format!("the action {name:?} has no {what}"));
+        let missing = |what: &str| self.error_at(start, format!("the action {name:?} has no {what}"));
         let text = ActionText {
             template: template.ok_or_else(|| missing("template"))?,
             feedback: feedback.ok_or_else(|| missing("feedback"))?,
@@ -187,12 +189,12 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn line(&self, at: usize) -> usize {
+    fn line_number(&self, at: usize) -> usize {
         self.text[..at].split('\n').count()
     }
 
-    fn broken_at(&self, at: usize, reason: impl Into<String>) -> Broken {
+    fn error_at(&self, at: usize, reason: impl Into<String>) -> LocatedError {
         let column = self.text[..at].chars().rev().take_while(|&c| c != '\n').count() + 1;
-        Broken::new(format!("grammar, line {}, column {column}", self.line(at)), reason)
+        LocatedError::new(format!("grammar, line {}, column {column}", self.line_number(at)), reason)
     }
 }

@@ -1,6 +1,6 @@
 //! Expressions: the few forms of Python that grammars use. `v.name`, `v.id`, `v.indefinite`, `v.definite`, `v`, strings, `+`, `or`.
 
-use crate::env::alfworld::broken::excerpt;
+use crate::env::alfworld::located_error::excerpt;
 
 /// What an entity can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,44 +21,44 @@ pub(in crate::env::alfworld) enum Value {
     /// A string.
     Text(String),
     /// An attribute of a variable.
-    Of(String, Attribute),
+    Attribute(String, Attribute),
     /// One after the other.
-    Sum(Vec<Value>),
+    Concat(Vec<Value>),
     /// The first that is not empty, else the last.
     Or(Vec<Value>),
 }
 
 /// Parses an expression; an error says what is outside the language.
 pub(super) fn parse(text: &str) -> Result<Value, String> {
-    let mut reader = Reader { whole: text, rest: text.trim() };
-    let value = reader.alternatives()?;
+    let mut reader = Reader { text, rest: text.trim() };
+    let value = reader.parse_or()?;
     if reader.rest.is_empty() { Ok(value) } else { Err(reader.unsupported()) }
 }
 
 struct Reader<'t> {
-    whole: &'t str,
+    text: &'t str,
     rest: &'t str,
 }
 
 impl<'t> Reader<'t> {
-    fn alternatives(&mut self) -> Result<Value, String> {
-        let mut all = vec![self.sum()?];
-        while self.keyword("or") {
-            all.push(self.sum()?);
+    fn parse_or(&mut self) -> Result<Value, String> {
+        let mut all = vec![self.parse_concat()?];
+        while self.take_keyword("or") {
+            all.push(self.parse_concat()?);
         }
-        Ok(single_or(all, Value::Or))
+        Ok(unwrap_single(all, Value::Or))
     }
 
-    fn sum(&mut self) -> Result<Value, String> {
-        let mut all = vec![self.primary()?];
+    fn parse_concat(&mut self) -> Result<Value, String> {
+        let mut all = vec![self.parse_primary()?];
         while let Some(rest) = self.rest.strip_prefix('+') {
             self.rest = rest.trim_start();
-            all.push(self.primary()?);
+            all.push(self.parse_primary()?);
         }
-        Ok(single_or(all, Value::Sum))
+        Ok(unwrap_single(all, Value::Concat))
     }
 
-    fn primary(&mut self) -> Result<Value, String> {
+    fn parse_primary(&mut self) -> Result<Value, String> {
         let mut text: Option<String> = None;
         // Strings beside each other are one.
         while let Some(quote) = self.rest.chars().next().filter(|&c| c == '\'' || c == '"') {
@@ -73,16 +73,16 @@ impl<'t> Reader<'t> {
         if let Some(text) = text {
             return Ok(Value::Text(text));
         }
-        let variable = self.word();
+        let variable = self.read_word();
         if variable.is_empty() || variable.starts_with(|c: char| c.is_ascii_digit()) {
             return Err(self.unsupported());
         }
         self.rest = self.rest.trim_start();
         let Some(rest) = self.rest.strip_prefix('.') else {
-            return Ok(Value::Of(variable.to_owned(), Attribute::Name));
+            return Ok(Value::Attribute(variable.to_owned(), Attribute::Name));
         };
         self.rest = rest.trim_start();
-        let attribute = match self.word() {
+        let attribute = match self.read_word() {
             "name" => Attribute::Name,
             "id" => Attribute::Id,
             "indefinite" => Attribute::Indefinite,
@@ -90,17 +90,17 @@ impl<'t> Reader<'t> {
             _ => return Err(self.unsupported()),
         };
         self.rest = self.rest.trim_start();
-        Ok(Value::Of(variable.to_owned(), attribute))
+        Ok(Value::Attribute(variable.to_owned(), attribute))
     }
 
-    fn word(&mut self) -> &'t str {
+    fn read_word(&mut self) -> &'t str {
         let end = self.rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         word
     }
 
-    fn keyword(&mut self, word: &str) -> bool {
+    fn take_keyword(&mut self, word: &str) -> bool {
         let Some(rest) = self.rest.strip_prefix(word) else { return false };
         if rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
             return false;
@@ -112,11 +112,11 @@ impl<'t> Reader<'t> {
     fn unsupported(&self) -> String {
         format!(
             "the expression {} is outside the language (v.name, v.id, v.indefinite, v.definite, v, strings, + and or)",
-            excerpt(self.whole)
+            excerpt(self.text)
         )
     }
 }
 
-fn single_or(mut all: Vec<Value>, several: impl FnOnce(Vec<Value>) -> Value) -> Value {
+fn unwrap_single(mut all: Vec<Value>, several: impl FnOnce(Vec<Value>) -> Value) -> Value {
     if all.len() == 1 { all.remove(0) } else { several(all) }
 }

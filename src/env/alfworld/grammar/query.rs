@@ -1,11 +1,11 @@
 //! Queries: `predicate(x:type, y) & ...`.
 
-use crate::env::alfworld::broken::excerpt;
 use crate::env::alfworld::limits;
+use crate::env::alfworld::located_error::excerpt;
 
 /// One fact of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::env::alfworld) struct Fact {
+pub(in crate::env::alfworld) struct FactPattern {
     /// The predicate; `not_p` asks for the explicit negative literal of `p`.
     pub(in crate::env::alfworld) predicate: String,
     pub(in crate::env::alfworld) placeholders: Vec<Placeholder>,
@@ -20,7 +20,7 @@ pub(in crate::env::alfworld) struct Placeholder {
 }
 
 /// Parses a query; an error says what is malformed.
-pub(super) fn parse(text: &str) -> Result<Vec<Fact>, String> {
+pub(super) fn parse(text: &str) -> Result<Vec<FactPattern>, String> {
     let facts: Vec<&str> = text.split('&').collect();
     if facts.len() > limits::QUERY_FACTS {
         return Err(format!("a query of more than {} facts", limits::QUERY_FACTS));
@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Fact>, String> {
     facts.into_iter().map(|fact| parse_fact(fact.trim())).collect()
 }
 
-fn parse_fact(text: &str) -> Result<Fact, String> {
+fn parse_fact(text: &str) -> Result<FactPattern, String> {
     let malformed = || format!("{} is not a fact of a query (predicate(name:type, ...))", excerpt(text));
     let (predicate, rest) = text.split_once('(').ok_or_else(malformed)?;
     let inside = rest.strip_suffix(')').ok_or_else(malformed)?;
@@ -47,7 +47,7 @@ fn parse_fact(text: &str) -> Result<Fact, String> {
             placeholders.push(Placeholder { name: name.to_owned(), kind: kind.to_owned() });
         }
     }
-    Ok(Fact { predicate: predicate.to_owned(), placeholders })
+    Ok(FactPattern { predicate: predicate.to_owned(), placeholders })
 }
 
 fn is_word(text: &str, also: &str) -> bool {

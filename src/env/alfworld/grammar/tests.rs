@@ -5,7 +5,7 @@ use crate::env::alfworld::tests::{DOMAIN, GRAMMAR, PROBLEM, game_file};
 use crate::env::alfworld::{Game, World};
 
 /// What `inventory` answers when its feedback is this text. The agent holds nothing; `l` and `r` are free.
-fn says(text: &str) -> Result<String, String> {
+fn inventory_text(text: &str) -> Result<String, String> {
     let rule = format!(
         "{GRAMMAR}\ngrammar :: \"\"\" {{\"inventory.text\": [{{\"rhs\": {}}}], \"S\": [{{\"rhs\": \"sym\"}}], \"S(x, y)\": [{{\"rhs\": \"two\"}}], \"N\": [{{\"rhs\": \"<{{r.name}}>\"}}]}} \"\"\";",
         serde_json::Value::from(text)
@@ -112,7 +112,7 @@ fn texts_are_read_as_the_original_reads_them() {
         ("[{b.name | checked(b:agent)}]", "nothing"),
         ("[{a.name | checked(a:agent)}]", "agent1 "),
     ] {
-        let said = says(text);
+        let said = inventory_text(text);
         if expected == "Err" {
             assert!(said.is_err(), "{text:?} says {said:?}");
         } else if text == "[{#N# | openable(r:receptacle)}]" {
@@ -139,7 +139,7 @@ fn what_would_raise_there_is_an_error_here() {
         ("#unknown#", "no production defines it"),
         ("# S#", "no production defines it"),
     ] {
-        let error = says(text).unwrap_err();
+        let error = inventory_text(text).unwrap_err();
         assert!(error.starts_with("g: grammar"), "{error}");
         assert!(error.contains(reason), "{text:?}: {error}");
     }
@@ -178,6 +178,6 @@ fn subtypes_answer_in_the_order_of_the_original() {
         );
         let game = Game::load("g", &game_file(domain, problem, &grammar)).unwrap();
         let mut world = World::new(game, None).unwrap();
-        assert_eq!(world.begin().unwrap().replace(" 1", "").trim_end(), expected, "{kind}");
+        assert_eq!(world.restart().unwrap().replace(" 1", "").trim_end(), expected, "{kind}");
     }
 }

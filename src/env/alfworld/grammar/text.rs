@@ -1,7 +1,7 @@
 //! Texts: literals, `#symbols#`, `{expressions}`, `[{lists}]`.
 
 use super::expression::{self, Value};
-use super::query::{self, Fact};
+use super::query::{self, FactPattern};
 
 /// One part of a text.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,22 +11,22 @@ pub(in crate::env::alfworld) enum Piece {
     /// The expansion of a symbol.
     Symbol(String),
     /// `{what | query}` or `[{what | query}]`.
-    Each(Each),
+    ForEach(ForEach),
 }
 
 /// A part that is expanded once for each answer of its query.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::env::alfworld) struct Each {
-    pub(in crate::env::alfworld) what: What,
+pub(in crate::env::alfworld) struct ForEach {
+    pub(in crate::env::alfworld) body: ForEachBody,
     /// None: once. An error says why the query cannot be evaluated.
-    pub(in crate::env::alfworld) query: Option<Result<Vec<Fact>, String>>,
+    pub(in crate::env::alfworld) query: Option<Result<Vec<FactPattern>, String>>,
     /// Joined by the grammar's list symbols.
-    pub(in crate::env::alfworld) list: bool,
+    pub(in crate::env::alfworld) is_list: bool,
 }
 
 /// What is expanded for each answer.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::env::alfworld) enum What {
+pub(in crate::env::alfworld) enum ForEachBody {
     /// A symbol.
     Symbol(String),
     /// The value of an expression; an error says why it is outside the language.
@@ -37,7 +37,7 @@ pub(in crate::env::alfworld) enum What {
 pub(super) fn parse(text: &str) -> Vec<Piece> {
     let mut reader = Reader { rest: skip_start(text) };
     let mut pieces = Vec::new();
-    while let Some(piece) = reader.piece() {
+    while let Some(piece) = reader.next_piece() {
         pieces.push(piece);
     }
     if pieces.is_empty() {
@@ -73,18 +73,18 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     /// The next piece; none at the end or before something unusable.
-    fn piece(&mut self) -> Option<Piece> {
+    fn next_piece(&mut self) -> Option<Piece> {
         // Tabs in front of a token are dropped; blanks are text.
         self.rest = self.rest.trim_start_matches('\t');
         match self.rest.chars().next()? {
-            '#' => self.symbol().map(Piece::Symbol),
-            '{' => self.each().map(Piece::Each),
+            '#' => self.read_symbol().map(Piece::Symbol),
+            '{' => self.read_for_each().map(Piece::ForEach),
             '[' => {
                 self.rest = self.rest[1..].trim_start_matches('\t');
-                let mut each = self.each()?;
-                self.take(']')?;
-                each.list = true;
-                Some(Piece::Each(each))
+                let mut each = self.read_for_each()?;
+                self.take_mark(']')?;
+                each.is_list = true;
+                Some(Piece::ForEach(each))
             }
             '"' => {
                 let (literal, rest) = self.rest[1..].split_once('"')?;
@@ -105,7 +105,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `#name#`.
-    fn symbol(&mut self) -> Option<String> {
+    fn read_symbol(&mut self) -> Option<String> {
         let inside = self.rest.strip_prefix('#')?;
         let name = &inside[..inside.find('#')?];
         let usable = |c: char| c.is_alphanumeric() || c.is_whitespace() || "_()/!<>-,.".contains(c);
@@ -117,32 +117,34 @@ impl<'t> Reader<'t> {
     }
 
     /// `{what}` or `{what | query}`.
-    fn each(&mut self) -> Option<Each> {
+    fn read_for_each(&mut self) -> Option<ForEach> {
         self.rest = self.rest.strip_prefix('{')?.trim_start_matches('\t');
         let what = if self.rest.starts_with('#') {
-            What::Symbol(self.symbol()?)
+            ForEachBody::Symbol(self.read_symbol()?)
         } else {
-            What::Value(expression::parse(self.run(&['|', '[', ']', '{', '}', '<', '>', '\n'])?))
+            ForEachBody::Value(expression::parse(
+                self.read_until(&['|', '[', ']', '{', '}', '<', '>', '\n'])?,
+            ))
         };
         let query = if let Some(rest) = self.rest.trim_start_matches(is_space).strip_prefix('|') {
             self.rest = rest.trim_start_matches(is_space);
-            Some(query::parse(self.run(&['|', ';', '#', '[', ']', '{', '}', '\n'])?))
+            Some(query::parse(self.read_until(&['|', ';', '#', '[', ']', '{', '}', '\n'])?))
         } else {
             None
         };
-        self.take('}')?;
-        Some(Each { what, query, list: false })
+        self.take_mark('}')?;
+        Some(ForEach { body: what, query, is_list: false })
     }
 
     /// At least one character, up to one of the marks.
-    fn run(&mut self, marks: &[char]) -> Option<&'t str> {
+    fn read_until(&mut self, marks: &[char]) -> Option<&'t str> {
         let (run, rest) = self.rest.split_at(self.rest.find(marks).unwrap_or(self.rest.len()));
         self.rest = rest;
         (!run.is_empty()).then_some(run)
     }
 
     /// A closing mark, perhaps after tabs.
-    fn take(&mut self, mark: char) -> Option<()> {
+    fn take_mark(&mut self, mark: char) -> Option<()> {
         self.rest = self.rest.trim_start_matches('\t').strip_prefix(mark)?;
         Some(())
     }

@@ -1,11 +1,11 @@
 //! Files that are no games: each is refused with file, place and reason, at once.
 
-use super::{DOMAIN, GRAMMAR, PROBLEM, game_file, kitchen_with, take};
+use super::{DOMAIN, GRAMMAR, PROBLEM, game_file, kitchen_with, play_accepted};
 use crate::env::EnvError;
 use crate::env::alfworld::{Game, World, limits};
 
 /// The place and reason of a refusal.
-fn refusal(bytes: &[u8]) -> (String, String) {
+fn load_error(bytes: &[u8]) -> (String, String) {
     match Game::load("some/game.tw-pddl", bytes) {
         Err(EnvError::Broken { file, place, reason }) => {
             assert_eq!(file, "some/game.tw-pddl");
@@ -16,8 +16,8 @@ fn refusal(bytes: &[u8]) -> (String, String) {
     }
 }
 
-fn refused(domain: &str, problem: &str, grammar: &str) -> (String, String) {
-    refusal(&game_file(domain, problem, grammar))
+fn load_error_of(domain: &str, problem: &str, grammar: &str) -> (String, String) {
+    load_error(&game_file(domain, problem, grammar))
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn broken_files_are_refused_with_place_and_reason() {
         (b"\xff\xfe{}", "line 1, column 1", "expected value"),
         (deep.as_bytes(), "line 1", "EOF while parsing a list"),
     ] {
-        let (at, why) = refusal(bytes);
+        let (at, why) = load_error(bytes);
         assert!(at.starts_with(place), "{at:?} is not at {place:?}");
         assert!(why.contains(reason), "{why:?} does not say {reason:?}");
     }
@@ -64,7 +64,7 @@ fn broken_pddl_is_refused_with_line_and_column() {
         ),
     ];
     for (domain, place, reason) in cases {
-        let (at, why) = refused(&domain, PROBLEM, GRAMMAR);
+        let (at, why) = load_error_of(&domain, PROBLEM, GRAMMAR);
         assert!(at.starts_with(place), "{at:?} is not at {place:?} ({why})");
         assert!(why.contains(reason), "{why:?} does not say {reason:?}");
     }
@@ -78,7 +78,7 @@ fn broken_pddl_is_refused_with_line_and_column() {
         ("(define (problem p) (:domain d))".to_owned(), "no goal"),
     ];
     for (problem, reason) in cases {
-        let (at, why) = refused(DOMAIN, &problem, GRAMMAR);
+        let (at, why) = load_error_of(DOMAIN, &problem, GRAMMAR);
         assert!(at.starts_with("PDDL problem, line"), "{at:?}");
         assert!(why.contains(reason), "{why:?} does not say {reason:?}");
     }
@@ -89,10 +89,10 @@ fn a_problem_beyond_the_limits_is_refused_in_words() {
     let many: String = (0..4000).fold(String::new(), |text, at| text + &format!("thing{at} "));
     let domain = "(define (domain d) (:predicates (p ?x) (q ?x ?y)) (:action a :parameters (?x ?y) :precondition () :effect (q ?x ?y)))";
     let problem = format!("(define (problem p) (:domain d) (:objects {many}) (:init) (:goal (and)))");
-    let (place, reason) = refused(domain, &problem, GRAMMAR);
+    let (place, reason) = load_error_of(domain, &problem, GRAMMAR);
     assert_eq!(place, "PDDL grounding");
     assert!(reason.contains("too large for this program"), "{reason}");
-    let (place, reason) = refusal(&vec![b' '; limits::FILE + 1]);
+    let (place, reason) = load_error(&vec![b' '; limits::FILE_BYTES + 1]);
     assert_eq!(place, "file");
     assert!(reason.contains("at most"));
 }
@@ -140,7 +140,7 @@ fn broken_grammars_are_refused_with_a_place() {
         ),
     ];
     for (grammar, place, reason) in cases {
-        let (at, why) = refused(DOMAIN, PROBLEM, &grammar);
+        let (at, why) = load_error_of(DOMAIN, PROBLEM, &grammar);
         assert!(at.starts_with(place), "{at:?} is not at {place:?} ({why})");
         assert!(why.contains(reason), "{why:?} does not say {reason:?}");
     }
@@ -160,11 +160,11 @@ fn doubling(symbols: usize) -> String {
 fn an_action_without_text_is_an_error_once_it_can_be_taken() {
     let game = kitchen_with(&[("action OpenObject {", "action OpenNothing {")]);
     let mut world = World::new(game, None).unwrap();
-    take(&mut world, &["go to countertop 1"]);
+    play_accepted(&mut world, &["go to countertop 1"]);
     let error = world.play("go to fridge 1").unwrap_err().to_string();
     assert!(error.contains("\"openobject\" has no text here"), "{error}");
-    world.begin().unwrap();
-    take(&mut world, &["look"]);
+    world.restart().unwrap();
+    play_accepted(&mut world, &["look"]);
     let game = kitchen_with(&[("action look {", "action lock {")]);
     assert!(World::new(game, None).unwrap_err().to_string().contains("\"look\" has no text"));
 }
@@ -173,12 +173,12 @@ fn an_action_without_text_is_an_error_once_it_can_be_taken() {
 fn an_error_in_a_texts_depths_comes_when_it_is_needed() {
     let game = kitchen_with(&[("\"You are not carrying anything.\"", "\"You carry #nothing at all#.\"")]);
     let mut world = World::new(game, None).unwrap();
-    take(&mut world, &["look"]);
+    play_accepted(&mut world, &["look"]);
     let error = world.play("inventory").unwrap_err();
     let EnvError::Broken { file, place, .. } = &error else { panic!("{error}") };
     assert_eq!((file.as_str(), place.as_str()), ("kitchen", "grammar, symbol \"nothing at all\""));
-    world.begin().unwrap();
-    take(&mut world, &["look"]);
+    world.restart().unwrap();
+    play_accepted(&mut world, &["look"]);
 }
 
 /// The soak found a list from before a command whose text failed.
@@ -186,7 +186,7 @@ fn an_error_in_a_texts_depths_comes_when_it_is_needed() {
 fn the_list_follows_a_command_whose_text_fails() {
     let game = kitchen_with(&[("You open the {r.name}.", "You open the {nobody.name}.")]);
     let mut world = World::new(game, None).unwrap();
-    take(&mut world, &["go to fridge 1"]);
+    play_accepted(&mut world, &["go to fridge 1"]);
     assert!(world.play("open fridge 1").is_err());
     let listed: Vec<String> = world.commands().iter().map(ToOwned::to_owned).collect();
     assert!(listed.contains(&"close fridge 1".to_owned()), "{listed:?}");

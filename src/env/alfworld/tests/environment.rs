@@ -11,13 +11,13 @@ fn targets_come_from_the_goal_or_from_the_file_beside_the_game() {
     let world = kitchen();
     let of_goal = world.game().targets().clone();
     assert_eq!(of_goal.task_type, Some(TaskType::PickHeatThenPlaceInRecep));
-    assert_eq!((of_goal.object.as_str(), of_goal.parent.as_str()), ("apple", "fridge"));
+    assert_eq!((of_goal.object.as_str(), of_goal.receptacle.as_str()), ("apple", "fridge"));
     let file = br#"{"task_type": "look_at_obj_in_light", "pddl_params": {"object_target": "AlarmClock", "toggle_target": "DeskLamp"}}"#;
-    let of_file = Targets::of_traj_data("traj_data.json", file).unwrap();
+    let of_file = Targets::from_traj_data("traj_data.json", file).unwrap();
     assert_eq!(of_file.task_type, Some(TaskType::LookAtObjInLight));
-    assert_eq!((of_file.object.as_str(), of_file.toggle.as_str()), ("alarmclock", "desklamp"));
+    assert_eq!((of_file.object.as_str(), of_file.lamp.as_str()), ("alarmclock", "desklamp"));
     assert!(
-        Targets::of_traj_data("traj_data.json", b"{}")
+        Targets::from_traj_data("traj_data.json", b"{}")
             .unwrap_err()
             .to_string()
             .starts_with("traj_data.json: line 1")
@@ -76,8 +76,8 @@ fn both_wordings_of_placing_count() {
     let two = Targets {
         task_type: Some(TaskType::PickTwoObjAndPlace),
         object: "mug".to_owned(),
-        parent: "drawer".to_owned(),
-        toggle: String::new(),
+        receptacle: "drawer".to_owned(),
+        lamp: String::new(),
     };
     for wording in ["You move the {o.name} to the {r.name}.", "You put the {o.name} in/on the {r.name}."] {
         let game = kitchen_with(&[("You move the {o.name} to the {r.name}.", wording)]);
@@ -146,7 +146,7 @@ fn truth_patched_step_by_step_equals_the_whole_truth() {
         "move apple 1 to sinkbasin 1",
     ] {
         merge_patch(&mut truth, &world.step(action).unwrap().truth);
-        assert_eq!(truth, world.truth.whole(world.scene()), "{action}");
+        assert_eq!(truth, world.truth.full_patch(world.truth_source()), "{action}");
     }
     assert_eq!(truth["place"], "sinkbasin 1");
 }
@@ -163,7 +163,7 @@ fn a_snapshot_is_of_its_own_game_only() {
     other.restore(&snapshot).unwrap();
     assert_eq!(other.admissible().unwrap(), world.admissible().unwrap());
     assert_eq!(other.step("open fridge 1").unwrap(), world.step("open fridge 1").unwrap());
-    assert_eq!(world.peek(), json!({"inventory": []}));
+    assert_eq!(world.world_summary(), json!({"inventory": []}));
 }
 
 /// Random walks: going back to any snapshot and taking the same actions gives the same turns; and the lists kept step by step are those of a fresh world.
@@ -188,7 +188,7 @@ fn going_back_and_on_is_the_same_as_never_having_left() {
             world.step(&action).unwrap();
             taken.push(action);
         }
-        let (end, listed) = (world.truth.whole(world.scene()), world.admissible().unwrap());
+        let (end, listed) = (world.truth.full_patch(world.truth_source()), world.admissible().unwrap());
         for (at, snapshot) in marks.iter().rev() {
             world.restore(snapshot).unwrap();
             let mut fresh = World::new(world.game().clone(), None).unwrap();
@@ -201,7 +201,7 @@ fn going_back_and_on_is_the_same_as_never_having_left() {
                 assert_eq!(world.step(action).unwrap(), fresh.step(action).unwrap());
             }
             assert_eq!(
-                (world.truth.whole(world.scene()), world.admissible().unwrap()),
+                (world.truth.full_patch(world.truth_source()), world.admissible().unwrap()),
                 (end.clone(), listed.clone())
             );
         }

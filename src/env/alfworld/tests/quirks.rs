@@ -1,12 +1,12 @@
 //! The reference's quirks, one test each, on the small kitchen.
 
-use super::{commands, kitchen, kitchen_with, take};
+use super::{commands_starting_with, kitchen, kitchen_with, play_accepted};
 use crate::env::alfworld::World;
 
 #[test]
 fn the_start_text_lists_places_against_the_order_of_their_ids() {
     let mut world = kitchen();
-    let intro = world.begin().unwrap();
+    let intro = world.restart().unwrap();
     assert_eq!(
         intro,
         "-= Welcome to TextWorld, ALFRED! =-\n\nYou are in the middle of a room. Looking quickly around you, you see a cabinet 2, \
@@ -17,15 +17,15 @@ fn the_start_text_lists_places_against_the_order_of_their_ids() {
 
 #[test]
 fn looking_away_from_places_sees_nothing() {
-    let text = take(&mut kitchen(), &["look"]);
+    let text = play_accepted(&mut kitchen(), &["look"]);
     assert_eq!(text, "You are in the middle of a room. Looking quickly around you, you see nothing.");
 }
 
 #[test]
 fn no_way_leads_to_the_place_where_one_stands_nor_to_its_neighbours() {
     let mut world = kitchen();
-    take(&mut world, &["go to countertop 1"]);
-    let ways = commands(&world, "go to ");
+    play_accepted(&mut world, &["go to countertop 1"]);
+    let ways = commands_starting_with(&world, "go to ");
     assert!(!ways.contains(&"go to countertop 1".to_owned()));
     assert!(!ways.contains(&"go to sinkbasin 1".to_owned()));
     assert_eq!(ways.len(), 5);
@@ -34,17 +34,18 @@ fn no_way_leads_to_the_place_where_one_stands_nor_to_its_neighbours() {
 #[test]
 fn only_what_is_held_can_be_examined() {
     let mut world = kitchen();
-    take(&mut world, &["go to countertop 1"]);
-    assert_eq!(commands(&world, "examine "), ["examine countertop 1", "examine sinkbasin 1"]);
+    play_accepted(&mut world, &["go to countertop 1"]);
+    assert_eq!(commands_starting_with(&world, "examine "), ["examine countertop 1", "examine sinkbasin 1"]);
     // The first id has the highest number: Apple_bar_1 is apple 2.
-    take(&mut world, &["take apple 2 from countertop 1"]);
-    assert_eq!(take(&mut world, &["examine apple 2"]), "There's nothing special about apple 2.");
+    play_accepted(&mut world, &["take apple 2 from countertop 1"]);
+    assert_eq!(play_accepted(&mut world, &["examine apple 2"]), "There's nothing special about apple 2.");
 }
 
 #[test]
 fn a_thing_in_two_places_is_still_listed_in_the_other_while_held() {
     let mut world = kitchen();
-    let text = take(&mut world, &["go to countertop 1", "take mug 2 from countertop 1", "go to cabinet 1"]);
+    let text =
+        play_accepted(&mut world, &["go to countertop 1", "take mug 2 from countertop 1", "go to cabinet 1"]);
     // Cabinet_bar_2 is cabinet 1, and cannot be opened.
     assert_eq!(text, "You arrive at cabinet 1. On the cabinet 1, you see a mug 2.");
 }
@@ -53,13 +54,16 @@ fn a_thing_in_two_places_is_still_listed_in_the_other_while_held() {
 fn the_floor_shows_what_moved_between_neighbours_once_for_each_place_it_left() {
     let mut world = kitchen();
     assert_eq!(
-        take(&mut world, &["go to countertop 1", "look"]),
+        play_accepted(&mut world, &["go to countertop 1", "look"]),
         "You are facing the countertop 1, and sinkbasin 1. Next to it, you see nothing."
     );
     let moved = ["take apple 2 from countertop 1", "move apple 2 to sinkbasin 1", "look"];
-    assert!(take(&mut world, &moved).ends_with("Next to it, you see a apple 2."));
+    assert!(play_accepted(&mut world, &moved).ends_with("Next to it, you see a apple 2."));
     let back = ["take apple 2 from sinkbasin 1", "move apple 2 to countertop 1", "look"];
-    assert!(take(&mut world, &back).ends_with("Next to it, you see a apple 2."), "it left the sinkbasin now");
+    assert!(
+        play_accepted(&mut world, &back).ends_with("Next to it, you see a apple 2."),
+        "it left the sinkbasin now"
+    );
     // Cabinet 2, cabinet 1 and the drawer share a place: what left two of them shows twice.
     let mut world = kitchen();
     let twice = [
@@ -71,14 +75,14 @@ fn the_floor_shows_what_moved_between_neighbours_once_for_each_place_it_left() {
         "move mug 1 to drawer 1",
         "look",
     ];
-    assert!(take(&mut world, &twice).ends_with("Next to it, you see a mug 1, and a mug 1."));
+    assert!(play_accepted(&mut world, &twice).ends_with("Next to it, you see a mug 1, and a mug 1."));
 }
 
 #[test]
 fn lists_take_a_comma_before_and_even_with_two_items() {
-    let text = take(&mut kitchen(), &["go to fridge 1", "open fridge 1"]);
+    let text = play_accepted(&mut kitchen(), &["go to fridge 1", "open fridge 1"]);
     assert_eq!(text, "You open the fridge 1. The fridge 1 is open. In it, you see a apple 1.");
-    let text = take(&mut kitchen(), &["go to countertop 1"]);
+    let text = play_accepted(&mut kitchen(), &["go to countertop 1"]);
     assert_eq!(
         text,
         "You arrive at countertop 1. On the countertop 1, you see a apple 2, a houseplant 1, a knife 1, and a mug 2."
@@ -88,40 +92,43 @@ fn lists_take_a_comma_before_and_even_with_two_items() {
 #[test]
 fn closed_places_tell_nothing_and_give_nothing() {
     let mut world = kitchen();
-    assert_eq!(take(&mut world, &["go to fridge 1"]), "You arrive at fridge 1. The fridge 1 is closed.");
-    assert_eq!(commands(&world, "take "), [""; 0]);
-    assert_eq!(take(&mut world, &["open fridge 1", "close fridge 1"]), "You close the fridge 1.");
+    assert_eq!(
+        play_accepted(&mut world, &["go to fridge 1"]),
+        "You arrive at fridge 1. The fridge 1 is closed."
+    );
+    assert_eq!(commands_starting_with(&world, "take "), [""; 0]);
+    assert_eq!(play_accepted(&mut world, &["open fridge 1", "close fridge 1"]), "You close the fridge 1.");
 }
 
 #[test]
 fn heat_drives_out_cold_and_cleanness_stays() {
     let mut world = kitchen();
     let cool = ["go to fridge 1", "open fridge 1", "take apple 1 from fridge 1", "examine apple 1"];
-    assert_eq!(take(&mut world, &cool), "This is a cold apple 1.");
+    assert_eq!(play_accepted(&mut world, &cool), "This is a cold apple 1.");
     let heat = [
         "go to microwave 1",
         "heat apple 1 with microwave 1",
         "heat apple 1 with microwave 1",
         "examine apple 1",
     ];
-    assert_eq!(take(&mut world, &heat), "This is a hot apple 1.");
+    assert_eq!(play_accepted(&mut world, &heat), "This is a hot apple 1.");
     let clean = ["go to sinkbasin 1", "clean apple 1 with sinkbasin 1", "examine apple 1"];
-    assert_eq!(take(&mut world, &clean), "This is a hot and clean apple 1.");
+    assert_eq!(play_accepted(&mut world, &clean), "This is a hot and clean apple 1.");
     let cool = ["go to fridge 1", "cool apple 1 with fridge 1", "examine apple 1"];
-    assert_eq!(take(&mut world, &cool), "This is a clean apple 1.");
+    assert_eq!(play_accepted(&mut world, &cool), "This is a clean apple 1.");
 }
 
 #[test]
 fn using_a_lamp_again_still_turns_it_on() {
     let mut world = kitchen();
     let lamp = ["go to drawer 1", "use desklamp 1", "use desklamp 1"];
-    assert_eq!(take(&mut world, &lamp), "You turn on the desklamp 1.");
+    assert_eq!(play_accepted(&mut world, &lamp), "You turn on the desklamp 1.");
 }
 
 #[test]
 fn winning_can_be_undone_and_commands_go_on() {
     let mut world = kitchen();
-    take(
+    play_accepted(
         &mut world,
         &[
             "go to fridge 1",
@@ -132,11 +139,11 @@ fn winning_can_be_undone_and_commands_go_on() {
             "go to fridge 1",
         ],
     );
-    assert!(!world.won());
-    take(&mut world, &["move apple 1 to fridge 1"]);
-    assert!(world.won());
-    take(&mut world, &["look", "take apple 1 from fridge 1"]);
-    assert!(!world.won());
+    assert!(!world.is_won());
+    play_accepted(&mut world, &["move apple 1 to fridge 1"]);
+    assert!(world.is_won());
+    play_accepted(&mut world, &["look", "take apple 1 from fridge 1"]);
+    assert!(!world.is_won());
     assert_eq!(world.inventory().collect::<Vec<_>>(), ["apple 1"]);
 }
 
@@ -154,7 +161,7 @@ fn commands_are_stripped_as_python_strips_and_must_then_be_equal() {
 
 #[test]
 fn a_text_loses_the_white_space_it_starts_with_and_keeps_what_it_ends_with() {
-    assert_eq!(take(&mut kitchen(), &["help"]), "Available commands:\n  look: look around\n");
+    assert_eq!(play_accepted(&mut kitchen(), &["help"]), "Available commands:\n  look: look around\n");
 }
 
 #[test]
@@ -165,9 +172,12 @@ fn the_first_generation_arrives_at_locations() {
     ]);
     let mut world = World::new(game, None).unwrap();
     // loc_bar_2_bar_0 is the third of five.
-    assert_eq!(take(&mut world, &["go to fridge 1"]), "You arrive at loc 3. The fridge 1 is closed.");
     assert_eq!(
-        take(
+        play_accepted(&mut world, &["go to fridge 1"]),
+        "You arrive at loc 3. The fridge 1 is closed."
+    );
+    assert_eq!(
+        play_accepted(
             &mut world,
             &["go to countertop 1", "take knife 1 from countertop 1", "put knife 1 in/on countertop 1"]
         ),
@@ -178,25 +188,28 @@ fn the_first_generation_arrives_at_locations() {
 #[test]
 fn what_cannot_be_picked_up_is_listed_but_offers_nothing() {
     let mut world = kitchen();
-    assert!(take(&mut world, &["go to countertop 1"]).contains("a houseplant 1"));
+    assert!(play_accepted(&mut world, &["go to countertop 1"]).contains("a houseplant 1"));
     assert!(!world.commands().iter().any(|command| command.contains("houseplant")));
 }
 
 #[test]
 fn a_thing_that_holds_things_is_always_normal() {
     let mut world = kitchen();
-    let text = take(&mut world, &["go to cabinet 1", "take mug 2 from cabinet 1", "examine mug 2"]);
+    let text = play_accepted(&mut world, &["go to cabinet 1", "take mug 2 from cabinet 1", "examine mug 2"]);
     assert_eq!(text, "This is a normal mug 2. In it, you see a egg 1.");
 }
 
 #[test]
 fn slicing_needs_a_knife_in_hand_and_the_thing_at_hand() {
     let mut world = kitchen();
-    take(&mut world, &["go to countertop 1"]);
-    assert_eq!(commands(&world, "slice "), [""; 0]);
-    take(&mut world, &["take knife 1 from countertop 1"]);
-    assert_eq!(commands(&world, "slice "), ["slice apple 2 with knife 1"]);
-    assert_eq!(take(&mut world, &["slice apple 2 with knife 1"]), "You sliced the apple 2 with the knife 1.");
+    play_accepted(&mut world, &["go to countertop 1"]);
+    assert_eq!(commands_starting_with(&world, "slice "), [""; 0]);
+    play_accepted(&mut world, &["take knife 1 from countertop 1"]);
+    assert_eq!(commands_starting_with(&world, "slice "), ["slice apple 2 with knife 1"]);
+    assert_eq!(
+        play_accepted(&mut world, &["slice apple 2 with knife 1"]),
+        "You sliced the apple 2 with the knife 1."
+    );
 }
 
 #[test]
@@ -206,10 +219,10 @@ fn the_oldest_generation_opens_one_thing_at_a_time() {
         "(receptacleAtLocation ?r ?l) (forall (?re - receptacle) (not (opened ?re))))",
     )]);
     let mut world = World::new(game, None).unwrap();
-    take(&mut world, &["go to fridge 1", "open fridge 1", "go to microwave 1"]);
-    assert_eq!(commands(&world, "open "), [""; 0]);
-    take(&mut world, &["go to fridge 1", "close fridge 1", "go to microwave 1"]);
-    assert_eq!(commands(&world, "open "), ["open microwave 1"]);
+    play_accepted(&mut world, &["go to fridge 1", "open fridge 1", "go to microwave 1"]);
+    assert_eq!(commands_starting_with(&world, "open "), [""; 0]);
+    play_accepted(&mut world, &["go to fridge 1", "close fridge 1", "go to microwave 1"]);
+    assert_eq!(commands_starting_with(&world, "open "), ["open microwave 1"]);
 }
 
 #[test]
@@ -219,14 +232,14 @@ fn a_template_that_reads_changing_facts_follows_them() {
         "template :: \"[{o.name | istoggled(o:object)}] {o} again\"",
     )]);
     let mut world = World::new(game, None).unwrap();
-    take(&mut world, &["go to drawer 1"]);
-    assert_eq!(commands(&world, "nothing"), ["nothing desklamp 1 again"]);
-    take(&mut world, &["nothing desklamp 1 again"]);
-    assert_eq!(commands(&world, "desklamp"), ["desklamp 1 desklamp 1 again"]);
-    let place = world.place();
-    take(&mut world, &["desklamp 1 desklamp 1 again"]);
-    world.begin().unwrap();
-    assert_eq!(commands(&world, "desklamp"), [""; 0]);
-    world.go_back(&place).unwrap();
-    assert_eq!(commands(&world, "desklamp"), ["desklamp 1 desklamp 1 again"]);
+    play_accepted(&mut world, &["go to drawer 1"]);
+    assert_eq!(commands_starting_with(&world, "nothing"), ["nothing desklamp 1 again"]);
+    play_accepted(&mut world, &["nothing desklamp 1 again"]);
+    assert_eq!(commands_starting_with(&world, "desklamp"), ["desklamp 1 desklamp 1 again"]);
+    let place = world.save_state();
+    play_accepted(&mut world, &["desklamp 1 desklamp 1 again"]);
+    world.restart().unwrap();
+    assert_eq!(commands_starting_with(&world, "desklamp"), [""; 0]);
+    world.restore_state(&place).unwrap();
+    assert_eq!(commands_starting_with(&world, "desklamp"), ["desklamp 1 desklamp 1 again"]);
 }

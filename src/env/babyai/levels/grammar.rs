@@ -1,15 +1,17 @@
 //! Levels whose mission is drawn from the whole language.
 
-use super::site::{At, Restart, Site};
-use crate::env::babyai::matching::Scope;
-use crate::env::babyai::mission::{Clause, Deed, Description, Mission, Order, Part, Side};
+use super::builder::{LevelBuilder, Restart, RoomIndex};
+use crate::env::babyai::matching::MatchContext;
+use crate::env::babyai::mission::{
+    Clause, ClauseAction, Description, Mission, MissionPart, SequenceOrder, Side,
+};
 use crate::env::babyai::thing::{Colour, Kind};
 
 /// The room that was locked last. The original keeps it from one attempt to the next, and takes it for locked still.
-pub(super) type Past = Option<At>;
+pub(super) type LastLockedRoom = Option<RoomIndex>;
 
 /// Draws of a description before the attempt is given up.
-const TRIES: u32 = 101;
+const MAX_DESCRIPTION_TRIES: u32 = 101;
 /// Kinds in the order in which descriptions draw them.
 const KINDS: [Kind; 4] = [Kind::Box, Kind::Ball, Kind::Key, Kind::Door];
 
@@ -37,10 +39,10 @@ const ALL_SHAPES: &[Shape] = &[Shape::Clause, Shape::Pair, Shape::Sequence];
 /// What is drawn from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grammar {
-    others: usize,
+    distractors: usize,
     /// How likely a room is locked.
-    locked: f64,
-    locations: bool,
+    lock_probability: f64,
+    has_locations: bool,
     /// Things may stand in the way.
     pub(super) unblocking: bool,
     /// What is asked for may lie behind the lock.
@@ -51,43 +53,48 @@ pub(super) struct Grammar {
 
 impl Grammar {
     pub(super) const BOSS: Self = Self {
-        others: 18,
-        locked: 0.5,
-        locations: true,
+        distractors: 18,
+        lock_probability: 0.5,
+        has_locations: true,
         unblocking: true,
         implicit_unlock: true,
         verbs: ALL_VERBS,
         shapes: ALL_SHAPES,
     };
-    pub(super) const BOSS_NO_UNLOCK: Self = Self { locked: 0.0, implicit_unlock: false, ..Self::BOSS };
-    pub(super) const MINI_BOSS: Self = Self { others: 7, locked: 0.25, ..Self::BOSS };
+    pub(super) const BOSS_NO_UNLOCK: Self =
+        Self { lock_probability: 0.0, implicit_unlock: false, ..Self::BOSS };
+    pub(super) const MINI_BOSS: Self = Self { distractors: 7, lock_probability: 0.25, ..Self::BOSS };
     pub(super) const SYNTH_SEQUENCE: Self = Self { implicit_unlock: false, ..Self::BOSS };
     pub(super) const SYNTH_LOCATIONS: Self = Self { shapes: &[Shape::Clause], ..Self::SYNTH_SEQUENCE };
-    pub(super) const SYNTH_SMALL: Self = Self { locations: false, ..Self::SYNTH_LOCATIONS };
+    pub(super) const SYNTH_SMALL: Self = Self { has_locations: false, ..Self::SYNTH_LOCATIONS };
     pub(super) const GO_TO: Self = Self {
-        others: 4,
-        locked: 0.0,
-        locations: false,
+        distractors: 4,
+        lock_probability: 0.0,
+        has_locations: false,
         unblocking: false,
         verbs: &[Verb::GoTo],
         ..Self::BOSS
     };
     pub(super) const PICK_UP: Self = Self {
-        others: 8,
-        locked: 0.0,
+        distractors: 8,
+        lock_probability: 0.0,
         unblocking: false,
         verbs: &[Verb::PickUp],
         shapes: &[Shape::Clause],
         ..Self::BOSS
     };
 
-    pub(super) fn build(&self, site: &mut Site, past: &mut Past) -> Result<Mission, Restart> {
+    pub(super) fn build(
+        &self,
+        site: &mut LevelBuilder,
+        past: &mut LastLockedRoom,
+    ) -> Result<Mission, Restart> {
         let mut locked = None;
-        if site.dice.fraction() < self.locked {
+        if site.rng.fraction() < self.lock_probability {
             locked = Some(Self::lock_a_room(site, past)?);
         }
-        site.connect(&Colour::BY_NAME)?;
-        site.distract(None, self.others, false)?;
+        site.connect_rooms(&Colour::BY_NAME)?;
+        site.place_distractors(None, self.distractors, false)?;
         loop {
             site.place_agent(None)?;
             if Some(site.agents_room()) != locked {
@@ -95,101 +102,102 @@ impl Grammar {
             }
         }
         if !self.unblocking {
-            site.need_reachable()?;
+            site.require_reachable()?;
         }
-        Random { grammar: self, past: *past }.mission(site)
+        MissionSampler { grammar: self, last_locked: *past }.draw_mission(site)
     }
 
-    fn lock_a_room(site: &mut Site, past: &mut Past) -> Result<At, Restart> {
+    fn lock_a_room(site: &mut LevelBuilder, past: &mut LastLockedRoom) -> Result<RoomIndex, Restart> {
         let (room, side) = loop {
-            let at = site.any_room();
-            let side = site.dice.index(4);
+            let at = site.random_room();
+            let side = site.rng.index(4);
             *past = Some(at);
             if site.neighbour(at, side).is_some() {
                 break (at, side);
             }
         };
-        let door = site.door(room, Some(side), None, Some(true))?;
+        let door = site.add_door(room, Some(side), None, Some(true))?;
         let colour = site.thing(door).colour;
         let key_room = loop {
-            let at = site.any_room();
+            let at = site.random_room();
             if at != room {
                 break at;
             }
         };
-        site.add(key_room, Some(Kind::Key), Some(colour))?;
+        site.place_new_thing(key_room, Some(Kind::Key), Some(colour))?;
         Ok(room)
     }
 }
 
 /// The draws of a mission.
-struct Random<'g> {
+struct MissionSampler<'g> {
     grammar: &'g Grammar,
-    past: Past,
+    last_locked: LastLockedRoom,
 }
 
-impl Random<'_> {
-    fn mission(&self, site: &mut Site) -> Result<Mission, Restart> {
-        match site.dice.one(self.grammar.shapes) {
-            Shape::Clause => Ok(Mission::Part(Part::One(self.clause(site)?))),
-            Shape::Pair => Ok(Mission::Part(self.pair(site)?)),
+impl MissionSampler<'_> {
+    fn draw_mission(&self, site: &mut LevelBuilder) -> Result<Mission, Restart> {
+        match site.rng.pick(self.grammar.shapes) {
+            Shape::Clause => Ok(Mission::Part(MissionPart::One(self.draw_clause(site)?))),
+            Shape::Pair => Ok(Mission::Part(self.draw_pair(site)?)),
             Shape::Sequence => {
-                let (a, b) = (self.part(site)?, self.part(site)?);
-                let order = site.dice.one(&[Order::Before, Order::After]);
-                Ok(Mission::Sequence { order, strict: false, a, b })
+                let (a, b) = (self.draw_part(site)?, self.draw_part(site)?);
+                let order = site.rng.pick(&[SequenceOrder::Before, SequenceOrder::After]);
+                Ok(Mission::Sequence { order, is_strict: false, named_first: a, named_second: b })
             }
         }
     }
 
-    fn part(&self, site: &mut Site) -> Result<Part, Restart> {
-        match site.dice.index(2) {
-            0 => Ok(Part::One(self.clause(site)?)),
-            _ => self.pair(site),
+    fn draw_part(&self, site: &mut LevelBuilder) -> Result<MissionPart, Restart> {
+        match site.rng.index(2) {
+            0 => Ok(MissionPart::One(self.draw_clause(site)?)),
+            _ => self.draw_pair(site),
         }
     }
 
     /// The shape of each half is drawn from one shape only, which costs no draw.
-    fn pair(&self, site: &mut Site) -> Result<Part, Restart> {
-        Ok(Part::Both(self.clause(site)?, self.clause(site)?))
+    fn draw_pair(&self, site: &mut LevelBuilder) -> Result<MissionPart, Restart> {
+        Ok(MissionPart::Both(self.draw_clause(site)?, self.draw_clause(site)?))
     }
 
-    fn clause(&self, site: &mut Site) -> Result<Clause, Restart> {
+    fn draw_clause(&self, site: &mut LevelBuilder) -> Result<Clause, Restart> {
         let portable = &KINDS[..3];
-        let deed = match site.dice.one(self.grammar.verbs) {
-            Verb::GoTo => Deed::GoTo(self.description(site, &KINDS)?),
-            Verb::PickUp => Deed::PickUp(self.description(site, portable)?),
-            Verb::Open => Deed::Open(self.description(site, &[Kind::Door])?),
+        let deed = match site.rng.pick(self.grammar.verbs) {
+            Verb::GoTo => ClauseAction::GoTo(self.draw_description(site, &KINDS)?),
+            Verb::PickUp => ClauseAction::PickUp(self.draw_description(site, portable)?),
+            Verb::Open => ClauseAction::Open(self.draw_description(site, &[Kind::Door])?),
             Verb::PutNext => {
-                let moved = self.description(site, portable)?;
-                Deed::PutNext(moved, self.description(site, &KINDS)?)
+                let moved = self.draw_description(site, portable)?;
+                ClauseAction::PutNext(moved, self.draw_description(site, &KINDS)?)
             }
         };
-        Ok(Clause { deed, strict: false })
+        Ok(Clause { action: deed, is_strict: false })
     }
 
     /// A description that matches something, and, where the lock is not to be opened, something outside of the locked room.
-    fn description(&self, site: &mut Site, kinds: &[Kind]) -> Result<Description, Restart> {
-        for _ in 0..TRIES {
-            let colour = match site.dice.index(1 + Colour::BY_NAME.len()) {
+    fn draw_description(&self, site: &mut LevelBuilder, kinds: &[Kind]) -> Result<Description, Restart> {
+        for _ in 0..MAX_DESCRIPTION_TRIES {
+            let colour = match site.rng.index(1 + Colour::BY_NAME.len()) {
                 0 => None,
                 n => Some(Colour::BY_NAME[n - 1]),
             };
-            let kind = site.dice.one(kinds);
+            let kind = site.rng.pick(kinds);
             let mut side = None;
-            if self.grammar.locations && site.dice.coin() {
-                side = Some(site.dice.one(&Side::ALL));
+            if self.grammar.has_locations && site.rng.coin() {
+                side = Some(site.rng.pick(&Side::ALL));
             }
             let wanted = Description::new(Some(kind), colour, side);
-            let scope = Scope {
+            let scope = MatchContext {
                 cells: &site.cells,
                 things: &site.things,
                 width: site.width(),
                 rooms: site.rooms,
                 agent: site.agent,
             };
-            let found = scope.find(&wanted);
+            let found = scope.find_things(&wanted);
             let hidden = |place: (i16, i16)| {
-                !self.grammar.implicit_unlock && self.past.is_some_and(|room| site.is_inside(room, place))
+                !self.grammar.implicit_unlock
+                    && self.last_locked.is_some_and(|room| site.is_inside(room, place))
             };
             if found.iter().any(|(_, place)| !hidden(*place)) {
                 return Ok(wanted);

@@ -1,28 +1,32 @@
 //! Level files, whole and broken.
 
-use super::super::{Level, Start};
-use super::{go_to, level, read, world};
+use super::super::{Level, LevelStart};
+use super::{go_to_json, level_json, load_level, open_level};
 use crate::env::EnvError;
 use serde_json::{Value, json};
 
-fn small() -> Value {
-    level(&["#####", "#>.a#", "#.b.#", "#####"], &["red closed door", "grey key"], go_to("key", "grey"))
+fn small_level() -> Value {
+    level_json(
+        &["#####", "#>.a#", "#.b.#", "#####"],
+        &["red closed door", "grey key"],
+        go_to_json("key", "grey"),
+    )
 }
 
 #[test]
 fn what_a_file_leaves_out_is_found() {
-    let start = read(&small());
+    let start = load_level(&small_level());
     assert_eq!((start.mission.as_str(), start.goal.as_str()), ("go to the grey key", "go to the grey key"));
     assert_eq!((start.width, start.height, start.max_steps), (5, 4, 100));
-    let mut plain = small();
+    let mut plain = small_level();
     plain.as_object_mut().unwrap().remove("max_steps");
-    assert_eq!(read(&plain).max_steps, 25);
+    assert_eq!(load_level(&plain).max_steps, 25);
     // A wall is an object to the original, and it is grey.
     plain["instr"] = json!({"op": "pickup", "desc": {"color": "grey"}});
-    assert_eq!(read(&plain).mission, "pick up a grey object");
+    assert_eq!(load_level(&plain).mission, "pick up a grey object");
     plain["instr"] = json!({"op": "goto", "desc": {"color": "grey", "loc": "right"}});
     assert_eq!(
-        read(&plain).instruction.clauses().next().unwrap().descriptions().next().unwrap().set.len(),
+        load_level(&plain).instruction.clauses().next().unwrap().descriptions().next().unwrap().things.len(),
         1
     );
 }
@@ -30,13 +34,13 @@ fn what_a_file_leaves_out_is_found() {
 #[test]
 fn broken_files_are_told_with_place_and_reason() {
     let change = |at: &str, to: Value| {
-        let mut level = small();
+        let mut level = small_level();
         *level.pointer_mut(at).unwrap_or_else(|| panic!("{at}")) = to;
         level.to_string()
     };
-    let mut long = small();
+    let mut long = small_level();
     long["mission"] = "x".repeat(5000).into();
-    let pair = json!({"op": "and", "a": {"op": "and", "a": go_to("key", "grey"), "b": go_to("key", "grey")}, "b": go_to("key", "grey")});
+    let pair = json!({"op": "and", "a": {"op": "and", "a": go_to_json("key", "grey"), "b": go_to_json("key", "grey")}, "b": go_to_json("key", "grey")});
     for (text, place, reason) in [
         ("{".to_owned(), "line 1, column 1", "no JSON"),
         ("[]".to_owned(), "the file", "is no object"),
@@ -72,7 +76,7 @@ fn broken_files_are_told_with_place_and_reason() {
         ),
         (long.to_string(), "mission", "5000 bytes"),
     ] {
-        match Start::parse("own.json", text.as_bytes()) {
+        match LevelStart::parse("own.json", text.as_bytes()) {
             Err(EnvError::Broken { file, place: at, reason: why }) => {
                 assert_eq!(file, "own.json");
                 assert_eq!(at, place, "{why}");
@@ -85,32 +89,34 @@ fn broken_files_are_told_with_place_and_reason() {
 
 #[test]
 fn the_first_view_of_the_level_that_starts_carrying_is_older_than_the_hand() {
-    let start = Level::of_name("PutNextS7N4Carrying").unwrap().start(1234).unwrap();
+    let start = Level::from_name("PutNextS7N4Carrying").unwrap().generate(1234).unwrap();
     assert!(start.stale_view.is_some() && start.carrying.is_some());
     // Where it lay, nothing lies any more.
     let held = start.carrying.unwrap();
-    let (x, y) = start.marks[usize::from(held.0)].unwrap();
+    let (x, y) = start.known_positions[usize::from(held.0)].unwrap();
     assert_eq!(start.cell(x, y), super::super::Cell::Empty);
 }
 
 #[test]
 fn labels_tell_their_level_by_their_place() {
     let label = json!({"task": "babyai", "subgoals": ["There is a red ball **"], "difficulty": "easy"});
-    let start = Start::of_row("labels#4", &label, 4).unwrap();
+    let start = LevelStart::from_task_row("labels#4", &label, 4).unwrap();
     assert_eq!((start.env_id.as_str(), start.seed), ("BabyAI-GoToRedBall-v0", 1234));
     assert_eq!((start.subgoals.len(), start.difficulty.as_deref()), (1, Some("easy")));
     let both = json!({"subgoals_1": ["a", "b"], "subgoals_2": ["c", "d"], "difficulty": "hard"});
-    assert_eq!(Start::of_row("labels#52", &both, 52).unwrap().subgoals, [["a", "b"], ["c", "d"]]);
-    assert!(Start::of_row("labels#112", &label, 112).unwrap_err().to_string().contains("112 tasks"));
+    assert_eq!(LevelStart::from_task_row("labels#52", &both, 52).unwrap().subgoals, [["a", "b"], ["c", "d"]]);
+    assert!(
+        LevelStart::from_task_row("labels#112", &label, 112).unwrap_err().to_string().contains("112 tasks")
+    );
 }
 
 #[test]
 fn what_is_outside_of_the_grid_is_wall() {
     // A level without a border: beyond its edge stand walls, and what has a negative coordinate is not told.
-    let open = level(&["...", ".^.", ".a."], &["red ball"], go_to("ball", "red"));
-    let mut world = world(&open);
+    let open = level_json(&["...", ".^.", ".a."], &["red ball"], go_to_json("ball", "red"));
+    let mut world = open_level(&open);
     assert_eq!(
-        world.begin(),
+        world.restart(),
         "In front of you in this room, you can see several objects: The room has walls around you. You are not carrying anything."
     );
     let reply = world.play("turn right");
@@ -121,7 +127,7 @@ fn what_is_outside_of_the_grid_is_wall() {
 fn the_level_in_the_documents_can_be_won() {
     let page = include_str!("../../../../docs/BABYAI.md");
     let (_, rest) = page.split_once("```json\n").unwrap();
-    let mut world = world(&serde_json::from_str(rest.split_once("```").unwrap().0).unwrap());
+    let mut world = open_level(&serde_json::from_str(rest.split_once("```").unwrap().0).unwrap());
     world.play("pickup red ball 1");
-    assert!(world.done());
+    assert!(world.is_done());
 }

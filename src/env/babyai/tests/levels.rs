@@ -1,21 +1,21 @@
 //! The levels from their seeds, without the recordings.
 
-use super::super::{Dice, Level, World};
+use super::super::{Level, Pcg64, World};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 #[test]
 fn the_dice_are_numpys() {
     // numpy.random.default_rng(0): state and increment as numpy itself prints them.
-    let dice = Dice::new(0);
+    let dice = Pcg64::new(0);
     assert_eq!(
-        dice.inner(),
+        dice.state_and_increment(),
         (
             35_399_562_948_360_463_058_890_781_895_381_311_971,
             87_136_372_517_582_989_555_478_159_403_783_844_777
         )
     );
-    let mut dice = Dice::new(0);
+    let mut dice = Pcg64::new(0);
     assert_eq!(std::array::from_fn(|_| dice.integer(0, 10)), [8, 6, 5, 2, 3]);
     assert_eq!((dice.integer(4, 5), dice.integer(4, 4), dice.integer(4, 2)), (4, 4, 4));
     assert!((0..1000).all(|_| (0.0..1.0).contains(&dice.fraction())));
@@ -27,11 +27,11 @@ fn names_numbers_and_ids_find_a_level() {
     for (at, level) in Level::all().iter().enumerate() {
         assert_eq!(usize::from(level.number), at + 1);
         for text in [level.number.to_string(), level.name.to_owned(), level.env_id()] {
-            assert_eq!(Level::of_name(&text).map(|l| l.number), Some(level.number), "{text}");
+            assert_eq!(Level::from_name(&text).map(|l| l.number), Some(level.number), "{text}");
         }
     }
     for none in ["", "0", "41", "-1", "gotoredball", "BabyAI-GoToRedBall", "BabyAI-2-v0x"] {
-        assert!(Level::of_name(none).is_none(), "{none}");
+        assert!(Level::from_name(none).is_none(), "{none}");
     }
     let split: Vec<_> = Level::test_split().collect();
     assert_eq!(split.len(), 112);
@@ -43,13 +43,13 @@ fn every_level_can_be_made_and_is_not_done_at_its_start() {
     let mut missions = BTreeSet::new();
     for level in Level::all() {
         for seed in [0, 1, 1_000_000_007, u64::MAX] {
-            let start = level.start(seed).unwrap();
-            assert_eq!(level.start(seed).unwrap(), start, "{} {seed}", level.name);
+            let start = level.generate(seed).unwrap();
+            assert_eq!(level.generate(seed).unwrap(), start, "{} {seed}", level.name);
             assert!(!start.goal.contains("then") && !start.mission.is_empty());
             let mut world = World::new(Arc::new(start));
-            world.begin();
-            assert!(world.available().any(|action| action == "turn left"));
-            assert!(!world.done());
+            world.restart();
+            assert!(world.available_actions().any(|action| action == "turn left"));
+            assert!(!world.is_done());
             missions.insert(world.start().mission.clone());
         }
     }
@@ -61,14 +61,14 @@ fn the_examples_of_the_prompts_are_played_in_these_levels() {
     let door = include_str!("../../../prompt/examples/door.txt");
     let key = include_str!("../../../prompt/examples/key.txt");
     for (name, seed, text) in [("OpenRedDoor", 5, door), ("UnlockPickupDist", 22, key)] {
-        let mut world = World::new(Arc::new(Level::of_name(name).unwrap().start(seed).unwrap()));
-        let mut told = format!("{}\nYour task is to: {}\n", world.begin(), world.start().goal);
+        let mut world = World::new(Arc::new(Level::from_name(name).unwrap().generate(seed).unwrap()));
+        let mut told = format!("{}\nYour task is to: {}\n", world.restart(), world.start().goal);
         for line in text.lines().filter_map(|line| line.strip_prefix("> ")) {
             let answer =
                 if line.starts_with("think:") { "OK.".to_owned() } else { world.play(line).observation };
             told.extend(["> ", line, "\n", &answer, "\n"]);
         }
         assert_eq!(text.trim_end(), told.trim_end());
-        assert!(world.done());
+        assert!(world.is_done());
     }
 }

@@ -1,34 +1,34 @@
 //! What the originals do, intended or not.
 
-use super::super::{Low, Reply};
-use super::{go_to, level, list, world};
+use super::super::{PrimitiveAction, Reply};
+use super::{go_to_json, joined_actions, level_json, open_level};
 use crate::env::Environment;
 use serde_json::{Value, json};
 
 const ROOM: [&str; 5] = ["#######", "#....a#", "#..>b.#", "#.c...#", "#######"];
 
-fn room() -> Value {
-    level(&ROOM, &["red ball", "grey box", "blue key"], go_to("ball", "red"))
+fn room_level() -> Value {
+    level_json(&ROOM, &["red ball", "grey box", "blue key"], go_to_json("ball", "red"))
 }
 
 #[test]
 fn an_observation_names_things_from_near_to_far() {
-    let mut world = world(&room());
+    let mut world = open_level(&room_level());
     assert_eq!(
-        world.begin(),
+        world.restart(),
         "In front of you in this room, you can see several objects: There is a grey box 1 right in front of you 1 steps \
          away.  There is a red ball 1 2 steps in front of you and 1 steps to your left.  The room has walls around you. \
          You are facing a box 1 steps away. You are not carrying anything."
     );
     assert_eq!(
-        list(&world),
+        joined_actions(&world),
         "turn left, turn right, pickup grey box 1, pickup red ball 1, go to grey box 1, go to red ball 1, check available actions"
     );
 }
 
 #[test]
 fn every_refusal_has_its_words() {
-    let mut world = world(&room());
+    let mut world = open_level(&room_level());
     for (action, answer, valid) in [
         ("", "No change in state.", false),
         ("  \u{1c} ", "No change in state.", false),
@@ -46,19 +46,19 @@ fn every_refusal_has_its_words() {
         ),
         ("go to grey box 1", "No change in state.", true),
     ] {
-        let Reply { observation, low, raw } = world.play(action);
-        assert_eq!((observation.as_str(), world.valid()), (answer, Some(valid)), "{action}");
+        let Reply { observation, primitive_actions: low, environment_result: raw } = world.play(action);
+        assert_eq!((observation.as_str(), world.last_valid()), (answer, Some(valid)), "{action}");
         assert!(low.is_empty() && raw.is_none(), "{action}");
     }
-    assert_eq!(world.count(), 0);
+    assert_eq!(world.action_count(), 0);
 }
 
 #[test]
 fn doors_are_passed_as_they_stand() {
     let rows = ["#########", "#.>.a..b#", "####c####", "#...d...#", "#########"];
     let objects = ["red closed door", "blue key", "blue locked door", "green ball"];
-    let plain = level(&rows, &objects, go_to("ball", "green"));
-    let mut one = world(&plain);
+    let plain = level_json(&rows, &objects, go_to_json("ball", "green"));
+    let mut one = open_level(&plain);
     assert_eq!(
         one.play("go through red closed door 1").observation,
         "You cannot go through red closed door 1, as it is closed. You should toggle it first."
@@ -70,24 +70,28 @@ fn doors_are_passed_as_they_stand() {
         "You cannot toggle and go through blue locked door 1, as you are not carrying a key."
     );
     let reply = one.play("  TOGGLE and go through red closed door 1");
-    assert_eq!(reply.low, [Low::Forward, Low::Toggle, Low::Forward]);
+    assert_eq!(
+        reply.primitive_actions,
+        [PrimitiveAction::Forward, PrimitiveAction::Toggle, PrimitiveAction::Forward]
+    );
     assert_eq!((one.agent().x, one.agent().y), (4, 1));
-    assert!(list(&one).contains("pickup blue key 1"), "{}", list(&one));
+    assert!(joined_actions(&one).contains("pickup blue key 1"), "{}", joined_actions(&one));
     one.play("pickup blue key 1");
     one.play("turn left");
     one.play("turn left");
     one.play("go through red open door 1");
     one.play("turn left");
     // The key is kept, and the door is no longer locked.
-    assert_eq!(one.play("toggle").low, [Low::Toggle]);
-    assert!(list(&one).contains("go through blue open door 1"), "{}", list(&one));
+    assert_eq!(one.play("toggle").primitive_actions, [PrimitiveAction::Toggle]);
+    assert!(joined_actions(&one).contains("go through blue open door 1"), "{}", joined_actions(&one));
     assert!(one.play("turn left").observation.ends_with("You are carrying a blue key."));
 }
 
 #[test]
 fn a_door_that_no_way_leads_to_prints_a_table_by_mistake() {
     let rows = ["#########", "#>.b...a#", "#########"];
-    let mut world = world(&level(&rows, &["red closed door", "grey ball"], go_to("ball", "grey")));
+    let mut world =
+        open_level(&level_json(&rows, &["red closed door", "grey ball"], go_to_json("ball", "grey")));
     for (action, answer) in [
         (
             "toggle and go through red closed door 1",
@@ -98,7 +102,7 @@ fn a_door_that_no_way_leads_to_prints_a_table_by_mistake() {
         assert_eq!(world.play(action).observation, answer);
     }
     assert_eq!(
-        list(&world),
+        joined_actions(&world),
         "turn left, turn right, move forward, pickup grey ball 1, go to grey ball 1, check available actions"
     );
 }
@@ -107,16 +111,19 @@ fn a_door_that_no_way_leads_to_prints_a_table_by_mistake() {
 fn a_macro_goes_on_through_success_and_the_last_step_decides() {
     let rows = ["#######", "#.>.a.#", "#######"];
     let open = json!({"op": "open", "desc": {"type": "door", "color": "red"}});
-    let mut through = world(&level(&rows, &["red closed door"], open.clone()));
+    let mut through = open_level(&level_json(&rows, &["red closed door"], open.clone()));
     let reply = through.play("toggle and go through red closed door 1");
-    assert_eq!(reply.low, [Low::Forward, Low::Toggle, Low::Forward]);
-    assert_eq!((reply.raw, through.done()), (Some((0.0, false)), false));
-    let mut toggled = world(&level(&rows, &["red closed door"], open));
+    assert_eq!(
+        reply.primitive_actions,
+        [PrimitiveAction::Forward, PrimitiveAction::Toggle, PrimitiveAction::Forward]
+    );
+    assert_eq!((reply.environment_result, through.is_done()), (Some((0.0, false)), false));
+    let mut toggled = open_level(&level_json(&rows, &["red closed door"], open));
     toggled.play("go to red closed door 1");
     let reply = toggled.play("toggle");
-    assert_eq!(reply.raw, Some((1.0 - 0.9 * (2.0 / 100.0), true)));
+    assert_eq!(reply.environment_result, Some((1.0 - 0.9 * (2.0 / 100.0), true)));
     assert!(
-        toggled.done()
+        toggled.is_done()
             && reply.observation.ends_with("You are not carrying anything.\n The task is completed.")
     );
 }
@@ -140,41 +147,47 @@ fn a_turn_that_shows_the_same_ends_a_macro() {
         })
         .collect();
     let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
-    let mut world = world(&level(&rows, &["red ball"], go_to("ball", "red")));
+    let mut world = open_level(&level_json(&rows, &["red ball"], go_to_json("ball", "red")));
     assert_eq!(
-        world.begin(),
+        world.restart(),
         "You cannot see any objects within sight.The room has walls around you. You are not carrying anything."
     );
     let reply = world.play("turn right");
-    assert_eq!((reply.low.len(), world.agent().dir, world.count()), (1, 1, 1));
+    assert_eq!((reply.primitive_actions.len(), world.agent().direction, world.action_count()), (1, 1, 1));
 }
 
 #[test]
 fn early_success_is_taken_back() {
     let rows = ["######", "#>..a#", "######"];
-    let mut plain = level(&rows, &["red ball"], go_to("ball", "red"));
+    let mut plain = level_json(&rows, &["red ball"], go_to_json("ball", "red"));
     // One of two subgoals is seen on the way, and half of the progress is not enough.
     plain["subgoals"] = json!(["There is a green ball **", " There is a red ball ** 1 steps away."]);
-    let mut one = world(&plain);
+    let mut one = open_level(&plain);
     let reply = one.play("go to red ball 1");
     assert!(reply.observation.ends_with("The task is completed."));
-    assert_eq!((reply.raw.map(|r| r.1), one.reward(), one.done()), (Some(true), 0.5, false));
+    assert_eq!(
+        (reply.environment_result.map(|r| r.1), one.reward(), one.is_done()),
+        (Some(true), 0.5, false)
+    );
     // With the other list as an alternative both are seen, one an action.
     plain["subgoals"] =
         json!([["There is a green ball **", "nothing"], ["1 steps away", "The task is completed"]]);
-    let mut two = world(&plain);
+    let mut two = open_level(&plain);
     two.play("go to red ball 1");
-    assert_eq!((two.reward(), two.done()), (0.5, false));
+    assert_eq!((two.reward(), two.is_done()), (0.5, false));
     two.play("turn left");
-    assert_eq!((two.reward(), two.done()), (0.5, false));
+    assert_eq!((two.reward(), two.is_done()), (0.5, false));
     let reply = two.play("turn right");
-    assert_eq!((two.reward(), two.done()), (1.0, true));
+    assert_eq!((two.reward(), two.is_done()), (1.0, true));
     assert_eq!(reply.observation.matches("The task is completed.").count(), 1);
     // All of it seen without the mission done is done as well.
     plain["subgoals"] = json!(["There is a red ball"]);
-    let mut three = world(&plain);
+    let mut three = open_level(&plain);
     let reply = three.play("move forward");
-    assert_eq!((reply.raw.map(|r| r.1), three.reward(), three.done()), (Some(false), 1.0, true));
+    assert_eq!(
+        (reply.environment_result.map(|r| r.1), three.reward(), three.is_done()),
+        (Some(false), 1.0, true)
+    );
     assert!(reply.observation.ends_with("\n The task is completed."));
 }
 
@@ -182,36 +195,36 @@ fn early_success_is_taken_back() {
 fn a_strict_clause_fails_and_without_subgoals_nobody_notices() {
     let rows = ["#####", "#>a.#", "#.b.#", "#####"];
     let only = json!({"op": "pickup", "strict": true, "desc": {"type": "ball", "color": "blue"}});
-    let mut world = world(&level(&rows, &["red ball", "blue ball"], only));
+    let mut world = open_level(&level_json(&rows, &["red ball", "blue ball"], only));
     let reply = world.play("pickup red ball 1");
-    assert_eq!((reply.raw, world.reward(), world.done()), (Some((0.0, true)), 0.0, false));
+    assert_eq!((reply.environment_result, world.reward(), world.is_done()), (Some((0.0, true)), 0.0, false));
     assert!(reply.observation.ends_with("The task is completed."));
 }
 
 #[test]
 fn a_thing_that_was_taken_is_still_where_it_lay_until_something_is_laid_down() {
     let rows = ["######", "#.>a.#", "######"];
-    let mut world = world(&level(&rows, &["red ball"], go_to("ball", "red")));
-    assert!(world.play("pickup red ball 1").raw.is_some_and(|(_, ended)| ended));
+    let mut world = open_level(&level_json(&rows, &["red ball"], go_to_json("ball", "red")));
+    assert!(world.play("pickup red ball 1").environment_result.is_some_and(|(_, ended)| ended));
     world.play("turn left");
-    assert!(world.play("turn right").raw.is_some_and(|(_, ended)| ended));
+    assert!(world.play("turn right").environment_result.is_some_and(|(_, ended)| ended));
     world.play("turn left");
     world.play("turn left");
-    assert_eq!(world.play("drop").raw.map(|(_, ended)| ended), Some(true));
+    assert_eq!(world.play("drop").environment_result.map(|(_, ended)| ended), Some(true));
     world.play("turn left");
-    assert_eq!(world.play("turn left").raw.map(|(_, ended)| ended), Some(false));
+    assert_eq!(world.play("turn left").environment_result.map(|(_, ended)| ended), Some(false));
 }
 
 #[test]
 fn a_sequence_checks_its_second_half_with_the_same_action() {
     let rows = ["######", "#>a..#", "#....#", "######"];
-    let clause = go_to("ball", "red");
+    let clause = go_to_json("ball", "red");
     for (op, said) in [
         ("before", "go to the red ball, then go to the red ball"),
         ("after", "go to the red ball after you go to the red ball"),
     ] {
         let instr = json!({"op": op, "a": clause, "b": clause});
-        let mut world = world(&level(&rows, &["red ball"], instr));
+        let mut world = open_level(&level_json(&rows, &["red ball"], instr));
         assert_eq!(world.start().mission, said);
         assert_eq!(
             world.start().goal,
@@ -222,18 +235,18 @@ fn a_sequence_checks_its_second_half_with_the_same_action() {
             }
         );
         world.play("turn left");
-        assert!(world.play("turn right").raw.is_some_and(|(_, ended)| ended), "{op}");
+        assert!(world.play("turn right").environment_result.is_some_and(|(_, ended)| ended), "{op}");
     }
 }
 
 #[test]
 fn snapshots_bring_everything_back() {
-    let mut plain = room();
+    let mut plain = room_level();
     plain["subgoals"] = json!(["a red ball", "carrying a red ball"]);
-    let mut world = world(&plain);
+    let mut world = open_level(&plain);
     world.reset().unwrap();
     world.step("turn left").unwrap();
-    let (kept, before) = (world.snapshot().unwrap(), (list(&world), world.peek()));
+    let (kept, before) = (world.snapshot().unwrap(), (joined_actions(&world), world.world_summary()));
     let mut first = Vec::new();
     for again in 0..2 {
         let turns = ["turn right", "pickup red ball 1", "turn left", "nonsense", "drop"]
@@ -245,15 +258,15 @@ fn snapshots_bring_everything_back() {
             assert_eq!(first, turns);
         }
         world.restore(&kept).unwrap();
-        assert_eq!((list(&world), world.peek()), before);
+        assert_eq!((joined_actions(&world), world.world_summary()), before);
     }
-    let other = super::world(&plain);
+    let other = super::open_level(&plain);
     assert!(world.restore(&other.snapshot().unwrap()).is_err());
 }
 
 #[test]
 fn what_is_shown_is_what_was_seen() {
-    let mut world = world(&room());
+    let mut world = open_level(&room_level());
     let first = world.reset().unwrap();
     assert_eq!(first.shown["goal"], "go to the red ball");
     assert_eq!(first.shown["rows"]["1"], "      . . or##");

@@ -1,10 +1,10 @@
 //! Orders to be served at a bar.
 
-use super::{Dice, Difficulty, Draft};
+use super::{Difficulty, Draft, LabelledRng};
 
 /// Easy: one shot is to be served, of three ingredients and two cocktails. Normal: two shots, three cocktails. Hard: three or
 /// four shots, four ingredients and four cocktails. Two of three orders are cocktails.
-pub(super) fn draw(dice: &mut Dice, difficulty: Difficulty) -> Draft {
+pub(super) fn draw(dice: &mut LabelledRng, difficulty: Difficulty) -> Draft {
     let (orders, kinds, mixes, spare) = match difficulty {
         Difficulty::Easy => (1, 3, 2, 2),
         Difficulty::Normal => (2, 3, 3, dice.between(1, 2)),
@@ -17,45 +17,45 @@ pub(super) fn draw(dice: &mut Dice, difficulty: Difficulty) -> Draft {
     let (ingredients, cocktails) = (numbered("ingredient", kinds), numbered("cocktail", mixes));
     let dispensers = numbered("dispenser", kinds);
     let mut draft = Draft::default();
-    draft.object("shaker1", "shaker");
+    draft.add_object("shaker1", "shaker");
     for hand in ["left", "right"] {
-        draft.object(hand, "hand");
-        draft.fact(format!("handempty {hand}"));
+        draft.add_object(hand, "hand");
+        draft.add_fact(format!("handempty {hand}"));
     }
     for vessel in shots.iter().map(String::as_str).chain(["shaker1"]) {
         if vessel != "shaker1" {
-            draft.object(vessel, "shot");
+            draft.add_object(vessel, "shot");
         }
         for state in ["ontable", "clean", "empty"] {
-            draft.fact(format!("{state} {vessel}"));
+            draft.add_fact(format!("{state} {vessel}"));
         }
     }
     for (ingredient, dispenser) in ingredients.iter().zip(&dispensers) {
-        draft.object(ingredient, "ingredient");
-        draft.object(dispenser, "dispenser");
-        draft.fact(format!("dispenses {dispenser} {ingredient}"));
+        draft.add_object(ingredient, "ingredient");
+        draft.add_object(dispenser, "dispenser");
+        draft.add_fact(format!("dispenses {dispenser} {ingredient}"));
     }
     for level in ["l0", "l1", "l2"] {
-        draft.object(level, "level");
+        draft.add_object(level, "level");
     }
-    draft.fact("next l0 l1");
-    draft.fact("next l1 l2");
-    draft.fact("shaker-empty-level shaker1 l0");
-    draft.fact("shaker-level shaker1 l0");
+    draft.add_fact("next l0 l1");
+    draft.add_fact("next l1 l2");
+    draft.add_fact("shaker-empty-level shaker1 l0");
+    draft.add_fact("shaker-level shaker1 l0");
     let mut pairs: Vec<(usize, usize)> = (0..ingredients.len())
         .flat_map(|first| (first + 1..ingredients.len()).map(move |second| (first, second)))
         .collect();
     dice.shuffle(&mut pairs);
     for (cocktail, (first, second)) in cocktails.iter().zip(pairs.into_iter().cycle()) {
-        draft.object(cocktail, "cocktail");
+        draft.add_object(cocktail, "cocktail");
         let (first, second) = if dice.chance(500) { (first, second) } else { (second, first) };
-        draft.fact(format!("cocktail-part1 {cocktail} {}", ingredients[first]));
-        draft.fact(format!("cocktail-part2 {cocktail} {}", ingredients[second]));
+        draft.add_fact(format!("cocktail-part1 {cocktail} {}", ingredients[first]));
+        draft.add_fact(format!("cocktail-part2 {cocktail} {}", ingredients[second]));
     }
     for shot in shots.iter().take(orders as usize) {
         let menu = if dice.chance(667) { &cocktails } else { &ingredients };
         let drink = dice.below(menu.len() as u32) as usize;
-        draft.want(format!("contains {shot} {}", menu[drink]));
+        draft.add_goal(format!("contains {shot} {}", menu[drink]));
     }
     draft
 }

@@ -1,10 +1,10 @@
 //! Balls to be carried between rooms.
 
-use super::{Dice, Difficulty, Draft};
+use super::{Difficulty, Draft, LabelledRng};
 
 /// Easy: two rooms, two or three balls, all to be carried over. Normal: two rooms, four to eight balls. Hard: three or four
 /// rooms, seven to ten balls. Where balls lie and belong is chance from normal on.
-pub(super) fn draw(dice: &mut Dice, difficulty: Difficulty) -> Draft {
+pub(super) fn draw(dice: &mut LabelledRng, difficulty: Difficulty) -> Draft {
     let (rooms, balls) = match difficulty {
         Difficulty::Easy => (2, dice.between(2, 3)),
         Difficulty::Normal => (2, dice.between(4, 8)),
@@ -13,8 +13,8 @@ pub(super) fn draw(dice: &mut Dice, difficulty: Difficulty) -> Draft {
     let names: Vec<&str> = ["rooma", "roomb", "roomc", "roomd"].into_iter().take(rooms as usize).collect();
     let mut draft = Draft::default();
     let mut of_kind = |name: &str, kind: &str| {
-        draft.object(name, "");
-        draft.fact(format!("{kind} {name}"));
+        draft.add_object(name, "");
+        draft.add_fact(format!("{kind} {name}"));
     };
     for room in &names {
         of_kind(room, "room");
@@ -26,10 +26,10 @@ pub(super) fn draw(dice: &mut Dice, difficulty: Difficulty) -> Draft {
     for hand in ["left", "right"] {
         of_kind(hand, "gripper");
     }
-    draft.fact("free left");
-    draft.fact("free right");
+    draft.add_fact("free left");
+    draft.add_fact("free right");
     let first = if difficulty == Difficulty::Easy { 0 } else { dice.below(names.len() as u32) as usize };
-    draft.fact(format!("at-robby {}", names[first]));
+    draft.add_fact(format!("at-robby {}", names[first]));
     for ball in &balls {
         let (from, to) = if difficulty == Difficulty::Easy {
             (0, 1)
@@ -39,8 +39,8 @@ pub(super) fn draw(dice: &mut Dice, difficulty: Difficulty) -> Draft {
             let away = dice.between(1, rooms - 1) as usize;
             (from, if dice.chance(750) { (from + away) % names.len() } else { from })
         };
-        draft.fact(format!("at {ball} {}", names[from]));
-        draft.want(format!("at {ball} {}", names[to]));
+        draft.add_fact(format!("at {ball} {}", names[from]));
+        draft.add_goal(format!("at {ball} {}", names[to]));
     }
     draft
 }

@@ -1,6 +1,6 @@
 //! Files that are broken, hostile or large.
 
-use super::super::{Domain, Outline, Source};
+use super::super::{Domain, ProblemOutline, ProblemSource};
 use super::*;
 use std::time::{Duration, Instant};
 
@@ -14,25 +14,25 @@ fn an_error_names_file_place_and_reason() {
             "d.pddl: PDDL domain, line 2, column 12: the section \":derived\"",
         ),
         ("(define (domain d", "", "d.pddl: PDDL domain, line 1, column 18: expected"),
-        (Domain::Gripper.text(), "", "p.pddl: PDDL problem, line 1, column 1: expected"),
+        (Domain::Gripper.pddl_text(), "", "p.pddl: PDDL problem, line 1, column 1: expected"),
         (
-            Domain::Gripper.text(),
+            Domain::Gripper.pddl_text(),
             &format!("{head} (:init (at ball1 rooma)))"),
             "the object \"ball1\" is not declared",
         ),
         (
-            Domain::Gripper.text(),
+            Domain::Gripper.pddl_text(),
             &format!("{head} (:objects a) (:init (at a)) (:goal (free a)))"),
             "takes 2 arguments",
         ),
         (
-            Domain::Gripper.text(),
+            Domain::Gripper.pddl_text(),
             &format!("{head} (:objects a) (:init))"),
             "p.pddl: PDDL problem, line 1, column",
         ),
     ];
     for (domain, problem, expected) in cases {
-        let error = load(domain, problem).unwrap_err().to_string();
+        let error = load_game(domain, problem).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
 }
@@ -40,18 +40,18 @@ fn an_error_names_file_place_and_reason() {
 #[test]
 fn a_problem_of_another_domain_is_odd_and_playable() {
     let problem = "(define (problem p) (:domain other) (:objects a b) (:init (room a) (room b) (at-robby a)) (:goal (at-robby b)))";
-    let source = Source {
+    let source = ProblemSource {
         domain_label: "d",
-        domain: Domain::Gripper.text().as_bytes(),
+        domain: Domain::Gripper.pddl_text().as_bytes(),
         problem_label: "p",
         problem: problem.as_bytes(),
     };
-    let outline = Outline::read(&source).unwrap();
+    let outline = ProblemOutline::read(&source).unwrap();
     assert_eq!(
         outline.warnings(),
         ["the problem is for the domain \"other\"; it is played in \"gripper-strips\""]
     );
-    let mut world = World::new(load(Domain::Gripper.text(), problem).unwrap());
+    let mut world = World::new(load_game(Domain::Gripper.pddl_text(), problem).unwrap());
     assert_eq!(world.play("move a b").observation, "Robby is at b.  Room a Room b The goal is satisfied.");
 }
 
@@ -67,14 +67,14 @@ fn ten_thousand_objects_load_or_are_refused_in_words() {
     let problem = format!(
         "(define (problem p) (:domain blocksworld-4ops) (:objects {names}) (:init (arm-empty) {facts}) (:goal (on x1 x2)))"
     );
-    let error = load(Domain::Blockworld.text(), &problem).unwrap_err().to_string();
+    let error = load_game(Domain::Blockworld.pddl_text(), &problem).unwrap_err().to_string();
     assert!(error.contains("too large for this program"), "{error}");
     let (names, facts) = many(10_000, &|at| format!("(ball x{at}) (at x{at} rooma)"));
     let problem = format!(
         "(define (problem p) (:domain gripper-strips) (:objects {names} rooma roomb left) (:init (room rooma) (room roomb)
          (gripper left) (free left) (at-robby rooma) {facts}) (:goal (at x7 roomb)))"
     );
-    let mut world = World::new(load(Domain::Gripper.text(), &problem).unwrap());
+    let mut world = World::new(load_game(Domain::Gripper.pddl_text(), &problem).unwrap());
     assert_eq!(world.valid_count(), 10_001);
     assert!(world.play("pick x7 rooma left").changed);
     // Two seconds are for an optimised program.
@@ -91,6 +91,6 @@ fn long_names_are_not_said_a_million_times() {
         names.join(" "),
         facts.concat()
     );
-    let error = load(Domain::Gripper.text(), &problem).unwrap_err().to_string();
+    let error = load_game(Domain::Gripper.pddl_text(), &problem).unwrap_err().to_string();
     assert!(error.contains("names of the objects"), "{error}");
 }

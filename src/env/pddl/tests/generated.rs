@@ -1,6 +1,6 @@
 //! Generated problems.
 
-use super::super::{Difficulty, Domain, Joining, TaskId, World, generate, offered};
+use super::super::{Difficulty, Domain, GoalSeparator, TaskId, World, generate, offered_ids};
 use crate::env::Environment;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ fn every_problem_is_won_by_its_plan_and_not_before() {
                 let problem = generate(&id).unwrap();
                 let mut world = World::new(Arc::clone(&problem.game));
                 for text in &problem.plan {
-                    assert!(!world.won(), "{id}");
-                    assert!(world.valid().any(|valid| valid == text), "{id}: {text}");
+                    assert!(!world.is_won(), "{id}");
+                    assert!(world.valid_actions().any(|valid| valid == text), "{id}: {text}");
                     assert!(world.play(text).changed, "{id}: {text}");
                 }
-                assert!(world.won() && !problem.plan.is_empty(), "{id}");
+                assert!(world.is_won() && !problem.plan.is_empty(), "{id}");
                 total += problem.plan.len();
             }
             lengths.push(total / 4);
@@ -34,7 +34,7 @@ fn every_problem_is_won_by_its_plan_and_not_before() {
 #[test]
 fn a_name_gives_the_same_bytes_everywhere() {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for id in offered() {
+    for id in offered_ids() {
         for byte in generate(&id).unwrap().text.bytes() {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
@@ -46,7 +46,7 @@ fn a_name_gives_the_same_bytes_everywhere() {
 
 #[test]
 fn a_name_is_read_back_as_it_is_written() {
-    for id in offered() {
+    for id in offered_ids() {
         assert_eq!(id.to_string().parse(), Ok(id));
     }
     assert_eq!("gripper/normal/3".parse::<TaskId>().unwrap().to_string(), "gripper/3");
@@ -67,7 +67,7 @@ fn a_name_is_read_back_as_it_is_written() {
 #[test]
 fn the_world_tells_goal_truth_and_yardstick() {
     let problem = generate(&"blockworld/easy/2".parse().unwrap()).unwrap();
-    let mut world = problem.open(Joining::Comma);
+    let mut world = problem.open(GoalSeparator::Comma);
     let first = world.reset().unwrap();
     assert_eq!(
         first.shown["goal"],
@@ -98,14 +98,14 @@ fn the_examples_of_the_prompts_are_played_in_these_problems() {
         ("tyreworld/easy/900003", include_str!("../../../prompt/examples/tyreworld-2.txt")),
     ] {
         let problem = generate(&task.parse().unwrap()).unwrap();
-        let goal = problem.game.goal_text(Joining::Comma);
+        let goal = problem.game.goal_text(GoalSeparator::Comma);
         let mut world = World::new(problem.game);
-        let mut told = format!("{}\nYour task is to: {}\n", world.begin().trim_end(), goal.trim_end());
+        let mut told = format!("{}\nYour task is to: {}\n", world.restart().trim_end(), goal.trim_end());
         for line in text.lines().filter_map(|line| line.strip_prefix("> ")) {
             let answer = if line.starts_with("think:") { "OK." } else { world.play(line).observation };
             told.extend(["> ", line, "\n", answer.trim_end(), "\n"]);
         }
         assert_eq!(text.trim_end(), told.trim_end(), "{task}");
-        assert!(world.won(), "{task}");
+        assert!(world.is_won(), "{task}");
     }
 }

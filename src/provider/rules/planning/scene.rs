@@ -1,6 +1,6 @@
 //! From the words of a planning problem back to its facts, for the four domains whose words the actor knows.
 
-use crate::env::pddl::{Domain, Game, Source};
+use crate::env::pddl::{Domain, Game, ProblemSource};
 use regex::Regex;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -131,9 +131,9 @@ pub(super) fn game(domain: Domain, observation: &str, goal: &str) -> Option<Arc<
         let _ = write!(text, " {object} - {kind}");
     }
     let _ = write!(text, ") (:init {}) (:goal (and {})))", init.join(" "), wanted.join(" "));
-    Game::load(&Source {
+    Game::load(&ProblemSource {
         domain_label: "known rules",
-        domain: domain.text().as_bytes(),
+        domain: domain.pddl_text().as_bytes(),
         problem_label: "what was seen",
         problem: text.as_bytes(),
     })

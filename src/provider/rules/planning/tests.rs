@@ -2,7 +2,7 @@
 
 use crate::domain::{MessageRole, Prompt, Segment, SegmentLabel, SegmentOrigin};
 use crate::env::Environment;
-use crate::env::pddl::{Domain, Joining, generate};
+use crate::env::pddl::{Domain, GoalSeparator, generate};
 use std::sync::Arc;
 
 fn segment(label: SegmentLabel, text: String) -> Segment {
@@ -11,7 +11,7 @@ fn segment(label: SegmentLabel, text: String) -> Segment {
 
 /// Plays a problem with the actor; whether it was won, and in how many steps.
 fn play(task: &str, lessons: &[&str], most: usize) -> (bool, usize) {
-    let mut world = generate(&task.parse().unwrap()).unwrap().open(Joining::Comma);
+    let mut world = generate(&task.parse().unwrap()).unwrap().open(GoalSeparator::Comma);
     let first = world.reset().unwrap();
     let goal = first.shown["goal"].as_str().unwrap().to_owned();
     let mut segments: Vec<Segment> =

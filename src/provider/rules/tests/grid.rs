@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 /// Plays a level from its text alone; the steps with their answers, and whether it was won.
 fn play(level: &Level, seed: u64, lessons: &[&str], cap: u32) -> (Vec<(String, String)>, bool) {
-    let mut world = World::new(Arc::new(level.start(seed).unwrap()));
-    let first = world.begin();
+    let mut world = World::new(Arc::new(level.generate(seed).unwrap()));
+    let first = world.restart();
     let task = format!("{first}\nYour task is to: {}", world.start().goal);
     let mut steps: Vec<(String, String)> = Vec::new();
     for step in 1..=cap {
@@ -18,7 +18,7 @@ fn play(level: &Level, seed: u64, lessons: &[&str], cap: u32) -> (Vec<(String, S
             super::answer(&prompt(lessons, &task, &told), request_seed(seed, 1, step, ModelRole::Actor, 0));
         let seen = if line.starts_with("think:") { "OK.".to_owned() } else { world.play(&line).observation };
         steps.push((line, seen));
-        if world.done() {
+        if world.is_done() {
             return (steps, true);
         }
     }
@@ -27,7 +27,7 @@ fn play(level: &Level, seed: u64, lessons: &[&str], cap: u32) -> (Vec<(String, S
 
 /// The seeds 0 to 9 of a level that are won within AgentBoard's fifty turns.
 fn won(name: &str, lessons: &[&str]) -> usize {
-    let level = Level::of_name(name).unwrap();
+    let level = Level::from_name(name).unwrap();
     (0..10).filter(|seed| play(level, *seed, lessons, 50).1).count()
 }
 
@@ -50,7 +50,7 @@ fn simple_levels_are_won_and_hard_ones_sometimes() {
 
 #[test]
 fn a_beginner_says_pick_up_until_told_or_refused_often() {
-    let level = Level::of_name("PickupLoc").unwrap();
+    let level = Level::from_name("PickupLoc").unwrap();
     let said = |lessons: &[&str]| -> Vec<usize> {
         let refused = |(line, _): &&(String, String)| line.starts_with("pick up ");
         (0..10).map(|seed| play(level, seed, lessons, 50).0.iter().filter(refused).count()).collect()
@@ -63,7 +63,7 @@ fn a_beginner_says_pick_up_until_told_or_refused_often() {
 
 #[test]
 fn the_same_prompt_has_the_same_answer_and_no_thought_asks_for_the_list() {
-    let level = Level::of_name("BossLevel").unwrap();
+    let level = Level::from_name("BossLevel").unwrap();
     for seed in 0..3 {
         let (steps, _) = play(level, seed, &[], 30);
         assert_eq!(play(level, seed, &[], 30).0, steps);

@@ -7,7 +7,7 @@ use crate::domain::{ModelRole, Prompt, SegmentLabel};
 use crate::engine::request_seed;
 use crate::env::Environment;
 use crate::env::babyai::{Level, World};
-use crate::env::pddl::{Domain, Joining, generate};
+use crate::env::pddl::{Domain, GoalSeparator, generate};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ fn the_rates_are_the_ones_of_the_tables() {
 fn grid(seed: u64) -> Box<dyn Environment> {
     let levels: Vec<&Level> = Level::all().iter().filter(|level| level.in_test_split).collect();
     let level = levels[usize::try_from(seed).unwrap() % levels.len()];
-    Box::new(World::new(Arc::new(level.start(seed).unwrap())))
+    Box::new(World::new(Arc::new(level.generate(seed).unwrap())))
 }
 
 /// A problem of the tuning seeds.
 fn problem(seed: u64) -> Box<dyn Environment> {
     let domain = Domain::ALL[usize::try_from(seed).unwrap() % Domain::ALL.len()];
     let id = format!("{}/{seed}", domain.word()).parse().unwrap();
-    Box::new(generate(&id).unwrap().open(Joining::Comma))
+    Box::new(generate(&id).unwrap().open(GoalSeparator::Comma))
 }
 
 struct Played {

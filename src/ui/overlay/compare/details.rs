@@ -4,7 +4,7 @@ use super::super::prompt::words;
 use super::super::window::{Line, paragraph};
 use super::rows::{Shape, fitted};
 use crate::text::{one_line, truncate, wrap_at_most};
-use crate::timeline::compare::{Before, Comparison, Kind, Reason, Saying};
+use crate::timeline::compare::{Comparison, ComparisonEntry, PriorDifferences, Reason, RowKind};
 use crate::ui::compare::Shared;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
@@ -37,10 +37,11 @@ pub(super) fn lower(found: &Comparison, row: usize, shape: Shape, glyphs: &Glyph
 /// The chosen row, and at the first difference what preceded it; each text in at most so many lines.
 fn brief(found: &Comparison, row: usize, shape: Shape, glyphs: &Glyphs, most: usize) -> Vec<Line> {
     let mut lines = Vec::new();
-    if found.first == Some(row) {
+    if found.first_difference == Some(row) {
         lines.extend(reasons(found, shape));
-        let sayings = found.before.as_ref().map(Before::sayings).unwrap_or_default();
-        let (did, rest): (Vec<_>, Vec<_>) = found.turning(row).into_iter().partition(|s| s.name == "did");
+        let sayings = found.prior.as_ref().map(PriorDifferences::entries).unwrap_or_default();
+        let (did, rest): (Vec<_>, Vec<_>) =
+            found.decision_entries(row).into_iter().partition(|s| s.name == "did");
         // What was done, then what may have brought it about: where there is little room, that is what counts.
         for said in did.iter().chain(&sayings).chain(&rest) {
             lines.extend(side_by_side(said, shape, most, glyphs));
@@ -57,7 +58,7 @@ fn brief(found: &Comparison, row: usize, shape: Shape, glyphs: &Glyphs, most: us
 pub(super) fn all(
     found: &Comparison,
     row: usize,
-    before: Option<&Result<Shared<Before>, String>>,
+    before: Option<&Result<Shared<PriorDifferences>, String>>,
     shape: Shape,
     glyphs: &Glyphs,
 ) -> Vec<Line> {
@@ -65,19 +66,19 @@ pub(super) fn all(
     let heading = |words: &str| vec![(Role::Title, words.to_owned())];
     let mut lines = Vec::new();
     let mut about = "";
-    for said in &found.runs() {
-        if std::mem::replace(&mut about, said.about) != said.about {
-            lines.push(heading(said.about));
+    for said in &found.run_entries() {
+        if std::mem::replace(&mut about, said.topic) != said.topic {
+            lines.push(heading(said.topic));
         }
         lines.extend(side_by_side(said, shape, ALL, glyphs));
     }
     if !lines.is_empty() {
         lines.push(Line::new());
     }
-    if found.first == Some(row) {
+    if found.first_difference == Some(row) {
         lines.extend(reasons(found, shape));
     }
-    for said in found.turning(row) {
+    for said in found.decision_entries(row) {
         lines.extend(side_by_side(&said, shape, ALL, glyphs));
     }
     lines.push(Line::new());
@@ -86,7 +87,7 @@ pub(super) fn all(
         Some(Err(why)) => lines.extend(paragraph((Role::Bad, ""), Role::Bad, why, columns)),
         Some(Ok(before)) => {
             let before = &*before.0;
-            let sayings = before.sayings();
+            let sayings = before.entries();
             lines.push(heading(if sayings.is_empty() {
                 "Nothing that preceded it differs"
             } else {
@@ -94,8 +95,8 @@ pub(super) fn all(
             }));
             let mut about = "";
             for said in &sayings {
-                if std::mem::replace(&mut about, said.about) != said.about {
-                    lines.push(vec![(Role::Dim, said.about.to_owned())]);
+                if std::mem::replace(&mut about, said.topic) != said.topic {
+                    lines.push(vec![(Role::Dim, said.topic.to_owned())]);
                 }
                 lines.extend(side_by_side(said, shape, ALL, glyphs));
             }
@@ -109,7 +110,7 @@ pub(super) fn all(
     }
     lines.push(Line::new());
     lines.push(heading("What they came to"));
-    for said in found.results() {
+    for said in found.outcome_entries() {
         lines.extend(side_by_side(&said, shape, ALL, glyphs));
     }
     lines
@@ -118,10 +119,11 @@ pub(super) fn all(
 /// The row as text, to be copied.
 pub(super) fn text(found: &Comparison, row: usize) -> String {
     let side = |text: Option<&String>| text.cloned().unwrap_or_default();
-    let each = found.turning(row).into_iter();
-    let lines: Vec<String> =
-        each.map(|s| format!("{}\n- {}\n+ {}\n", s.name, side(s.a.as_ref()), side(s.b.as_ref()))).collect();
-    format!("{} | {}\n{}", found.a.name, found.b.name, lines.concat())
+    let each = found.decision_entries(row).into_iter();
+    let lines: Vec<String> = each
+        .map(|s| format!("{}\n- {}\n+ {}\n", s.name, side(s.left.as_ref()), side(s.right.as_ref())))
+        .collect();
+    format!("{} | {}\n{}", found.left.name, found.right.name, lines.concat())
 }
 
 fn columns(shape: Shape) -> u16 {
@@ -130,30 +132,30 @@ fn columns(shape: Shape) -> u16 {
 }
 
 fn reasons(found: &Comparison, shape: Shape) -> Vec<Line> {
-    let words: Vec<&str> = found.reasons().into_iter().map(Reason::words).collect();
+    let words: Vec<&str> = found.reasons().into_iter().map(Reason::description).collect();
     let words = format!("first difference: {}", words.join("; "));
     paragraph((Role::Warn, ""), Role::Warn, &words, columns(shape))
 }
 
 /// What the sides of a row did and saw. A side without a step in it has nothing here.
-fn sides(found: &Comparison, row: usize) -> Vec<Saying> {
+fn sides(found: &Comparison, row: usize) -> Vec<ComparisonEntry> {
     let Some(at) = found.rows.get(row) else { return Vec::new() };
-    let mut all = found.turning(row);
+    let mut all = found.decision_entries(row);
     all.retain(|s| s.name != "turn");
     for said in &mut all {
         match at.kind() {
-            Kind::OnlyA => said.b = None,
-            Kind::OnlyB => said.a = None,
-            Kind::Same | Kind::Changed => {}
+            RowKind::OnlyLeft => said.right = None,
+            RowKind::OnlyRight => said.left = None,
+            RowKind::Same | RowKind::Changed => {}
         }
     }
-    all.retain(|s| s.a.is_some() || s.b.is_some());
+    all.retain(|s| s.left.is_some() || s.right.is_some());
     all
 }
 
 /// Two texts beside each other under their name, or one below the other.
-fn side_by_side(said: &Saying, shape: Shape, most: usize, glyphs: &Glyphs) -> Vec<Line> {
-    let same = said.a == said.b;
+fn side_by_side(said: &ComparisonEntry, shape: Shape, most: usize, glyphs: &Glyphs) -> Vec<Line> {
+    let same = said.left == said.right;
     let (left, right) = if same { (Role::Text, Role::Text) } else { (Role::Removed, Role::Added) };
     let wrapped = |text: &Option<String>, room: usize| match text {
         None => vec![String::new()],
@@ -167,7 +169,7 @@ fn side_by_side(said: &Saying, shape: Shape, most: usize, glyphs: &Glyphs) -> Ve
     };
     if !shape.two {
         let mut lines = Vec::new();
-        let sides = [("- ", left, &said.a), ("+ ", right, &said.b)];
+        let sides = [("- ", left, &said.left), ("+ ", right, &said.right)];
         let sides = if same { &sides[..1] } else { &sides[..] };
         for (mark, role, text) in sides.iter().filter(|s| s.2.is_some()) {
             let mark = if same { "  " } else { mark };
@@ -180,7 +182,7 @@ fn side_by_side(said: &Saying, shape: Shape, most: usize, glyphs: &Glyphs) -> Ve
         return lines;
     }
     let room = shape.side.saturating_sub(NAME);
-    let (a, b) = (wrapped(&said.a, room), wrapped(&said.b, shape.side));
+    let (a, b) = (wrapped(&said.left, room), wrapped(&said.right, shape.side));
     let joint = " | ".replace('|', glyphs.joints[1 | 4]);
     (0..a.len().max(b.len()))
         .map(|place| {

@@ -2,7 +2,9 @@
 
 use super::super::window::{Line, Scroll};
 use crate::text::{truncate, width};
-use crate::timeline::compare::{Comparison, Differing, Kind, Outcome, Part, Row, Side, said, standing};
+use crate::timeline::compare::{
+    Comparison, Difference, Outcome, Row, RowKind, Side, StepPart, action_or_thought, pending_label,
+};
 use crate::ui::canvas::Canvas;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
@@ -57,12 +59,12 @@ impl Rows {
 
     /// Lists only what differs, or all; the chosen row stays, or the next one is chosen.
     pub(super) fn toggle(&mut self, found: &Comparison, chosen: usize) -> usize {
-        if found.first.is_none() {
+        if found.first_difference.is_none() {
             return chosen;
         }
         self.only = !self.only;
         *self.made.borrow_mut() = None;
-        if !self.only || found.rows[chosen].kind() != Kind::Same {
+        if !self.only || found.rows[chosen].kind() != RowKind::Same {
             return chosen;
         }
         found.next_difference(chosen, false).or_else(|| found.next_difference(chosen, true)).unwrap_or(chosen)
@@ -75,7 +77,7 @@ impl Rows {
 
     /// The row so many listed rows further on.
     pub(super) fn walk(&self, found: &Comparison, chosen: usize, by: isize) -> usize {
-        let listed = |at: &usize| !self.only || found.rows[*at].kind() != Kind::Same;
+        let listed = |at: &usize| !self.only || found.rows[*at].kind() != RowKind::Same;
         let far = by.unsigned_abs();
         let step = |to: Option<usize>| to.unwrap_or(chosen);
         if by >= 0 {
@@ -111,10 +113,10 @@ impl Rows {
         for (at, row) in found.rows.iter().enumerate() {
             let at = at as u32;
             match row.kind() {
-                Kind::Same if self.only => {}
-                Kind::Changed if !two => lines.extend([(at, Half::Left), (at, Half::Right)]),
-                Kind::OnlyA if !two => lines.push((at, Half::Left)),
-                Kind::OnlyB if !two => lines.push((at, Half::Right)),
+                RowKind::Same if self.only => {}
+                RowKind::Changed if !two => lines.extend([(at, Half::Left), (at, Half::Right)]),
+                RowKind::OnlyLeft if !two => lines.push((at, Half::Left)),
+                RowKind::OnlyRight if !two => lines.push((at, Half::Right)),
                 _ => lines.push((at, Half::Both)),
             }
         }
@@ -163,8 +165,8 @@ pub(super) fn heads(found: &Comparison, shape: Shape, glyphs: &Glyphs) -> Vec<Li
     let told = |side: &Side, o: &Outcome| {
         format!("{}: {}, {} steps, {:.2}", side.name, o.verdict(), o.steps, o.progress)
     };
-    let a = told(&found.a, &found.outcomes.0);
-    let b = told(&found.b, &found.outcomes.1);
+    let a = told(&found.left, &found.outcomes.0);
+    let b = told(&found.right, &found.outcomes.1);
     let mut lines = if shape.two {
         vec![vec![
             (Role::Removed, fitted(&a, shape.side, glyphs)),
@@ -184,13 +186,16 @@ pub(super) fn heads(found: &Comparison, shape: Shape, glyphs: &Glyphs) -> Vec<Li
 /// What of the runs differs, in a line each for before the first turn and for on the way; `Enter` tells it in full.
 fn runs(found: &Comparison, shape: Shape, glyphs: &Glyphs) -> Vec<Line> {
     let columns = if shape.two { shape.side * 2 + 3 } else { shape.side + 2 };
-    let line = |head: &str, list: &[Differing]| {
+    let line = |head: &str, list: &[Difference]| {
         let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
-        let each = list.iter().map(|d| format!("{} {} | {}", d.name, side(&d.a), side(&d.b)));
+        let each = list.iter().map(|d| format!("{} {} | {}", d.name, side(&d.left), side(&d.right)));
         let words = format!("{head}: {}", each.collect::<Vec<_>>().join("; "));
         vec![(Role::Warn, truncate(&words, columns, glyphs.more))]
     };
-    let both = [("before the first turn", &found.beforehand), ("changed on the way", &found.meanwhile)];
+    let both = [
+        ("before the first turn", &found.initial_differences),
+        ("changed on the way", &found.later_differences),
+    ];
     both.into_iter().filter(|(_, list)| !list.is_empty()).map(|(head, list)| line(head, list)).collect()
 }
 
@@ -203,16 +208,16 @@ pub(super) fn fitted(text: &str, columns: usize, glyphs: &Glyphs) -> String {
 
 fn line(found: &Comparison, at: usize, half: Half, chosen: bool, shape: Shape, glyphs: &Glyphs) -> Line {
     let Some(row) = found.rows.get(at) else { return Line::new() };
-    let first = found.first == Some(at);
+    let first = found.first_difference == Some(at);
     let kind = row.kind();
     let role = |side: Role| match kind {
         _ if chosen => Role::Chosen,
-        Kind::Same => Role::Dim,
-        Kind::Changed => Role::Text,
+        RowKind::Same => Role::Dim,
+        RowKind::Changed => Role::Text,
         _ => side,
     };
     let cell = |side: &Side, number: Option<u32>| number.map_or_else(String::new, |n| told(side, n, row));
-    let (a, b) = (cell(&found.a, row.a), cell(&found.b, row.b));
+    let (a, b) = (cell(&found.left, row.left), cell(&found.right, row.right));
     if !shape.two {
         let mark = if first { glyphs.proposal } else { " " };
         let (sign, role, text) = match half {
@@ -220,15 +225,16 @@ fn line(found: &Comparison, at: usize, half: Half, chosen: bool, shape: Shape, g
             Half::Left => ("-", role(Role::Removed), a),
             Half::Right => ("+", role(Role::Added), b),
         };
-        let marked = if first && (half == Half::Left || kind == Kind::OnlyB) { Role::Warn } else { role };
+        let marked =
+            if first && (half == Half::Left || kind == RowKind::OnlyRight) { Role::Warn } else { role };
         return vec![(marked, format!("{sign} ")), (role, truncate(&text, shape.side, glyphs.more))];
     }
     let sign = match kind {
         _ if first => glyphs.proposal,
-        Kind::Same => " ",
-        Kind::Changed => "~",
-        Kind::OnlyA => "<",
-        Kind::OnlyB => ">",
+        RowKind::Same => " ",
+        RowKind::Changed => "~",
+        RowKind::OnlyLeft => "<",
+        RowKind::OnlyRight => ">",
     };
     let mark = match () {
         () if chosen => Role::Chosen,
@@ -245,17 +251,17 @@ fn line(found: &Comparison, at: usize, half: Half, chosen: bool, shape: Shape, g
 /// A step in one line: what was done, and what of it differs where that is not to be seen.
 fn told(side: &Side, number: u32, row: &Row) -> String {
     let Some(step) = side.episode.step(number) else { return "  0   the first observation".to_owned() };
-    let done = said(step);
+    let done = action_or_thought(step);
     let text = match done.strip_prefix("think:") {
         Some(thought) => format!("{number:>3} think {}", thought.trim()),
         None if done.is_empty() => format!("{number:>3} >"),
         None => format!("{number:>3} > {done}"),
     };
-    if let Some(stands) = standing(step) {
+    if let Some(stands) = pending_label(step) {
         return format!("{text} ({stands})");
     }
-    let hidden: Vec<&str> = row.parts.iter().filter(|p| *p != Part::Action).map(Part::name).collect();
-    if hidden.is_empty() || row.parts.has(Part::Action) {
+    let hidden: Vec<&str> = row.parts.iter().filter(|p| *p != StepPart::Action).map(StepPart::name).collect();
+    if hidden.is_empty() || row.parts.contains(StepPart::Action) {
         return text;
     }
     format!("{text}  ({})", hidden.join(", "))

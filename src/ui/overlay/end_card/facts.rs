@@ -3,8 +3,8 @@
 use super::super::window::{Line, paragraph};
 use crate::domain::{EndReason, EpisodeSummary, Step, TokenCounts};
 use crate::engine::Episode;
-use crate::report::counted;
-use crate::symbolic::{Goal, Rung, Treatment};
+use crate::report::pluralize;
+use crate::symbolic::{Goal, Subgoal, Treatment};
 use crate::ui::context::Context;
 use crate::ui::theme::Role;
 use std::collections::{BTreeMap, HashMap};
@@ -15,7 +15,7 @@ const NAMED: usize = 8;
 
 /// Why an episode ended, as a sentence.
 fn why(outcome: &EpisodeSummary, limit: u32) -> String {
-    let (why, turns) = (outcome.reason.describe(), counted(u64::from(outcome.steps), "turn"));
+    let (why, turns) = (outcome.reason.describe(), pluralize(u64::from(outcome.steps), "turn"));
     let how = if outcome.won { "Won" } else { "Not won" };
     match outcome.reason {
         EndReason::Won => format!("Won: the goal was reached in {turns}."),
@@ -38,7 +38,7 @@ fn numbers(all: &[u32]) -> String {
 
 /// The first rung of the ladder to the goal that was not reached.
 fn missing(episode: &Episode) -> Option<String> {
-    let goal = Goal::read(&episode.task.goal)?;
+    let goal = Goal::parse(&episode.task.goal)?;
     let last = episode.note_tallies.get("subgoal").and_then(|t| t.last.parts.get("reached"));
     let reached: usize = last.and_then(|n| n.parse().ok()).unwrap_or(0);
     // Progress that no detector explains says that this ladder is not the world's.
@@ -46,10 +46,10 @@ fn missing(episode: &Episode) -> Option<String> {
         return None;
     }
     let object = goal.object();
-    let words = match goal.ladder().get(reached)? {
-        Rung::Seen => format!("no {object} was found"),
-        Rung::Taken => format!("the {object} was not taken"),
-        Rung::Treated(how) => {
+    let words = match goal.subgoals().get(reached)? {
+        Subgoal::Seen => format!("no {object} was found"),
+        Subgoal::Taken => format!("the {object} was not taken"),
+        Subgoal::Treated(how) => {
             let done = match how {
                 Treatment::Heat => "heated",
                 Treatment::Cool => "cooled",
@@ -57,11 +57,11 @@ fn missing(episode: &Episode) -> Option<String> {
             };
             format!("the {object} was not {done} ({})", how.appliance())
         }
-        Rung::Placed => {
+        Subgoal::Placed => {
             format!("the {object} was not put where it belongs ({})", goal.target().unwrap_or("?"))
         }
-        Rung::LampSeen => format!("no {} was found", goal.lamp().unwrap_or("lamp")),
-        Rung::LampUsed => format!("the {} was not used", goal.lamp().unwrap_or("lamp")),
+        Subgoal::LampSeen => format!("no {} was found", goal.lamp().unwrap_or("lamp")),
+        Subgoal::LampUsed => format!("the {} was not used", goal.lamp().unwrap_or("lamp")),
     };
     Some(words)
 }
@@ -157,10 +157,10 @@ pub(super) fn facts(
         Role::Dim,
         &format!(
             "{}, {} tokens{}, {}{hand}",
-            counted(u64::from(outcome.calls), "call"),
+            pluralize(u64::from(outcome.calls), "call"),
             outcome.tokens,
             apart(&outcome.stats.token_counts),
-            counted(u64::from(outcome.moves), "move")
+            pluralize(u64::from(outcome.moves), "move")
         ),
     );
     let spent = &look.moment.head.usage;

@@ -39,7 +39,7 @@ pub(super) fn unread(look: &Context<'_>, here: Seq) -> Seq {
     let shown = look.shown();
     let answered = shown.episode.as_deref().and_then(|e| e.step(e.answered_steps()));
     let Some(step) = answered.filter(|s| shown.last_pool_use > s.answered_seq) else { return here };
-    let events = look.store.timeline().between(step.answered_seq, here);
+    let events = look.store.timeline().events_between(step.answered_seq, here);
     let uses = |event: &Event| matches!(event, Event::PromptSent { .. } | Event::ActionTaken { .. });
     events.iter().find(|e| uses(&e.event)).map_or(here, |e| before(look, e.seq))
 }

@@ -9,7 +9,7 @@ use super::{Change, at};
 use crate::domain::{ModelRole, RunSpec, SamplingParam, ShownAs, ThoughtDisposition, sampling_param};
 use crate::driver::Accepted;
 use crate::engine::{Command, State};
-use crate::method::{NAMES, PaperOrCode, SETTINGS, defaults, follow, switched};
+use crate::method::{METHOD_NAMES, PaperOrCode, SETTINGS, defaults, derive_generation, switch_model};
 use crate::text::{one_line, truncate};
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
@@ -67,7 +67,7 @@ impl Value {
             Change::Sampling(asked) => Some(named::knobs(run, *asked)),
             _ => None,
         };
-        let methods: &[&str] = if change == Change::Method { NAMES } else { &[] };
+        let methods: &[&str] = if change == Change::Method { METHOD_NAMES } else { &[] };
         let field = match &change {
             Change::Thought | Change::Observation => Field::lines(&was),
             _ => Field::replaceable(&was),
@@ -271,11 +271,11 @@ impl Value {
             }
             Change::Reject => self.told("rejected", vec![Command::Reject(line)]),
             Change::Actor => {
-                let spec = switched(&spec(shown)?, ModelRole::Actor, &line);
+                let spec = switch_model(&spec(shown)?, ModelRole::Actor, &line);
                 self.told(&format!("actor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
             Change::Mentor => {
-                let spec = switched(&spec(shown)?, ModelRole::Mentor, &line);
+                let spec = switch_model(&spec(shown)?, ModelRole::Mentor, &line);
                 self.told(&format!("mentor {line}"), vec![Command::ChangeRun(Box::new(spec))])
             }
             _ => return Err("there is nothing to be typed here".to_owned()),
@@ -351,7 +351,7 @@ fn with_method(spec: RunSpec, method: &str) -> RunSpec {
     });
     let old: Vec<_> = old.collect();
     settings.0.extend(old);
-    follow(&spec.mentor, &mut settings);
+    derive_generation(&spec.mentor, &mut settings);
     RunSpec { method: method.to_owned(), settings, loop_detector, ..spec }
 }
 

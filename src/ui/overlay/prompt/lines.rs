@@ -2,7 +2,7 @@
 
 use crate::domain::{MessageRole, Prompt, PromptRecord, Purpose, SegmentLabel, SegmentOrigin};
 use crate::engine::{Effect, State};
-use crate::method::plan_line;
+use crate::method::current_plan_line;
 use crate::prompt::render;
 use crate::text::truncate;
 use crate::ui::overlay::preview::FROM_PLAN;
@@ -111,8 +111,8 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
     let words = format!("about {} tokens: {}", counted(record.tokens), parts.join(", "));
     let mut lines = paragraph((Role::Dim, ""), Role::Dim, &words, columns);
     if record.question.is_some_and(|q| q.purpose == Purpose::PlanActions) {
-        let turn =
-            plan_line(state).map_or_else(String::new, |(_, line)| format!(" This turn takes action {line}."));
+        let turn = current_plan_line(state)
+            .map_or_else(String::new, |(_, line)| format!(" This turn takes action {line}."));
         let words = format!("{FROM_PLAN}{turn} This is the prompt that asks for it:");
         lines.splice(0..0, paragraph((Role::Warn, ""), Role::Warn, &words, columns));
     }

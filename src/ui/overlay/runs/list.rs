@@ -5,7 +5,7 @@ use crate::domain::{EpisodeRole, EpisodeSummary, TokenCounts};
 use crate::engine::State;
 use crate::report::ByTask;
 use crate::report::metrics::wilson;
-use crate::symbolic::{cause_words, main_cause};
+use crate::symbolic::{cause_text, main_cause};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 use std::collections::{BTreeMap, HashMap};
@@ -115,7 +115,7 @@ pub(super) struct List {
 impl List {
     /// Goes through all ended episodes once.
     pub(super) fn of(state: &State, wanted: Wanted) -> Self {
-        let by_task = ByTask::of(state.ended_episodes.iter().map(AsRef::as_ref));
+        let by_task = ByTask::from_episodes(state.ended_episodes.iter().map(AsRef::as_ref));
         let mut list = Self { to_come: to_come(state), by_task, ..Self::default() };
         let mut places: Vec<(usize, &EpisodeSummary)> = Vec::new();
         for (place, past) in state.ended_episodes.iter().enumerate() {
@@ -141,7 +141,7 @@ impl List {
     /// Success and progress so far, and what is left, as one row.
     pub(super) fn sums(&self, state: &State, columns: u16, glyphs: &Glyphs) -> Line {
         let mut parts: Vec<(Role, String)> = Vec::new();
-        let ByTask { tasks, solved, assisted, progress, several } = self.by_task;
+        let ByTask { tasks, solved, assisted, progress, has_several_trials: several } = self.by_task;
         if let Some(share) = wilson(solved, tasks) {
             let sure = match columns {
                 76.. => format!(" ({:.0}-{:.0})", share.low * 100.0, share.high * 100.0),
@@ -244,7 +244,7 @@ fn grouped(places: &[(usize, &EpisodeSummary)]) -> Vec<Listed> {
     let mut causes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (place, past) in places {
         let words =
-            main_cause(&past.stats.mistakes).map_or_else(|| "no mistake was noted".to_owned(), cause_words);
+            main_cause(&past.stats.mistakes).map_or_else(|| "no mistake was noted".to_owned(), cause_text);
         causes.entry(words).or_default().push(*place);
     }
     let mut causes: Vec<_> = causes.into_iter().collect();

@@ -2,7 +2,7 @@
 
 use super::{Chooser, Part};
 use crate::domain::SettingOrigin;
-use crate::method::followed;
+use crate::method::derived_generation;
 use crate::ui::start::Variant;
 
 /// The setting that chooses a row of a paper's table, or settings of the configuration.
@@ -33,7 +33,7 @@ impl Chooser {
         let mine = self.changed.iter().any(|name| name == GENERATION);
         let Some(knob) = self.model.knobs.iter_mut().find(|k| k.name == GENERATION && !mine) else { return };
         // Here only a preset's value is called the paper's.
-        if let Some((value, origin)) = followed(&mentor, knob.origin, true) {
+        if let Some((value, origin)) = derived_generation(&mentor, knob.origin, true) {
             (knob.value, knob.origin) = (value.to_owned(), origin);
         }
     }

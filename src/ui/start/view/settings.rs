@@ -95,7 +95,7 @@ pub(super) fn about(chooser: &Chooser) -> Option<String> {
         Answers::Words(words) if words.len() <= 8 => words.join(", "),
         Answers::Words(words) => format!("one of {}", words.len()),
         Answers::Number(from, to) => match SETTINGS.iter().find(|s| s.name == knob.name) {
-            Some(spec) => spec.allowed(),
+            Some(spec) => spec.allowed_values(),
             None if *to == u64::MAX => format!("a whole number from {from} on"),
             None => format!("a whole number from {from} to {to}"),
         },

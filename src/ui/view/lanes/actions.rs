@@ -19,9 +19,9 @@ pub(super) fn rows(
     most: usize,
 ) -> Vec<Row> {
     let state = look.shown();
-    let lines = method::plan_lines(head(words));
+    let lines = method::numbered_plan_lines(head(words));
     let digits = lines.len().max(1).ilog10() as usize + 1;
-    let taken = method::plan_line(state).filter(|(id, _)| *id == &lesson.id).map(|(_, line)| line);
+    let taken = method::current_plan_line(state).filter(|(id, _)| *id == &lesson.id).map(|(_, line)| line);
     let place = taken.and_then(|line| lines.iter().position(|l| l.0 == Some(line)));
     // The action before the one that is taken is still to be seen, and what comes then.
     let shown = most.clamp(1, lines.len().max(1));

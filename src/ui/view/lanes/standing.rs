@@ -19,9 +19,9 @@ pub(super) fn words(state: &State, dot: &str) -> Vec<String> {
         }
         _ => return vec![trial],
     }
-    let difficulty = Difficulty::of(&episode.task);
-    let (k1, k2) = difficulty.depths_in(state);
-    let depth = match difficulty.depth(state, episode.trial) {
+    let difficulty = Difficulty::from_task(&episode.task);
+    let (k1, k2) = difficulty.trials_by_depth_in_run(state);
+    let depth = match difficulty.depth_for_trial(state, episode.trial) {
         Depth::Simple => "simple",
         Depth::InDepth => "in-depth",
     };

@@ -4,7 +4,7 @@
 //! sight is told in words beside it.
 
 use super::super::frame;
-use crate::env::babyai::{Pose, SIDE};
+use crate::env::babyai::{Pose, VIEW_SIDE};
 use crate::text::{fits, truncate, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
@@ -50,7 +50,7 @@ impl<'a> Grid<'a> {
                 i16::try_from(number).ok()
             };
             let dir = value.get("agent")?.get(2)?.as_u64()? as u8 & 3;
-            Some(Pose { x: number(0)?, y: number(1)?, dir })
+            Some(Pose { x: number(0)?, y: number(1)?, direction: dir })
         };
         let agent = pose(source)?;
         let clause = |part: &'a Value| Some((part.get("text")?.as_str()?, part.get("done")?.as_bool()?));
@@ -130,7 +130,7 @@ impl<'a> Grid<'a> {
     }
 
     fn standing(&self, look: &Context<'_>) -> String {
-        let way = ["right", "down", "left", "up"][usize::from(self.agent.dir & 3)];
+        let way = ["right", "down", "left", "up"][usize::from(self.agent.direction & 3)];
         let holding = self.holding.unwrap_or("nothing");
         format!("at {},{} looking {way} {} holding {holding}", self.agent.x, self.agent.y, look.glyphs.dot)
     }
@@ -175,7 +175,7 @@ impl<'a> Grid<'a> {
     fn seen_from_agent(&self, x: usize, y: usize) -> (isize, isize) {
         let (dx, dy) =
             (x.cast_signed() - isize::from(self.agent.x), y.cast_signed() - isize::from(self.agent.y));
-        match self.agent.dir & 3 {
+        match self.agent.direction & 3 {
             0 => (dx, dy),
             1 => (dy, -dx),
             2 => (-dx, -dy),
@@ -210,7 +210,7 @@ impl<'a> Grid<'a> {
         if self.seen_from_agent(x, y) == (0, 0) {
             let ascii = look.glyphs.more.is_ascii();
             let arrows = if ascii { [">", "v", "<", "^"] } else { ["▶", "▼", "◀", "▲"] };
-            return (Role::Focus, format!("{} ", arrows[usize::from(self.agent.dir & 3)]));
+            return (Role::Focus, format!("{} ", arrows[usize::from(self.agent.direction & 3)]));
         }
         let [kind, colour] = self.cell(x, y);
         let [ball, case, key, open, closed, locked] = shapes(look);
@@ -288,9 +288,9 @@ fn rows(value: &Value, height: usize) -> Vec<&[u8]> {
 fn sight(shown: &Value, agent: Pose, width: usize, height: usize) -> Vec<bool> {
     let mut sight = vec![false; width * height];
     let view = shown.get("view").and_then(Value::as_array);
-    for (row, bits) in view.into_iter().flatten().take(SIDE).enumerate() {
+    for (row, bits) in view.into_iter().flatten().take(VIEW_SIDE).enumerate() {
         let bits = bits.as_u64().unwrap_or(0);
-        for column in (0..SIDE).filter(|column| bits >> (SIDE - 1 - column) & 1 == 1) {
+        for column in (0..VIEW_SIDE).filter(|column| bits >> (VIEW_SIDE - 1 - column) & 1 == 1) {
             let (x, y) = agent.in_view(row, column);
             let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else { continue };
             if x < width && y < height {

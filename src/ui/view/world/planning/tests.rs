@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::env::Environment;
-use crate::env::pddl::{Joining, generate};
+use crate::env::pddl::{GoalSeparator, generate};
 use crate::ui::glyphs::{ASCII, UNICODE};
 use serde_json::json;
 
 /// The first picture of a generated problem after some actions.
 fn picture(task: &str, actions: &[&str], columns: u16) -> Vec<String> {
-    let mut world = generate(&task.parse().unwrap()).unwrap().open(Joining::Comma);
+    let mut world = generate(&task.parse().unwrap()).unwrap().open(GoalSeparator::Comma);
     let mut shown = world.reset().unwrap().shown;
     for action in actions {
         let turn = world.step(action).unwrap();

@@ -1,0 +1,54 @@
+//! Names that are alike, for whoever has mistyped one.
+
+/// The word most like this one, if one is alike at all.
+pub(super) fn most_similar<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    if word.chars().count() > 24 {
+        return None;
+    }
+    let near = known.iter().map(|k| (edit_distance(word, k), *k)).min();
+    near.filter(|(d, k)| *d <= 2.min(k.len() / 2)).map(|n| n.1)
+}
+
+/// Letters to change from one word to the other.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, c) in a.chars().enumerate() {
+        let mut corner = i;
+        let mut left = i + 1;
+        for (j, d) in b.iter().enumerate() {
+            let above = row.get(j + 1).copied().unwrap_or(0);
+            let here = (corner + usize::from(c != *d)).min(above + 1).min(left + 1);
+            corner = above;
+            if let Some(cell) = row.get_mut(j) {
+                *cell = left;
+            }
+            left = here;
+        }
+        if let Some(cell) = row.last_mut() {
+            *cell = left;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+/// Up to three names that are like this one, or have a whole word of it; the most alike first.
+pub(super) fn similar_names<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
+    const MAX_NAMES: usize = 3;
+    const MIN_CHARS: usize = 4;
+    if name.chars().count() > 40 {
+        return Vec::new();
+    }
+    let shares = |k: &str| {
+        let mut words = name.split('_').filter(|w| w.len() >= MIN_CHARS);
+        words.any(|word| k.split('_').any(|own| own == word))
+    };
+    let mut near: Vec<(usize, &str)> = known.iter().map(|k| (edit_distance(name, k), *k)).collect();
+    near.retain(|(d, k)| *d <= (k.len() / 3).max(1) || shares(k));
+    near.sort_unstable();
+    // Of one that is nearly it, the others are only noise.
+    if near.first().is_some_and(|n| n.0 <= 2) {
+        near.retain(|n| n.0 <= 2);
+    }
+    near.into_iter().take(MAX_NAMES).map(|(_, k)| k).collect()
+}

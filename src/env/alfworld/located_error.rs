@@ -1,0 +1,31 @@
+//! What is wrong with a game, before the file's name is known to it.
+
+use crate::env::EnvError;
+
+/// A place in a game file and what is wrong there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LocatedError {
+    pub(super) place: String,
+    pub(super) reason: String,
+}
+
+impl LocatedError {
+    pub(super) fn new(place: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { place: place.into(), reason: reason.into() }
+    }
+
+    /// The same with the file it is about.
+    pub(super) fn in_file(self, file: &str) -> EnvError {
+        EnvError::Broken { file: file.to_owned(), place: self.place, reason: self.reason }
+    }
+}
+
+/// A piece of hostile text, short enough for a message.
+pub(super) fn excerpt(text: &str) -> String {
+    const MAX_CHARS: usize = 60;
+    let mut short: String = text.chars().take(MAX_CHARS).collect();
+    if text.chars().nth(MAX_CHARS).is_some() {
+        short.push('…');
+    }
+    format!("{short:?}")
+}

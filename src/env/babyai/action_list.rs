@@ -1,0 +1,236 @@
+//! The list of available actions, in the original's order, and the message for each action that is refused in particular.
+//!
+//! Names and numbers are those of one observation. The numbers of things to take and to go to count only what has a way to
+//! it, so they can differ from the observation's.
+
+use super::observation::{Barrier, NameCounts, Observation, SeenCell};
+use super::path_planner::{Destination, Window};
+use super::primitive_actions::PrimitiveAction;
+use super::thing::{CellCode, DoorState, Kind, Pose, Thing};
+use std::fmt::Write as _;
+
+/// What an available action does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ActionPlan {
+    /// One low-level action.
+    Primitive(PrimitiveAction),
+    /// A walk, and then these.
+    Walk(Destination, &'static [PrimitiveAction]),
+    /// Nothing: the list is asked for.
+    ListActions,
+}
+
+/// The actions that are available after an observation.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ActionList {
+    text: String,
+    /// Where each name ends, and what it does.
+    entries: Vec<(u32, ActionPlan)>,
+}
+
+impl ActionList {
+    fn add(&mut self, plan: ActionPlan, write: impl FnOnce(&mut String)) {
+        write(&mut self.text);
+        self.entries.push((self.text.len() as u32, plan));
+    }
+
+    /// The names in order.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.entries.iter().map(|&(end, _)| end));
+        starts.zip(&self.entries).map(|(start, &(end, _))| &self.text[start as usize..end as usize])
+    }
+
+    /// What an action of this name does.
+    pub(super) fn find_plan(&self, name: &str) -> Option<ActionPlan> {
+        self.names().zip(&self.entries).find(|(own, _)| *own == name).map(|(_, &(_, plan))| plan)
+    }
+
+    /// Lists what is available.
+    pub(super) fn rebuild(
+        &mut self,
+        sight: &Observation,
+        window: &Window,
+        agent: Pose,
+        carried: Option<Thing>,
+    ) {
+        self.text.clear();
+        self.entries.clear();
+        let offers = self;
+        let words = |text: &'static str| move |out: &mut String| out.push_str(text);
+        offers.add(ActionPlan::Primitive(PrimitiveAction::Left), words("turn left"));
+        offers.add(ActionPlan::Primitive(PrimitiveAction::Right), words("turn right"));
+        if !is_barred(sight) {
+            offers.add(ActionPlan::Primitive(PrimitiveAction::Forward), words("move forward"));
+        }
+        let reachable = |spot: &&SeenCell| window.can_reach(Destination::Facing(spot.x, spot.y));
+        let numbered = |verb: &'static str, code: CellCode, number: u8| {
+            move |out: &mut String| {
+                out.push_str(verb);
+                code.write_name(out);
+                let _ = write!(out, " {number}");
+            }
+        };
+        if carried.is_none() {
+            let mut count = NameCounts::default();
+            for spot in sight.things().filter(|s| is_portable(s)).filter(reachable) {
+                let number = count.next(spot.code);
+                let plan = ActionPlan::Walk(Destination::Facing(spot.x, spot.y), &[PrimitiveAction::PickUp]);
+                offers.add(plan, numbered("pickup ", spot.code, number));
+            }
+        } else if !is_blocked(sight, agent) {
+            offers.add(ActionPlan::Primitive(PrimitiveAction::Drop), words("drop"));
+        }
+        let mut count = NameCounts::default();
+        for spot in sight.things().filter(|s| s.code.kind() == Some(Kind::Door)) {
+            let number = count.next(spot.code);
+            let (on, facing) = (Destination::On(spot.x, spot.y), Destination::Facing(spot.x, spot.y));
+            match door_passage(spot.code, carried) {
+                DoorPassage::Open if window.can_reach(on) => {
+                    offers.add(ActionPlan::Walk(on, &[]), numbered("go through ", spot.code, number));
+                }
+                DoorPassage::AfterToggle if window.can_reach(facing) => {
+                    let plan = ActionPlan::Walk(facing, &[PrimitiveAction::Toggle, PrimitiveAction::Forward]);
+                    offers.add(plan, numbered("toggle and go through ", spot.code, number));
+                    if window.is_at(facing) {
+                        offers.add(ActionPlan::Primitive(PrimitiveAction::Toggle), words("toggle"));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut count = NameCounts::default();
+        for spot in sight.things().filter(reachable) {
+            let number = count.next(spot.code);
+            let plan = ActionPlan::Walk(Destination::Facing(spot.x, spot.y), &[]);
+            offers.add(plan, numbered("go to ", spot.code, number));
+        }
+        offers.add(ActionPlan::ListActions, words("check available actions"));
+    }
+}
+
+/// The messages that are kept for particular actions, in the order in which they are recorded; of two for the same action
+/// the later one counts.
+pub(super) fn refusals(
+    sight: &Observation,
+    window: &Window,
+    agent: Pose,
+    carried: Option<Thing>,
+) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    if is_barred(sight) {
+        let why = "There is a barrier in front of you, you can't move forward.";
+        found.push(("move forward".to_owned(), why.to_owned()));
+    }
+    let mut no_way = |spots: &mut dyn Iterator<Item = &SeenCell>, verb: &str| {
+        let mut count = NameCounts::default();
+        for spot in spots {
+            if window.can_reach(Destination::Facing(spot.x, spot.y)) {
+                count.next(spot.code);
+            } else {
+                let action = format!("{verb} {} {}", spot.code.name(), count.last(spot.code) + 1);
+                let why = format!("You cannot {action}, as there is no path leading to it.");
+                found.push((action, why));
+            }
+        }
+    };
+    if carried.is_none() {
+        no_way(&mut sight.things().filter(|s| is_portable(s)), "pickup");
+    }
+    // Doors come between, but no message of theirs is for the same action.
+    no_way(&mut sight.things(), "go to");
+    match carried {
+        None => found.push(refusal("drop", "You cannot drop the object, as you are not carrying anything.")),
+        Some(_) if is_blocked(sight, agent) => {
+            let why = "You cannot drop the object, as there is already an object in front of you.";
+            found.push(refusal("drop", why));
+        }
+        Some(_) => {}
+    }
+    add_door_refusals(sight, window, carried, &mut found);
+    found
+}
+
+fn refusal(action: &str, why: &str) -> (String, String) {
+    (action.to_owned(), why.to_owned())
+}
+
+fn add_door_refusals(
+    sight: &Observation,
+    window: &Window,
+    carried: Option<Thing>,
+    found: &mut Vec<(String, String)>,
+) {
+    // The original prints its table of counts by mistake, in the order in which names were met.
+    let mut counts: Vec<(CellCode, u8)> = Vec::new();
+    for spot in sight.things().filter(|s| s.code.kind() == Some(Kind::Door)) {
+        let known = counts.iter().position(|(code, _)| *code == spot.code);
+        let at = known.unwrap_or_else(|| {
+            counts.push((spot.code, 0));
+            counts.len() - 1
+        });
+        counts[at].1 += 1;
+        let number = counts[at].1;
+        let name = spot.code.name();
+        let through = format!("go through {name} {number}");
+        let toggle = format!("toggle and {through}");
+        let (on, facing) = (Destination::On(spot.x, spot.y), Destination::Facing(spot.x, spot.y));
+        match door_passage(spot.code, carried) {
+            DoorPassage::Open if !window.can_reach(on) => {
+                let why = format!("You cannot {through}, as there is no path leading to it.");
+                found.push((through.clone(), why));
+            }
+            DoorPassage::AfterToggle if !window.can_reach(facing) => {
+                let counts: Vec<String> =
+                    counts.iter().map(|(code, count)| format!("'{}': {count}", code.name())).collect();
+                let why = format!(
+                    "You cannot toggle and go through {name} {{{}}}, as there is no path leading to it.",
+                    counts.join(", ")
+                );
+                found.push((toggle, why));
+            }
+            DoorPassage::NoKey => {
+                found.push((toggle.clone(), format!("You cannot {toggle}, as you are not carrying a key.")));
+            }
+            DoorPassage::WrongKey => {
+                let why = "as the color of the key you are carrying does not match the color of door.";
+                found.push((toggle.clone(), format!("You cannot {toggle}, {why}")));
+            }
+            DoorPassage::Open | DoorPassage::AfterToggle => {}
+        }
+        if spot.code.door_state() == DoorState::Closed {
+            let why = format!("You cannot {through}, as it is closed. You should toggle it first.");
+            found.push((through, why));
+        }
+    }
+}
+
+/// How a door can be passed with what is carried.
+enum DoorPassage {
+    Open,
+    AfterToggle,
+    NoKey,
+    WrongKey,
+}
+
+fn door_passage(code: CellCode, carried: Option<Thing>) -> DoorPassage {
+    match (code.door_state(), carried.filter(|thing| thing.kind == Kind::Key)) {
+        (DoorState::Open, _) => DoorPassage::Open,
+        (DoorState::Closed, _) => DoorPassage::AfterToggle,
+        (DoorState::Locked, None) => DoorPassage::NoKey,
+        (DoorState::Locked, Some(key)) if key.colour == code.colour() => DoorPassage::AfterToggle,
+        (DoorState::Locked, Some(_)) => DoorPassage::WrongKey,
+    }
+}
+
+fn is_portable(spot: &SeenCell) -> bool {
+    spot.code.kind() != Some(Kind::Door)
+}
+
+fn is_barred(sight: &Observation) -> bool {
+    sight.barrier.is_some_and(|Barrier { distance, .. }| distance <= 1)
+}
+
+fn is_blocked(sight: &Observation, agent: Pose) -> bool {
+    let front = agent.front();
+    sight.seen().iter().any(|spot| (spot.x, spot.y) == front && spot.code.blocks_dropping())
+}

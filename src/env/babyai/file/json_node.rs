@@ -1,0 +1,172 @@
+//! A JSON value with the way to it, for messages that say where something is wrong.
+
+use crate::env::EnvError;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// What is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LocatedError {
+    pub(super) place: String,
+    pub(super) reason: String,
+}
+
+impl LocatedError {
+    /// The same with the file it is about.
+    pub(super) fn in_file(self, file: &str) -> EnvError {
+        EnvError::Broken { file: file.to_owned(), place: self.place, reason: self.reason }
+    }
+}
+
+/// How one gets from a value to one inside it.
+#[derive(Clone, Copy)]
+enum PathStep<'v> {
+    Key(&'v str),
+    Index(usize),
+}
+
+/// A value and the way to it.
+#[derive(Clone, Copy)]
+pub(super) struct Node<'v> {
+    value: &'v Value,
+    /// The last steps of the way; a level is never deeper.
+    path: [Option<PathStep<'v>>; 8],
+    depth: usize,
+}
+
+impl<'v> Node<'v> {
+    pub(super) fn root(value: &'v Value) -> Self {
+        Self { value, path: [None; 8], depth: 0 }
+    }
+
+    fn child(&self, step: PathStep<'v>, value: &'v Value) -> Self {
+        let mut node = Self { value, ..*self };
+        if let Some(place) = node.path.get_mut(self.depth) {
+            *place = Some(step);
+        }
+        node.depth += 1;
+        node
+    }
+
+    fn path_text(&self) -> String {
+        let mut place = String::new();
+        for step in self.path.iter().flatten() {
+            match step {
+                PathStep::Key(key) if place.is_empty() => place.push_str(key),
+                PathStep::Key(key) => {
+                    place.push('.');
+                    place.push_str(key);
+                }
+                PathStep::Index(index) => {
+                    // Writing to a string cannot fail.
+                    let _ = write!(place, "[{index}]");
+                }
+            }
+        }
+        if place.is_empty() { "the file".to_owned() } else { place }
+    }
+
+    pub(super) fn error(&self, reason: &str) -> LocatedError {
+        LocatedError { place: self.path_text(), reason: reason.to_owned() }
+    }
+
+    fn type_error(&self, what: &str) -> LocatedError {
+        const MAX_CHARS: usize = 60;
+        let text = self.value.to_string();
+        let mut short: String = text.chars().take(MAX_CHARS).collect();
+        if text.chars().nth(MAX_CHARS).is_some() {
+            short.push('…');
+        }
+        self.error(&format!("{short} is no {what}"))
+    }
+
+    /// The value of a key; none where it is absent or null.
+    pub(super) fn optional(&self, key: &'v str) -> Option<Self> {
+        let value = self.value.get(key).filter(|value| !value.is_null())?;
+        Some(self.child(PathStep::Key(key), value))
+    }
+
+    pub(super) fn required(&self, key: &'v str) -> Result<Self, LocatedError> {
+        if !self.value.is_object() {
+            return Err(self.type_error("object"));
+        }
+        self.optional(key).ok_or_else(|| self.error(&format!("`{key}` is missing")))
+    }
+
+    pub(super) fn items(&self, most: usize) -> Result<Vec<Self>, LocatedError> {
+        let Value::Array(items) = self.value else { return Err(self.type_error("list")) };
+        if items.len() > most {
+            return Err(self.error(&format!("it has {} entries; at most {most} are read", items.len())));
+        }
+        Ok(items.iter().enumerate().map(|(index, value)| self.child(PathStep::Index(index), value)).collect())
+    }
+
+    pub(super) fn map_items<T>(
+        &self,
+        most: usize,
+        read: impl FnMut(&Self) -> Result<T, LocatedError>,
+    ) -> Result<Vec<T>, LocatedError> {
+        self.items(most)?.iter().map(read).collect()
+    }
+
+    pub(super) fn item(&self, index: usize) -> Result<Self, LocatedError> {
+        let value = self.value.get(index).ok_or_else(|| self.error(&format!("there is no entry {index}")))?;
+        Ok(self.child(PathStep::Index(index), value))
+    }
+
+    pub(super) fn pair(&self) -> Result<[Self; 2], LocatedError> {
+        self.items(2)?.try_into().map_err(|_| self.type_error("list of two"))
+    }
+
+    pub(super) fn triple(&self) -> Result<[Self; 3], LocatedError> {
+        self.items(3)?.try_into().map_err(|_| self.type_error("list of three"))
+    }
+
+    pub(super) fn number(&self, least: i64, most: i64) -> Result<i64, LocatedError> {
+        let number = self.value.as_i64().ok_or_else(|| self.type_error("whole number"))?;
+        if (least..=most).contains(&number) {
+            return Ok(number);
+        }
+        Err(self.error(&format!("{number} is not between {least} and {most}")))
+    }
+
+    pub(super) fn natural(&self) -> Result<u64, LocatedError> {
+        self.value.as_u64().ok_or_else(|| self.type_error("whole number of at most 64 bits, 0 or above"))
+    }
+
+    pub(super) fn text(&self, longest: usize) -> Result<&'v str, LocatedError> {
+        let text = self.value.as_str().ok_or_else(|| self.type_error("text"))?;
+        if text.len() > longest {
+            return Err(self.error(&format!("it has {} bytes; at most {longest} are read", text.len())));
+        }
+        Ok(text)
+    }
+
+    pub(super) fn parse_word<T>(
+        &self,
+        of: impl Fn(&str) -> Option<T>,
+        words: &str,
+    ) -> Result<T, LocatedError> {
+        of(self.text(64)?).ok_or_else(|| self.type_error(&format!("known word here: {words}")))
+    }
+
+    pub(super) fn boolean(&self) -> Result<bool, LocatedError> {
+        self.value.as_bool().ok_or_else(|| self.type_error("true or false"))
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        self.value.is_null()
+    }
+
+    pub(super) fn is_minus_one(&self) -> bool {
+        self.value.as_i64() == Some(-1)
+    }
+
+    pub(super) fn is_list(&self) -> bool {
+        self.value.is_array()
+    }
+
+    pub(super) fn is_word(&self, word: &str) -> bool {
+        self.value.as_str() == Some(word)
+    }
+}

@@ -1,0 +1,193 @@
+//! The state of the grid and its low-level actions.
+
+use super::level_start::LevelStart;
+use super::mission_check::{ActionFacts, MissionMemory, Verdict};
+use super::primitive_actions::PrimitiveAction;
+use super::thing::{Cell, CellCode, DoorState, Kind, Pose, Thing, ThingId, cell_at, encode_cell};
+use super::view::{GridView, Image};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// The state that low-level actions change. Cheap to copy: what rarely changes is shared.
+#[derive(Clone, Debug)]
+pub(super) struct GridState {
+    pub(super) cells: Arc<Vec<Cell>>,
+    pub(super) things: Arc<Vec<Thing>>,
+    pub(super) agent: Pose,
+    pub(super) carrying: Option<ThingId>,
+    /// Low-level actions so far.
+    pub(super) action_count: u32,
+    known_positions: Arc<Vec<Option<(i16, i16)>>>,
+    pub(super) mission_memory: MissionMemory,
+}
+
+impl GridState {
+    pub(super) fn new(start: &LevelStart) -> Self {
+        Self {
+            cells: Arc::clone(&start.cells),
+            things: Arc::clone(&start.things),
+            agent: start.agent,
+            carrying: start.carrying,
+            action_count: 0,
+            known_positions: Arc::clone(&start.known_positions),
+            mission_memory: MissionMemory::default(),
+        }
+    }
+
+    fn cell_at(&self, start: &LevelStart, (x, y): (i16, i16)) -> Cell {
+        cell_at(&self.cells, start.width, start.height, x, y)
+    }
+
+    fn set_cell(&mut self, start: &LevelStart, (x, y): (i16, i16), cell: Cell) {
+        let index = y as usize * start.width as usize + x as usize;
+        if let Some(old) = Arc::make_mut(&mut self.cells).get_mut(index) {
+            *old = cell;
+        }
+    }
+
+    fn thing(&self, id: ThingId) -> Option<Thing> {
+        self.things.get(usize::from(id.0)).copied()
+    }
+
+    /// What the agent sees.
+    pub(super) fn view(&self, start: &LevelStart) -> Image {
+        let scene =
+            GridView { cells: &self.cells, things: &self.things, width: start.width, height: start.height };
+        scene.view(self.agent, self.carrying)
+    }
+
+    /// What a cell shows.
+    pub(super) fn cell_code(&self, index: usize) -> CellCode {
+        encode_cell(&self.things, self.cells.get(index).copied().unwrap_or(Cell::Wall))
+    }
+
+    /// What the agent carries.
+    pub(super) fn carried_thing(&self) -> Option<Thing> {
+        self.carrying.and_then(|id| self.thing(id))
+    }
+
+    /// Does one low-level action and checks the mission.
+    pub(super) fn apply_action(&mut self, start: &LevelStart, action: PrimitiveAction) -> Verdict {
+        self.action_count += 1;
+        let front = self.agent.front();
+        let ahead = self.cell_at(start, front);
+        let held = self.carrying;
+        match action {
+            PrimitiveAction::Left => self.agent.direction = (self.agent.direction + 3) & 3,
+            PrimitiveAction::Right => self.agent.direction = (self.agent.direction + 1) & 3,
+            PrimitiveAction::Forward => {
+                let free = match ahead {
+                    Cell::Empty => true,
+                    Cell::Wall => false,
+                    Cell::Thing(id) => self
+                        .thing(id)
+                        .is_some_and(|t| t.kind == Kind::Door && t.door_state == DoorState::Open),
+                };
+                if free {
+                    (self.agent.x, self.agent.y) = front;
+                }
+            }
+            PrimitiveAction::PickUp => {
+                if let Cell::Thing(id) = ahead
+                    && self.carrying.is_none()
+                    && self.thing(id).is_some_and(|t| t.kind != Kind::Door)
+                {
+                    self.carrying = Some(id);
+                    self.set_cell(start, front, Cell::Empty);
+                }
+            }
+            PrimitiveAction::Drop => {
+                if let (Cell::Empty, Some(id)) = (ahead, held) {
+                    self.set_cell(start, front, Cell::Thing(id));
+                    self.carrying = None;
+                }
+                self.refresh_known_positions(start);
+            }
+            PrimitiveAction::Toggle => {
+                if let Cell::Thing(id) = ahead {
+                    self.toggle_thing(start, front, id);
+                }
+            }
+        }
+        self.check_mission(start, action, held.is_some() && self.carrying.is_none())
+    }
+
+    fn toggle_thing(&mut self, start: &LevelStart, front: (i16, i16), id: ThingId) {
+        let Some(thing) = self.thing(id) else { return };
+        if thing.kind == Kind::Box {
+            self.set_cell(start, front, thing.contents.map_or(Cell::Empty, Cell::Thing));
+            return;
+        }
+        if thing.kind != Kind::Door {
+            return;
+        }
+        let fits = || self.carried_thing().is_some_and(|t| t.kind == Kind::Key && t.colour == thing.colour);
+        let leaf = match thing.door_state {
+            DoorState::Open => DoorState::Closed,
+            DoorState::Closed => DoorState::Open,
+            DoorState::Locked if fits() => DoorState::Open,
+            DoorState::Locked => return,
+        };
+        if let Some(door) = Arc::make_mut(&mut self.things).get_mut(usize::from(id.0)) {
+            door.door_state = leaf;
+        }
+    }
+
+    /// Positions that missions know are found again only when something is laid down, or could not be.
+    fn refresh_known_positions(&mut self, start: &LevelStart) {
+        let marks = Arc::make_mut(&mut self.known_positions);
+        marks.fill(None);
+        for (index, cell) in self.cells.iter().enumerate() {
+            if let Cell::Thing(id) = cell
+                && let Some(mark) = marks.get_mut(usize::from(id.0))
+            {
+                let width = start.width as usize;
+                *mark = Some(((index % width) as i16, (index / width) as i16));
+            }
+        }
+    }
+
+    fn check_mission(&mut self, start: &LevelStart, action: PrimitiveAction, dropped: bool) -> Verdict {
+        let front = self.agent.front();
+        let before_it = match self.cell_at(start, front) {
+            Cell::Thing(id) => Some(id),
+            _ => None,
+        };
+        let door =
+            before_it.and_then(|id| self.thing(id)).filter(|t| t.kind == Kind::Door).map(|t| t.door_state);
+        let facts = ActionFacts {
+            action,
+            front,
+            thing_in_front: before_it,
+            door,
+            carrying: self.carrying,
+            has_dropped: dropped,
+            known_positions: &self.known_positions,
+        };
+        self.mission_memory.check_mission(&start.instruction, &facts)
+    }
+
+    /// The text that stands for the whole state: triples of all cells, the pose, what is carried.
+    pub(super) fn fingerprint(&self, start: &LevelStart) -> String {
+        let width = start.width as usize;
+        let mut text = String::with_capacity(self.cells.len() * 3 + 32);
+        let write = |text: &mut String, code: CellCode| {
+            let [kind, colour, state] = code.triple();
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{kind:x}{colour:x}{state:x}");
+        };
+        for index in 0..self.cells.len() {
+            if index > 0 && index % width == 0 {
+                text.push('\n');
+            }
+            write(&mut text, self.cell_code(index));
+        }
+        let Pose { x, y, direction: dir } = self.agent;
+        let _ = write!(text, "\n{x},{y},{dir}\n");
+        match self.carried_thing() {
+            Some(thing) => write(&mut text, CellCode::from_thing(thing)),
+            None => text.push('-'),
+        }
+        text
+    }
+}

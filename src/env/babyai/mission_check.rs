@@ -1,0 +1,139 @@
+//! The check of a mission after each low-level action, with what it remembers.
+//!
+//! Nothing latches: a mission that was done can be done again, as in the original.
+
+use super::mission::{Clause, ClauseAction, Description, Mission, MissionPart, SequenceOrder};
+use super::primitive_actions::PrimitiveAction;
+use super::thing::{DoorState, ThingId};
+
+/// What became of a mission with an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It goes on.
+    Continue,
+    /// It is done.
+    Success,
+    /// It can no longer be done.
+    Failure,
+}
+
+/// What a mission remembers between actions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct MissionMemory {
+    /// For each clause, what was carried when it was last checked.
+    carried: [Option<ThingId>; 4],
+    /// For each clause of a pair: it was done.
+    done: [bool; 4],
+    /// The half of a sequence that comes first is done.
+    is_first_half_done: bool,
+}
+
+/// What a check looks at: the world after an action.
+pub(super) struct ActionFacts<'a> {
+    pub(super) action: PrimitiveAction,
+    pub(super) front: (i16, i16),
+    /// The thing in front, and how it stands if it is a door.
+    pub(super) thing_in_front: Option<ThingId>,
+    pub(super) door: Option<DoorState>,
+    pub(super) carrying: Option<ThingId>,
+    /// A thing was laid down by this action.
+    pub(super) has_dropped: bool,
+    pub(super) known_positions: &'a [Option<(i16, i16)>],
+}
+
+impl ActionFacts<'_> {
+    /// Where what is described is known to lie.
+    fn known_places(&self, described: &Description) -> impl Iterator<Item = (i16, i16)> {
+        let mark = |id: &ThingId| self.known_positions.get(usize::from(id.0)).copied().flatten();
+        described.things.iter().filter_map(mark).chain(described.walls.iter().copied())
+    }
+}
+
+impl MissionMemory {
+    /// Which clauses the mission remembers as done, in the order in which they are named: for the world pane. A clause
+    /// that stands alone is done when the mission is.
+    pub(super) fn done_clauses(&self, mission: &Mission) -> Vec<bool> {
+        let part = |part: &MissionPart, at: usize, whole: bool| match part {
+            MissionPart::One(_) => vec![whole],
+            MissionPart::Both(..) => vec![whole || self.done[at], whole || self.done[at + 1]],
+        };
+        match mission {
+            Mission::Part(only) => part(only, 0, false),
+            Mission::Sequence { order, named_first: a, named_second: b, .. } => {
+                let mut done = part(a, 0, self.is_first_half_done && *order == SequenceOrder::Before);
+                done.extend(part(b, 2, self.is_first_half_done && *order == SequenceOrder::After));
+                done
+            }
+        }
+    }
+
+    /// Checks the mission after an action.
+    pub(super) fn check_mission(&mut self, mission: &Mission, facts: &ActionFacts) -> Verdict {
+        let (order, strict, a, b) = match mission {
+            Mission::Part(part) => return self.check_part(part, 0, facts),
+            Mission::Sequence { order, is_strict: strict, named_first: a, named_second: b } => {
+                (order, strict, a, b)
+            }
+        };
+        let (first, second) = match order {
+            SequenceOrder::Before => ((a, 0), (b, 2)),
+            SequenceOrder::After => ((b, 2), (a, 0)),
+        };
+        if !self.is_first_half_done {
+            match self.check_part(first.0, first.1, facts) {
+                // The second half is checked with this same action.
+                Verdict::Success => self.is_first_half_done = true,
+                Verdict::Failure => return Verdict::Failure,
+                Verdict::Continue => {
+                    let early = *strict && self.check_part(second.0, second.1, facts) == Verdict::Success;
+                    return if early { Verdict::Failure } else { Verdict::Continue };
+                }
+            }
+        }
+        self.check_part(second.0, second.1, facts)
+    }
+
+    fn check_part(&mut self, part: &MissionPart, at: usize, facts: &ActionFacts) -> Verdict {
+        match part {
+            MissionPart::One(clause) => self.check_clause(clause, at, facts),
+            MissionPart::Both(first, second) => {
+                for (clause, at) in [(first, at), (second, at + 1)] {
+                    // A failed half is not passed on: it is tried again.
+                    if !self.done[at] {
+                        self.done[at] = self.check_clause(clause, at, facts) == Verdict::Success;
+                    }
+                }
+                if self.done[at] && self.done[at + 1] { Verdict::Success } else { Verdict::Continue }
+            }
+        }
+    }
+
+    fn check_clause(&mut self, clause: &Clause, at: usize, facts: &ActionFacts) -> Verdict {
+        let carried = std::mem::replace(&mut self.carried[at], facts.carrying);
+        let (done, failed) = match &clause.action {
+            ClauseAction::GoTo(goal) => (facts.known_places(goal).any(|place| place == facts.front), false),
+            ClauseAction::Open(goal) if facts.action == PrimitiveAction::Toggle => {
+                let open = facts.door == Some(DoorState::Open);
+                (open && facts.thing_in_front.is_some_and(|t| goal.things.contains(&t)), facts.door.is_some())
+            }
+            ClauseAction::PickUp(goal) if facts.action == PrimitiveAction::PickUp => {
+                let taken = facts.carrying.is_some_and(|t| goal.things.contains(&t));
+                (carried.is_none() && taken, facts.carrying.is_some())
+            }
+            ClauseAction::PutNext(..) if facts.action == PrimitiveAction::PickUp => {
+                (false, facts.carrying.is_some())
+            }
+            ClauseAction::PutNext(moved, fixed) if facts.action == PrimitiveAction::Drop => {
+                let laid = facts.has_dropped && carried.is_some_and(|t| moved.things.contains(&t));
+                let beside = |(x, y): (i16, i16)| x.abs_diff(facts.front.0) + y.abs_diff(facts.front.1) == 1;
+                (laid && facts.known_places(fixed).any(beside), false)
+            }
+            _ => (false, false),
+        };
+        match (done, failed && clause.is_strict) {
+            (true, _) => Verdict::Success,
+            (false, true) => Verdict::Failure,
+            (false, false) => Verdict::Continue,
+        }
+    }
+}

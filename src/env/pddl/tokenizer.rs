@@ -1,0 +1,221 @@
+//! An action's text cut into words, at the places where the reference's tokenizer cuts it.
+//!
+//! Blanks, brackets and most punctuation separate; hyphens stay inside words; a full stop separates at the very end only; a
+//! comma or colon stays before a digit. Texts of plain ASCII without quotation marks are cut in one pass; the others go
+//! through the tokenizer's rules one by one ([`by_rules`]). Both agree on what both can read.
+
+use regex::{Captures, Regex};
+use std::sync::LazyLock;
+
+/// Words of a lower-case text, as ranges of bytes; false where only [`by_rules`] can tell.
+pub(super) fn tokenize_ascii(text: &str, out: &mut Vec<(u32, u32)>) -> bool {
+    out.clear();
+    let bytes = text.as_bytes();
+    if !bytes.iter().all(|&byte| byte.is_ascii() && !matches!(byte, b'\'' | b'"' | b'`')) {
+        return false;
+    }
+    let stop = final_period(bytes);
+    let mut start = 0;
+    let mut at = 0;
+    // The rule that cuts at a comma or colon takes the character behind it too, which is then not looked at again.
+    let mut taken = usize::MAX;
+    while let Some(&byte) = bytes.get(at) {
+        let cut = match byte {
+            b' ' | 0x09..=0x0d | 0x1c..=0x1f => 0,
+            byte if b";@#$%&?!*()[]{}<>".contains(&byte) => 1,
+            b'.' if bytes.get(at + 1) == Some(&b'.') => {
+                bytes[at..].iter().take_while(|&&byte| byte == b'.').count()
+            }
+            b'.' if stop == Some(at) => 1,
+            b'-' if bytes.get(at + 1) == Some(&b'-') => 2,
+            b',' | b':' => match bytes.get(at + 1) {
+                None => 1,
+                Some(b'\n') if at + 2 == bytes.len() => 1,
+                Some(next) if taken != at && !next.is_ascii_digit() => {
+                    taken = at + 1;
+                    1
+                }
+                Some(_) => {
+                    at += 1;
+                    continue;
+                }
+            },
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        if start < at {
+            out.push((start as u32, at as u32));
+        }
+        if cut > 0 {
+            out.push((at as u32, (at + cut) as u32));
+        }
+        at += cut.max(1);
+        start = at;
+    }
+    if start < at {
+        out.push((start as u32, at as u32));
+    }
+    true
+}
+
+/// The full stop that ends the text: no other before it, and nothing but closing brackets and blanks after it.
+fn final_period(bytes: &[u8]) -> Option<usize> {
+    let blank = |byte: &u8| matches!(byte, b' ' | 0x09..=0x0d | 0x1c..=0x1f);
+    let closing = |byte: &u8| matches!(byte, b']' | b')' | b'}' | b'>' | b' ');
+    let end = bytes.iter().rposition(|byte| !blank(byte))? + 1;
+    let at = bytes[..end].iter().rposition(|byte| !closing(byte))?;
+    (at > 0 && bytes[at] == b'.' && bytes[at - 1] != b'.').then_some(at)
+}
+
+/// The rules that look at neighbours only, in the order in which they are applied.
+static RULES: LazyLock<[Vec<(Regex, &'static str)>; 3]> = LazyLock::new(|| {
+    const OPENING: &[(&str, &str)] =
+        &[("([«“‘„]|`+)", " $1 "), (r#"\A""#, "``"), ("(``)", " $1 "), (r#"([ (\[{<])("|'{2})"#, "$1 `` ")];
+    const MIDDLE: &[(&str, &str)] = &[
+        (r#"([^.])(\.)([\])}>"'»”’ ]*)[\s\x1c-\x1f]*\z"#, "$1 $2 $3 "),
+        (r"([:,])([^\d])", " $1 $2"),
+        (r"([:,])(\n?)\z", " $1 $2"),
+        (r"(\.{2,})", " $1 "),
+        ("([;@#$%&])", " $1 "),
+        (r"([\x{2012}-\x{2015}])", " $1 "),
+        (r#"([^.])(\.)([\])}>"']*)[\s\x1c-\x1f]*\z"#, "$1 $2$3 "),
+        ("([?!])", " $1 "),
+        ("([^'])' ", "$1 ' "),
+        ("([*])", " $1 "),
+        (r"([\]\[(){}<>])", " $1 "),
+        ("(--)", " $1 "),
+        (r"\A", " "),
+        (r"\z", " "),
+        ("([»”’])", " $1 "),
+        ("('')", " $1 "),
+        ("\"", " '' "),
+        (r"[\s\x1c-\x1f]+", " "),
+        ("([^' ])('[sm]|'d|') ", "$1 $2 "),
+        ("([^' ])('ll|'re|'ve|n't) ", "$1 $2 "),
+    ];
+    const CLIPPED: &[(&str, &str)] = &[
+        (r"\b(can)(not)\b", " $1 $2 "),
+        (r"\b(d)('ye)\b", " $1 $2 "),
+        (r"\b(gim)(me)\b", " $1 $2 "),
+        (r"\b(gon)(na)\b", " $1 $2 "),
+        (r"\b(got)(ta)\b", " $1 $2 "),
+        (r"\b(lem)(me)\b", " $1 $2 "),
+        (r"\b(more)('n)\b", " $1 $2 "),
+        // What follows is a blank, which all that is not a word has become by then.
+        (r"\b(wan)(na) ", " $1 $2  "),
+        (" ('t)(is)\\b", " $1 $2 "),
+        (" ('t)(was)\\b", " $1 $2 "),
+    ];
+    [OPENING, MIDDLE, CLIPPED].map(|rules| {
+        // A test sees that each of them compiles.
+        rules.iter().filter_map(|&(rule, to)| Some((Regex::new(rule).ok()?, to))).collect()
+    })
+});
+
+/// An apostrophe before a word.
+static APOSTROPHE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"'(\w+)").ok());
+
+/// Words of a lower-case text, by all the rules.
+pub(super) fn tokenize_by_rules(text: &str) -> Vec<String> {
+    let [opening, middle, clipped] = &*RULES;
+    let mut text = apply_rules(opening, text.to_owned());
+    if let Some(apostrophe) = &*APOSTROPHE {
+        let opened = apostrophe.replace_all(&text, |found: &Captures<'_>| {
+            let before = found.get(0).and_then(|whole| text[..whole.start()].chars().next_back());
+            let inside = before.is_some_and(|c| c.is_alphanumeric() || c == '_');
+            let clipped = matches!(&found[1], "re" | "ve" | "ll" | "m" | "t" | "s" | "d" | "n");
+            if inside || clipped { found[0].to_owned() } else { format!("' {}", &found[1]) }
+        });
+        text = opened.into_owned();
+    }
+    text = apply_rules(clipped, apply_rules(middle, text));
+    text.split(|c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn apply_rules(rules: &[(Regex, &str)], text: String) -> String {
+    rules.iter().fold(text, |text, (rule, to)| rule.replace_all(&text, *to).into_owned())
+}
+
+/// Whether the rules for clipped words ("cannot" is "can" and "not") could matter to one who looks for this name.
+pub(super) fn is_clipped(name: &str) -> bool {
+    const PARTS: &[&str] =
+        &["can", "not", "gim", "me", "gon", "na", "got", "ta", "lem", "wan", "d", "more", "is", "was"];
+    const WHOLES: &[&str] = &["cannot", "gimme", "gonna", "gotta", "lemme", "wanna"];
+    PARTS.contains(&name)
+        || name.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| WHOLES.contains(&part))
+        || name.contains('\'')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokenize(text: &str) -> Vec<String> {
+        let mut ranges = Vec::new();
+        if tokenize_ascii(text, &mut ranges) {
+            let one = |&(from, to): &(u32, u32)| text[from as usize..to as usize].to_owned();
+            ranges.iter().map(one).collect()
+        } else {
+            tokenize_by_rules(text)
+        }
+    }
+
+    #[test]
+    fn every_rule_compiles() {
+        assert_eq!(RULES.each_ref().map(Vec::len), [4, 20, 10]);
+        assert!(APOSTROPHE.is_some());
+    }
+
+    /// Expected words are those of the reference's tokenizer.
+    #[test]
+    fn texts_are_cut_where_the_reference_cuts_them() {
+        let cases: &[(&str, &[&str])] = &[
+            (
+                "pick up ball1 at rooma with arm left. ",
+                &["pick", "up", "ball1", "at", "rooma", "with", "arm", "left", "."],
+            ),
+            ("pick(ball1, rooma, left)", &["pick", "(", "ball1", ",", "rooma", ",", "left", ")"]),
+            ("put-away r1 in boot.)", &["put-away", "r1", "in", "boot", ".", ")"]),
+            ("stack b1. on b2", &["stack", "b1.", "on", "b2"]),
+            ("stack b1...b2..", &["stack", "b1", "...", "b2", ".."]),
+            ("move 1,2 a,b a,:b", &["move", "1,2", "a", ",", "b", "a", ",", ":b"]),
+            ("a,", &["a", ","]),
+            ("a--b-c", &["a", "--", "b-c"]),
+            ("'a' ''b'' \"c\"", &["'", "a", "'", "``", "b", "''", "``", "c", "''"]),
+            ("ball1's don't cannot", &["ball1", "'s", "do", "n't", "can", "not"]),
+            ("“b1” – b2", &["“", "b1", "”", "–", "b2"]),
+            ("", &[]),
+        ];
+        for (text, expected) in cases {
+            let cut = if text.contains("cannot") { tokenize_by_rules(text) } else { tokenize(text) };
+            assert_eq!(cut, *expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_short_way_cuts_as_the_rules_do() {
+        let pieces = [
+            "a", "b1", "-", "--", ".", "..", ",", ":", "1", " ", "\t", "\n", "(", ")", "]", "?", "!", "#",
+            "*", "_", "/", "=", "{", ">",
+        ];
+        let mut seed = 7_u64;
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..=(seed >> 20) % 9 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                text.push_str(pieces[(seed >> 33) as usize % pieces.len()]);
+            }
+            seed = seed.wrapping_add(12_345);
+            let mut ranges = Vec::new();
+            assert!(tokenize_ascii(&text, &mut ranges));
+            let short: Vec<&str> =
+                ranges.iter().map(|&(from, to)| &text[from as usize..to as usize]).collect();
+            assert_eq!(short, tokenize_by_rules(&text), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The whole mind over generated games with the built-in actor: a run of several tasks, so that lessons cross them.
+
+use crate::domain::{ReflectionKind, StepResult};
+use crate::engine::{Command, State};
+use crate::env::Environment;
+use crate::env::household::{self, Difficulty, TaskId};
+use crate::method::fixture::{TestRun, test_spec};
+use crate::prompt::render;
+use crate::provider::rules;
+use crate::symbolic::Goal;
+
+/// Games of the actor's tuning seeds, one of each kind for each seed.
+fn games(seeds: std::ops::Range<u32>) -> Vec<TaskId> {
+    let kinds = household::TaskKind::ALL;
+    let game =
+        |seed| kinds.into_iter().map(move |kind| TaskId { difficulty: Difficulty::Normal, kind, seed });
+    seeds.flat_map(game).collect()
+}
+
+/// Plays the games in one run; the state at its end, after each episode was looked at.
+fn run(method: &str, games: &[TaskId], mut look: impl FnMut(&State)) -> State {
+    let names: Vec<String> = games.iter().map(TaskId::to_string).collect();
+    let tasks: Vec<(&str, &str)> = names.iter().map(|n| (n.as_str(), "")).collect();
+    let mut spec = test_spec(method, &tasks);
+    // The built-in actor does not read examples; without them the prompts are quicker to hash.
+    spec.settings.set("examples", 0, crate::domain::SettingOrigin::Flag);
+    let mut play = TestRun::new(spec);
+    play.command(Command::Run);
+    let mut worlds = games.iter().map(|id| household::open_world(id).unwrap());
+    let mut world = None;
+    let mut answer = |action: Option<&str>| -> StepResult {
+        match action {
+            None => world.insert(worlds.next().unwrap()).reset().unwrap(),
+            Some(action) => world.as_mut().unwrap().step(action).unwrap(),
+        }
+    };
+    let mut actor = |state: &State| {
+        let record = state.actor_prompts.0.as_ref().unwrap();
+        Some(rules::answer(&render(state, record), record.seed))
+    };
+    let mut ended = 0;
+    while play.advance(&mut answer, &mut actor) {
+        if play.state().ended_episodes.len() > ended {
+            ended += 1;
+            look(play.state());
+        }
+        play.prompts.clear();
+    }
+    play.state().clone()
+}
+
+fn wins(state: &State) -> usize {
+    state.ended_episodes.iter().filter(|p| p.won).count()
+}
+
+#[test]
+fn symbolic_reflection_is_right_and_helps_the_built_in_actor() {
+    let games = games(300..303);
+    let without = run("react", &games, |_| {});
+    let with = run("omnireflect", &games, |state| {
+        let episode = state.episode.as_ref().unwrap();
+        let goal = Goal::parse(&episode.task.goal).expect("every generated goal is understood");
+        let reached = episode.note_tallies.get("subgoal").map_or(0, |t| t.count as usize);
+        let won = state.ended_episodes.last().unwrap().won;
+        assert_eq!(reached == goal.subgoals().len(), won, "{}: {}", episode.task.id, episode.task.goal);
+        assert!(
+            !episode.note_tallies.contains_key("unclear"),
+            "{}: every failure has a reason",
+            episode.task.id
+        );
+    });
+    println!("won {} without, {} with, of {}", wins(&without), wins(&with), games.len());
+    assert_eq!((without.ended_episodes.len(), with.ended_episodes.len()), (games.len(), games.len()));
+    assert!(wins(&with) > wins(&without));
+    let error = |s: &State| s.pool.visible_of_kind(ReflectionKind::Error).count();
+    assert!(error(&without) == 0 && (5..30).contains(&error(&with)), "{} Error lessons", error(&with));
+    assert!(
+        with.pool
+            .visible_of_kind(ReflectionKind::Abstract)
+            .all(|l| !l.text().text.contains(|c: char| c.is_ascii_digit()))
+    );
+}
+
+#[test]
+#[ignore = "a measurement of minutes, for whoever changes a rule: prints wins and the lessons drawn"]
+fn lessons_over_a_long_run() {
+    let games = games(300..330);
+    for method in ["react", "omnireflect"] {
+        let state = run(method, &games, |_| {});
+        let steps: u32 = state.ended_episodes.iter().map(|p| p.steps).sum();
+        println!("{method}: {} of {} won, {steps} steps", wins(&state), games.len());
+        for lesson in state.pool.all().filter(|l| l.kind != ReflectionKind::Progress) {
+            let text = lesson.text();
+            println!(
+                "{:4} {:?} {} {}",
+                lesson.recurred + 1,
+                lesson.kind,
+                text.text,
+                text.solution.as_deref().unwrap_or_default()
+            );
+        }
+    }
+}

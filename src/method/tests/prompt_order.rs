@@ -1,0 +1,233 @@
+//! Every prompt of every method, segment by segment: the order in docs/PROMPTS.md is the order of the prompts, and the papers'
+//! order is kept in it.
+
+use super::super::fixture::{FakeHousehold, TestRun, test_spec};
+use crate::domain::{
+    LessonText, Purpose, Question, ReflectionKind, RunSpec, Scope, SegmentLabel, SegmentOrigin,
+    SettingOrigin, StepResult,
+};
+use crate::engine::{Command, LessonCommand, State};
+use crate::prompt::render;
+
+const HEAT: &str = "pick_heat_then_place_in_recep";
+const PUT: &str = "pick_and_place_simple";
+
+/// A row of the table: the prompt's name, its order, and the order that the paper has.
+struct Row {
+    name: String,
+    order: Vec<String>,
+    paper: Vec<String>,
+}
+
+fn documented_orders() -> Vec<Row> {
+    let text = include_str!("../../../docs/PROMPTS.md");
+    let part = text.split("## Against the papers").nth(1).unwrap().split("\n## ").next().unwrap();
+    let words = |cell: &str| -> Vec<String> {
+        cell.split(',').map(|w| w.trim().to_owned()).filter(|w| !w.is_empty() && w != "-").collect()
+    };
+    let rows = part.lines().filter_map(|line| line.strip_prefix("| `"));
+    rows.map(|line| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let name = cells[0].trim_end_matches('`').to_owned();
+        Row { name, order: words(cells[1]), paper: words(cells[2]) }
+    })
+    .collect()
+}
+
+/// What the segments of a prompt are, in order; those that follow each other as one.
+fn segment_order(state: &State, record: &crate::domain::PromptRecord) -> Vec<String> {
+    let prompt = render(state, record);
+    let mut names: Vec<String> = Vec::new();
+    for segment in prompt.segments.iter().filter(|s| !s.text.trim().is_empty()) {
+        let lesson = match &segment.origin {
+            SegmentOrigin::Lesson { id, .. } => state.pool.get(id),
+            _ => None,
+        };
+        let memory = |scope: Scope, kind: ReflectionKind| match kind {
+            ReflectionKind::Positive | ReflectionKind::Negative if scope == Scope::Episode => {
+                "short-term".to_owned()
+            }
+            ReflectionKind::Positive | ReflectionKind::Negative => "long-term".to_owned(),
+            kind => kind.name().to_lowercase(),
+        };
+        let name = match (segment.label, lesson) {
+            (SegmentLabel::Memory, Some(l)) => memory(l.scope, l.kind),
+            // Headings, and numbers before lessons.
+            (
+                SegmentLabel::Memory | SegmentLabel::Abstract | SegmentLabel::Error | SegmentLabel::Progress,
+                None,
+            ) => continue,
+            (SegmentLabel::Thought | SegmentLabel::Action | SegmentLabel::Observation, _) => {
+                "steps".to_owned()
+            }
+            (SegmentLabel::Instruction, _) if segment.text.starts_with("STATUS:") => "outcome".to_owned(),
+            (SegmentLabel::Instruction, _) if segment.text.trim_start().starts_with("Reward ") => {
+                "reward".to_owned()
+            }
+            (SegmentLabel::Instruction, _) if segment.text.contains("type of the task:") => "type".to_owned(),
+            (label, _) => label.name().to_owned(),
+        };
+        if names.last() != Some(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// A run of three lost trials of two turns; the mentor answers each question with something new.
+fn play_lost_run(
+    method: &str,
+    kind: &str,
+    settings: &[(&str, &str)],
+    trials: u32,
+    won: Option<u32>,
+) -> TestRun {
+    let mut run: RunSpec = test_spec(method, &[("a", kind)]);
+    (run.mentor, run.trials, run.limits.steps, run.loop_detector) = ("script".to_owned(), trials, 3, false);
+    for (name, value) in settings {
+        let value = match value.parse::<u64>() {
+            Ok(number) => serde_json::Value::from(number),
+            Err(_) => serde_json::Value::from(*value),
+        };
+        run.settings.set(name, value, SettingOrigin::Flag);
+    }
+    let mut play = TestRun::new(run);
+    let mut said = 0;
+    play.mentor = Box::new(move |prompt| {
+        said += 1;
+        match prompt.question.unwrap() {
+            Question { kind: ReflectionKind::Error, .. } => {
+                format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]")
+            }
+            Question { kind: ReflectionKind::Abstract | ReflectionKind::Progress, .. } => {
+                format!("['Said {said}.']")
+            }
+            Question { purpose: Purpose::PlanActions, .. } => "inventory\nlook".to_owned(),
+            _ => format!("1: Said {said}."),
+        }
+    });
+    if method == "fcrf" {
+        for text in ["Look before you go.", "Open before you take."] {
+            let text = LessonText::plain(text);
+            play.command(Command::Lesson(LessonCommand::add(
+                ReflectionKind::Lesson,
+                Scope::Environment,
+                text,
+                String::new(),
+            )));
+        }
+    }
+    if settings.iter().any(|(_, value)| *value == "symbolic") {
+        for kind in [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress] {
+            let wish =
+                LessonCommand::add(kind, Scope::Environment, LessonText::plain("Look."), String::new());
+            play.command(Command::Lesson(wish));
+        }
+    }
+    let (mut episode, mut step) = (0, 0);
+    let mut world = move |action: Option<&str>| {
+        step += 1;
+        if action.is_none() {
+            (episode, step) = (episode + 1, 0);
+            return FakeHousehold::kitchen("put a hot apple in garbagecan").reset();
+        }
+        let wins = won == Some(episode) && step == 3;
+        let progress = f64::from(u8::from(step > 1)) / 2.0;
+        StepResult {
+            done: wins,
+            won: wins,
+            valid: true,
+            observation: "Well.".to_owned(),
+            progress,
+            ..StepResult::default()
+        }
+    };
+    play.play_script_in(&mut world, &["inventory"; 100]);
+    play
+}
+
+/// The last prompt of a kind: to the actor, or with a question to the mentor.
+fn last_prompt_order(play: &TestRun, question: Option<Question>) -> Vec<String> {
+    let found = play.prompts.iter().rfind(|(_, p)| p.question == question);
+    let (state, record) = found.unwrap_or_else(|| panic!("{question:?} was never asked"));
+    segment_order(state, record)
+}
+
+#[test]
+fn every_prompt_has_the_order_of_its_paper() {
+    let ask = |kind, purpose| Some(Question { kind, purpose });
+    let reflect = |kind| ask(kind, Purpose::Reflect);
+    let neural = [("generation", "neural"), ("r_freq", "1"), ("s_freq", "1")];
+    let neuro = [("generation", "neuro-symbolic"), ("r_freq", "1"), ("s_freq", "1")];
+    let omni = play_lost_run("omnireflect", HEAT, &neural, 1, None);
+    let shown = play_lost_run("omnireflect", HEAT, &neuro, 1, None);
+    let symbolic =
+        play_lost_run("omnireflect", HEAT, &[("generation", "symbolic"), ("reflect", "never")], 1, None);
+    let strategy = |word| play_lost_run("reflexion", HEAT, &[("strategy", word)], 3, None);
+    let (plans, deep) = (strategy("reflexion"), play_lost_run("fcrf", HEAT, &[], 2, None));
+    let simple = play_lost_run("fcrf", PUT, &[("k_table", "code")], 3, None);
+    let corrected = play_lost_run("fcrf", HEAT, &[("lesson_pool", "summary")], 2, Some(2));
+    let memories = play_lost_run("sweet_sour", HEAT, &[("transfer", "always")], 2, None);
+    let planned = play_lost_run("planning", HEAT, &[("replan", "attempt")], 2, None);
+    let actual: Vec<(&str, Vec<String>)> = vec![
+        ("react", last_prompt_order(&play_lost_run("react", HEAT, &[], 1, None), None)),
+        ("reflexion none", last_prompt_order(&strategy("none"), None)),
+        ("reflexion last-attempt", last_prompt_order(&strategy("last-attempt"), None)),
+        ("reflexion reflexion", last_prompt_order(&plans, None)),
+        ("reflexion both", last_prompt_order(&strategy("both"), None)),
+        ("reflexion: reflect.plan", last_prompt_order(&plans, reflect(ReflectionKind::Plan))),
+        ("omnireflect symbolic", last_prompt_order(&symbolic, None)),
+        ("omnireflect neural", last_prompt_order(&omni, None)),
+        ("omnireflect neuro-symbolic", last_prompt_order(&shown, None)),
+        ("omnireflect: reflect.abstract", last_prompt_order(&omni, reflect(ReflectionKind::Abstract))),
+        ("omnireflect: reflect.error", last_prompt_order(&omni, reflect(ReflectionKind::Error))),
+        ("omnireflect: reflect.progress", last_prompt_order(&omni, reflect(ReflectionKind::Progress))),
+        (
+            "omnireflect neuro-symbolic: reflect.abstract",
+            last_prompt_order(&shown, reflect(ReflectionKind::Abstract)),
+        ),
+        (
+            "omnireflect: summarise.abstract",
+            last_prompt_order(&omni, ask(ReflectionKind::Abstract, Purpose::Summarise)),
+        ),
+        (
+            "omnireflect: summarise.error",
+            last_prompt_order(&omni, ask(ReflectionKind::Error, Purpose::Summarise)),
+        ),
+        ("fcrf in-depth", last_prompt_order(&deep, None)),
+        ("fcrf simple", last_prompt_order(&simple, None)),
+        ("fcrf: reflect.experience", last_prompt_order(&deep, reflect(ReflectionKind::Experience))),
+        ("fcrf: choose.lesson", last_prompt_order(&deep, ask(ReflectionKind::Lesson, Purpose::Choose))),
+        ("fcrf: build.plan", last_prompt_order(&deep, ask(ReflectionKind::Plan, Purpose::Build))),
+        ("fcrf: reflect.plan", last_prompt_order(&simple, reflect(ReflectionKind::Plan))),
+        (
+            "fcrf: contrast.lesson",
+            last_prompt_order(&corrected, ask(ReflectionKind::Lesson, Purpose::Contrast)),
+        ),
+        (
+            "fcrf: summarise.lesson",
+            last_prompt_order(&corrected, ask(ReflectionKind::Lesson, Purpose::Summarise)),
+        ),
+        ("sweet_sour", last_prompt_order(&memories, None)),
+        ("sweet_sour: reflect.positive", last_prompt_order(&memories, reflect(ReflectionKind::Positive))),
+        ("sweet_sour: reflect.negative", last_prompt_order(&memories, reflect(ReflectionKind::Negative))),
+        (
+            "planning: actions.plan",
+            last_prompt_order(&planned, ask(ReflectionKind::Plan, Purpose::PlanActions)),
+        ),
+    ];
+    let table = documented_orders();
+    let wrong: Vec<String> = actual
+        .iter()
+        .filter(|(name, order)| !table.iter().any(|row| row.name == *name && row.order == *order))
+        .map(|(name, order)| format!("| `{name}` | {} |", order.join(", ")))
+        .collect();
+    assert!(wrong.is_empty(), "docs/PROMPTS.md says otherwise of:\n{}", wrong.join("\n"));
+    for row in &table {
+        assert!(actual.iter().any(|(name, _)| *name == row.name), "no prompt is called {}", row.name);
+        let mut ours = row.order.iter();
+        let kept = row.paper.iter().all(|part| ours.any(|o| o == part));
+        assert!(kept, "{}: {:?} is not in the order of {:?}", row.name, row.order, row.paper);
+    }
+    assert_eq!(table.len(), actual.len());
+}

@@ -1,0 +1,152 @@
+//! Where a person agrees to everything, a summary waits for a word on each of its lines.
+
+use super::super::fixture::{FakeHousehold, TestRun, test_spec};
+use crate::domain::{
+    Autonomy, LessonStatus, PoolChangeItem, Purpose, Question, ReflectionKind, SettingOrigin,
+};
+use crate::engine::{Command, Engine, Envelope, Event, Input, LessonCommand, State};
+
+/// A neural run in which a summary is due after the second of three tasks.
+fn play(autonomy: Autonomy) -> TestRun {
+    let mut run = test_spec("omnireflect", &[("a", ""), ("b", ""), ("c", "")]);
+    run.settings.set("generation", "neural", SettingOrigin::Flag);
+    run.settings.set("s_freq", 2, SettingOrigin::Flag);
+    (run.mentor, run.limits.steps, run.autonomy) = ("script".to_owned(), 1, autonomy);
+    let mut play = TestRun::new(run);
+    let mut said = 0;
+    play.mentor = Box::new(move |prompt| {
+        said += 1;
+        match prompt.question.unwrap() {
+            Question { kind: ReflectionKind::Error, purpose: Purpose::Reflect } => {
+                format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]")
+            }
+            Question { purpose: Purpose::Reflect, .. } => format!("['Said {said}.']"),
+            Question { kind: ReflectionKind::Error, .. } => {
+                "[{'mistake': 'All.', 'solution': 'None.'}]".to_owned()
+            }
+            Question { .. } => "['In short.', 'And more.']".to_owned(),
+        }
+    });
+    play
+}
+
+/// Goes on, agreeing to every proposal, until a summary waits or the run is over.
+fn accept_until_summary(play: &mut TestRun) {
+    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    for _ in 0..20 {
+        if play.state().run_over || !play.state().waiting_summaries.is_empty() {
+            return;
+        }
+        play.play_script(&mut house, &["look"; 20]);
+    }
+}
+
+fn play_until_summary() -> TestRun {
+    let mut play = play(Autonomy::Confirm);
+    accept_until_summary(&mut play);
+    assert_eq!(play.state().waiting_summaries.len(), 2, "Abstract and Error were asked for at the same time");
+    play
+}
+
+fn lessons(state: &State, kind: ReflectionKind) -> Vec<(&str, LessonStatus)> {
+    state.pool.all().filter(|l| l.kind == kind).map(|l| (l.text().text.as_str(), l.status)).collect()
+}
+
+fn error_of(play: &TestRun, command: Command) -> String {
+    play.engine.decide(&Input::Command(command)).unwrap_err().message
+}
+
+#[test]
+fn nothing_changes_before_the_word_and_then_what_was_accepted() {
+    let (on, gone) = (LessonStatus::On, LessonStatus::Retired);
+    let mut play = play_until_summary();
+    let state = play.state();
+    let question = Question { kind: ReflectionKind::Abstract, purpose: Purpose::Summarise };
+    let first = state.waiting_summaries.iter().position(|c| c.question == question).unwrap();
+    assert_eq!(
+        lessons(state, ReflectionKind::Abstract).iter().filter(|l| l.1 == on).count(),
+        2,
+        "the old list is in force"
+    );
+    let kinds: Vec<bool> = state.waiting_summaries[first]
+        .items
+        .iter()
+        .map(|l| matches!(l, PoolChangeItem::Retire { .. }))
+        .collect();
+    assert_eq!(kinds, [true, true, false, false]);
+    assert!(state.is_waiting() && play.engine.advance().is_empty());
+    for command in [Command::Step, Command::Run, Command::StepStage] {
+        assert!(error_of(&play, command).contains("waits for your word"));
+    }
+    assert!(error_of(&play, Command::SettlePool { refused: vec![9] }).contains("no line 10"));
+
+    // The oldest waits first; of the Abstract one the first old lesson is kept and the last new one refused.
+    for _ in 0..2 {
+        let refused =
+            if play.state().waiting_summaries[0].question == question { vec![0, 3] } else { vec![] };
+        play.command(Command::SettlePool { refused });
+    }
+    let state = play.state();
+    let abstracts = lessons(state, ReflectionKind::Abstract);
+    assert_eq!(abstracts.iter().map(|l| l.1).collect::<Vec<_>>(), [on, gone, on]);
+    assert_eq!(abstracts[2].0, "In short.");
+    let touched: Vec<bool> =
+        state.pool.visible_of_kind(ReflectionKind::Abstract).map(|l| l.edited_by_person).collect();
+    assert_eq!(touched, [true, true], "a list that a person made is not the mentor's alone");
+    assert_eq!(
+        lessons(state, ReflectionKind::Error).iter().map(|l| l.1).collect::<Vec<_>>(),
+        [gone, gone, on]
+    );
+    assert!(
+        state.pool.visible_of_kind(ReflectionKind::Error).all(|l| !l.edited_by_person),
+        "who accepts all changes nothing"
+    );
+    accept_until_summary(&mut play);
+    assert!(play.state().run_over && play.state().ended_episodes.len() == 3);
+    assert!(error_of(&play, Command::SettlePool { refused: vec![] }).contains("no summary waits"));
+
+    // What is written is the state, and it can be read.
+    let mut folded = State::default();
+    for envelope in &play.journal {
+        let line = serde_json::to_string(envelope).unwrap();
+        folded.apply(&serde_json::from_str::<Envelope>(&line).unwrap());
+    }
+    assert_eq!(&folded, play.state());
+}
+
+#[test]
+fn where_nobody_agrees_a_summary_is_done_at_once() {
+    let mut play = play(Autonomy::Auto);
+    accept_until_summary(&mut play);
+    assert!(play.state().run_over);
+    let waited = play.journal.iter().any(|e| matches!(e.event, Event::PoolProposed { .. }));
+    assert!(!waited);
+    // The third task says something new of its own.
+    assert_eq!(play.state().pool.active_of_kind(ReflectionKind::Abstract).count(), 3);
+}
+
+#[test]
+fn what_a_person_did_meanwhile_stays() {
+    let mut play = play_until_summary();
+    let kind = play.state().waiting_summaries[0].question.kind;
+    let id = play.state().pool.visible_of_kind(kind).next().unwrap().id.clone();
+    play.command(Command::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Pinned }));
+    play.command(Command::SettlePool { refused: vec![] });
+    assert_eq!(play.state().pool.get(&id).unwrap().status, LessonStatus::Pinned);
+    assert_eq!(play.state().waiting_summaries.len(), 1);
+}
+
+#[test]
+fn giving_the_word_away_settles_what_waits() {
+    let mut play = play_until_summary();
+    play.command(Command::SetAutonomy(Autonomy::Auto));
+    accept_until_summary(&mut play);
+    assert!(play.state().waiting_summaries.len() < 3);
+    play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 20]);
+    assert!(play.state().run_over && play.state().waiting_summaries.is_empty());
+    // A session that was put down while it waited waits again.
+    let waiting = play_until_summary();
+    let kept: State = serde_json::from_str(&serde_json::to_string(waiting.state()).unwrap()).unwrap();
+    let again = Engine::resume(kept, waiting.engine.policy.clone(), waiting.engine.branch.clone());
+    assert!(again.advance().is_empty() && again.state.waiting_summaries.len() == 2);
+}

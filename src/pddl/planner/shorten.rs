@@ -1,0 +1,43 @@
+//! Leaves out of a plan what it does not need.
+
+use crate::pddl::ids::OpId;
+use crate::pddl::state::State;
+use crate::pddl::task::Task;
+
+/// Longest plan that is looked at; the work grows with its square.
+const MAX_PLAN_LENGTH: usize = 400;
+
+/// The plan without steps that can be left out together with all that depends on them.
+pub(super) fn shorten(task: &Task, from: &State, mut plan: Vec<OpId>) -> Vec<OpId> {
+    if plan.len() > MAX_PLAN_LENGTH {
+        return plan;
+    }
+    let mut state = from.clone();
+    let mut at = 0;
+    while at < plan.len() {
+        match plan_without_step(task, from, &mut state, &plan, at) {
+            Some(shorter) => plan = shorter,
+            None => at += 1,
+        }
+    }
+    plan
+}
+
+/// The plan without the step at `at` and without later ones that then do not apply, where that still reaches the goal.
+fn plan_without_step(
+    task: &Task,
+    from: &State,
+    state: &mut State,
+    plan: &[OpId],
+    at: usize,
+) -> Option<Vec<OpId>> {
+    state.restore(task, from.facts());
+    let mut kept = Vec::with_capacity(plan.len());
+    for (step, &op) in plan.iter().enumerate() {
+        if step != at && state.is_applicable(op) {
+            state.apply(task, op);
+            kept.push(op);
+        }
+    }
+    (kept.len() < plan.len() && state.is_goal(task)).then_some(kept)
+}

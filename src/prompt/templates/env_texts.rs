@@ -1,0 +1,89 @@
+//! What the templates say of one world.
+
+use super::StoredText;
+use crate::domain::Task;
+use std::collections::BTreeMap;
+
+/// The texts and examples of one world.
+#[derive(Clone, Debug)]
+pub(in crate::prompt) struct EnvTexts {
+    /// The environments it is for; none: all others.
+    pub(in crate::prompt) envs: Vec<String>,
+    /// Its texts by name.
+    pub(in crate::prompt) texts: BTreeMap<String, StoredText>,
+    /// Its solved episodes.
+    pub(in crate::prompt) examples: Vec<Example>,
+}
+
+/// A solved episode, and the task types it fits.
+#[derive(Clone, Debug)]
+pub(in crate::prompt) struct Example {
+    types: Vec<String>,
+    /// It is shown to tasks of these types alone, as other tasks have other actions.
+    own_types_only: bool,
+    text: StoredText,
+    /// The same in the words of the 2.1.1 games.
+    old_text: StoredText,
+}
+
+/// The words of a generation of ALFWorld's games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::prompt) enum Wording {
+    /// `move X to Y`.
+    Current,
+    /// `put X in/on Y` (2.1.1).
+    Old,
+}
+
+impl Example {
+    pub(super) fn new(types: Vec<String>, only: bool, text: &str) -> Self {
+        let old: String = text.split_inclusive('\n').map(to_old_wording).collect();
+        Self { types, own_types_only: only, text: StoredText::new(text), old_text: StoredText::new(&old) }
+    }
+
+    /// An example that is shown word for word, whatever the words of the game.
+    pub(super) fn verbatim(types: Vec<String>, text: &str) -> Self {
+        let text = StoredText::new(text);
+        Self { types, own_types_only: false, old_text: text.clone(), text }
+    }
+}
+
+/// A line of an example as a 2.1.1 game has it. The location that such a game names on arrival is left out, as `react` does.
+fn to_old_wording(line: &str) -> String {
+    if let Some((object, place)) = line.strip_prefix("> move ").and_then(|r| r.split_once(" to ")) {
+        return format!("> put {object} in/on {place}");
+    }
+    if let Some((object, place)) = line.strip_prefix("You move the ").and_then(|r| r.split_once(" to the ")) {
+        return format!("You put the {object} in/on the {place}");
+    }
+    let arrived = line.strip_prefix("You arrive at ").and_then(|r| r.split_once(". "));
+    arrived.map_or(line, |(_, seen)| seen).to_owned()
+}
+
+impl EnvTexts {
+    pub(super) const EMPTY: Self = Self { envs: Vec::new(), texts: BTreeMap::new(), examples: Vec::new() };
+
+    /// A text by its name: the one for tasks of this type (`NAME.TYPE`), where there is one, else the one for all.
+    pub(in crate::prompt) fn text(&self, name: &str, task: &Task) -> Option<&StoredText> {
+        let own = task.task_type.as_ref().and_then(|kind| self.texts.get(&format!("{name}.{kind}")));
+        own.or_else(|| self.texts.get(name))
+    }
+
+    /// The first `count` examples for a task: those of its type, then the others in the file's order, but for those that are of
+    /// their types `only`. A task whose type is
+    /// not known is matched by the words of its goal.
+    pub(in crate::prompt) fn examples_for(
+        &self,
+        task: &Task,
+        count: usize,
+        wording: Wording,
+    ) -> Vec<&StoredText> {
+        let fits = |types: &[String]| match &task.task_type {
+            Some(kind) => types.iter().any(|t| t == kind),
+            None => types.iter().any(|t| task.goal.split(' ').any(|word| word == t)),
+        };
+        let (first, rest): (Vec<_>, Vec<_>) = self.examples.iter().partition(|e| fits(&e.types));
+        let chosen = first.into_iter().chain(rest.into_iter().filter(|e| !e.own_types_only)).take(count);
+        chosen.map(|e| if wording == Wording::Old { &e.old_text } else { &e.text }).collect()
+    }
+}

@@ -1,0 +1,183 @@
+//! A user's own files of ReAct and Reflexion, as their public code names them: the examples of ALFWorld
+//! (`alfworld_3prompts.json`, methods.md 2.1, 4) and the failures that Reflexion's mentor is shown
+//! (`reflexion_few_shot_examples.txt`, methods.md 2.2). What is in them is shown as it stands.
+
+use super::env_texts::Example;
+use super::{EnvTexts, StoredText, TemplateError};
+use std::collections::BTreeMap;
+
+/// The names of such files.
+pub(super) const FILE_NAMES: &[&str] = &[EXAMPLES_FILE, FAILURES_FILE];
+const EXAMPLES_FILE: &str = "alfworld_3prompts.json";
+const FAILURES_FILE: &str = "reflexion_few_shot_examples.txt";
+
+/// The type names of the file, with those of the tasks that fit (and words of their goals).
+const TASK_TYPES: &[(&str, &[&str])] = &[
+    ("put", &["pick_and_place_simple"]),
+    ("clean", &["pick_clean_then_place_in_recep", "clean"]),
+    ("heat", &["pick_heat_then_place_in_recep", "hot", "heat"]),
+    ("cool", &["pick_cool_then_place_in_recep", "cool"]),
+    ("examine", &["look_at_obj_in_light", "look", "examine"]),
+    ("puttwo", &["pick_two_obj_and_place", "two"]),
+];
+/// The order in which the public code shows the examples of a type; the third it never shows.
+const EXAMPLE_ORDER: &[&str] = &["1", "0", "2"];
+
+/// Puts what such files hold into the worlds that they are about.
+pub(super) fn add_upstream_texts(
+    files: &BTreeMap<String, String>,
+    worlds: &mut [EnvTexts],
+) -> Result<(), TemplateError> {
+    let examples = files.get(EXAMPLES_FILE).map(|text| parse_examples(text)).transpose()?;
+    let failures = files.get(FAILURES_FILE).map(|text| parse_failures(text)).transpose()?;
+    for world in worlds.iter_mut().filter(|w| w.envs.iter().any(|e| e == "alfworld")) {
+        if let Some(examples) = &examples {
+            world.examples.clone_from(examples);
+        }
+        if let Some(failures) = &failures {
+            world.texts.insert("failures".to_owned(), failures.clone());
+        }
+    }
+    Ok(())
+}
+
+fn template_error(file: &str, line: usize, reason: String) -> TemplateError {
+    TemplateError { file: file.to_owned(), line: line.max(1), reason }
+}
+
+/// Examples by type, in the order in which they are shown: `react_TYPE_1`, `react_TYPE_0`; those without thoughts
+/// (`act_TYPE_N`) where a type has no others.
+fn parse_examples(text: &str) -> Result<Vec<Example>, TemplateError> {
+    let found: BTreeMap<String, serde_json::Value> = serde_json::from_str(text)
+        .map_err(|e| template_error(EXAMPLES_FILE, e.line(), format!("no JSON object of texts: {e}")))?;
+    let mut by_key: BTreeMap<&str, &str> = BTreeMap::new();
+    for (key, value) in &found {
+        let at = text.find(&format!("\"{key}\"")).map_or(1, |at| 1 + text[..at].matches('\n').count());
+        let parts: Vec<&str> = key.split('_').collect();
+        let known = matches!(parts.as_slice(), [how, kind, number] if matches!(*how, "react" | "act")
+            && TASK_TYPES.iter().any(|(name, _)| name == kind) && EXAMPLE_ORDER.contains(number));
+        if !known {
+            let kinds = TASK_TYPES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+            let reason = format!(
+                "{key:?} names no example; write react_TYPE_N or act_TYPE_N, TYPE one of {kinds}, N from 0 to 2"
+            );
+            return Err(template_error(EXAMPLES_FILE, at, reason));
+        }
+        let shown = value.as_str().filter(|text| !text.trim().is_empty());
+        let shown = shown.ok_or_else(|| {
+            template_error(EXAMPLES_FILE, at, format!("{key:?} has to be a text, and not an empty one"))
+        })?;
+        by_key.insert(key, shown);
+    }
+    if by_key.is_empty() {
+        return Err(template_error(EXAMPLES_FILE, 1, "there is no example in it".to_owned()));
+    }
+    let of = |how: &str, kind: &str| -> Vec<&str> {
+        EXAMPLE_ORDER
+            .iter()
+            .filter_map(|n| by_key.get(format!("{how}_{kind}_{n}").as_str()).copied())
+            .collect()
+    };
+    let mut examples = Vec::new();
+    for (kind, types) in TASK_TYPES {
+        let mut shown = of("react", kind);
+        if shown.is_empty() {
+            shown = of("act", kind);
+        }
+        let types: Vec<String> = types.iter().map(|t| (*t).to_owned()).collect();
+        examples.extend(
+            shown.into_iter().map(|text| Example::verbatim(types.clone(), &with_final_newline(text))),
+        );
+    }
+    Ok(examples)
+}
+
+/// The failures of Reflexion's mentor.
+fn parse_failures(text: &str) -> Result<StoredText, TemplateError> {
+    let plan = |line: &str| line.contains("New plan:") || line.contains("Next plan:");
+    if !text.lines().any(plan) {
+        let line = text.lines().count();
+        let reason = "no plan stands in it: each failed attempt is followed by a line with `New plan:`";
+        return Err(template_error(FAILURES_FILE, line, reason.to_owned()));
+    }
+    let heading = "\n\nAttempts that failed, each with the plan that was written after it:\n\n";
+    Ok(StoredText::new(&format!("{heading}{}", with_final_newline(text.trim()))))
+}
+
+fn with_final_newline(text: &str) -> String {
+    format!("{}\n", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Templates;
+    use super::*;
+    use crate::domain::Task;
+    use crate::prompt::templates::Wording;
+
+    fn templates_with(name: &str, text: &str) -> Result<Templates, TemplateError> {
+        Templates::with_overrides(vec![(name.to_owned(), text.to_owned())])
+    }
+
+    fn shown_examples(templates: &Templates, kind: &str) -> Vec<String> {
+        let task = Task {
+            env: "alfworld".to_owned(),
+            id: String::new(),
+            goal: String::new(),
+            task_type: Some(kind.to_owned()),
+            difficulty: None,
+            seed: 0,
+        };
+        let world = templates.env_texts("alfworld");
+        world.examples_for(&task, 2, Wording::Old).iter().map(|t| t.text.to_string()).collect()
+    }
+
+    #[test]
+    fn examples_come_in_the_order_of_the_public_code() {
+        let pack = r#"{"react_put_0": "P0", "react_put_1": "P1\n", "react_put_2": "P2", "act_put_1": "A1",
+            "act_cool_0": "C0\n> go to desk 1\nYou arrive at desk 1. On it.", "react_heat_0": "H0"}"#;
+        let templates = templates_with(EXAMPLES_FILE, pack).unwrap();
+        assert_eq!(shown_examples(&templates, "pick_and_place_simple"), ["P1\n", "P0\n"]);
+        let cool = shown_examples(&templates, "pick_cool_then_place_in_recep");
+        assert_eq!(
+            cool[0], "C0\n> go to desk 1\nYou arrive at desk 1. On it.\n",
+            "word for word, whatever the game"
+        );
+        assert_eq!(shown_examples(&templates, "pick_heat_then_place_in_recep"), ["H0\n", "P1\n"]);
+        assert_ne!(templates.hash(), Templates::builtin().hash());
+    }
+
+    #[test]
+    fn failures_of_reflexion_are_those_of_the_file() {
+        let text = "Example 1:\n> look\nSTATUS: FAIL\nNew plan: I will look again.\n\n";
+        let templates = templates_with(FAILURES_FILE, text).unwrap();
+        let stands = templates.env_texts("household").texts["failures"].text.clone();
+        assert!(
+            stands.ends_with("\n\nExample 1:\n> look\nSTATUS: FAIL\nNew plan: I will look again.\n"),
+            "{stands}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_named_with_its_place() {
+        for (name, text, place) in [
+            (EXAMPLES_FILE, "{\n \"react_put_0\": }", "alfworld_3prompts.json:2: no JSON object"),
+            (
+                EXAMPLES_FILE,
+                "{\"react_put_0\": \"x\",\n\"react_fly_0\": \"x\"}",
+                "alfworld_3prompts.json:2: \"react_fly_0\"",
+            ),
+            (
+                EXAMPLES_FILE,
+                "{\"react_put_0\": 3}",
+                "alfworld_3prompts.json:1: \"react_put_0\" has to be a text",
+            ),
+            (EXAMPLES_FILE, "{}", "alfworld_3prompts.json:1: there is no example"),
+            (EXAMPLES_FILE, "[]", "alfworld_3prompts.json:1: no JSON object"),
+            (FAILURES_FILE, "> look\nSTATUS: FAIL\n", "reflexion_few_shot_examples.txt:2: no plan"),
+        ] {
+            let error = templates_with(name, text).err().unwrap().to_string();
+            assert!(error.starts_with(place), "{error}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The journal inside an HTML report, so that the report can be opened as the session it was made from.
+
+use std::collections::BTreeMap;
+
+/// The files of a session, by their path below its folder (`meta.toml`, `branches/trunk.jsonl`, ...).
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct EmbeddedSession {
+    /// Version of this block.
+    pub v: u32,
+    /// The branch that the page shows; none in pages of before it was written down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Texts by path.
+    pub files: BTreeMap<String, String>,
+}
+
+/// A file is no report that carries a session.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EmbeddedSessionError {
+    /// There is no block.
+    #[error(
+        "it carries no retrospect session; only what `retrospect export --format html` wrote can be opened"
+    )]
+    NoBlock,
+    /// The block is cut off or not understood.
+    #[error("the session it carries is damaged: {0}; export it again from the session's folder")]
+    Damaged(String),
+    /// The block is of a later version.
+    #[error("the session it carries is of version {0}, newer than this program; take a newer retrospect")]
+    Newer(u32),
+}
+
+const OPEN_TAG: &str = "<script type=\"application/json\" id=\"retrospect-session\">";
+const CLOSE_TAG: &str = "</script>";
+
+/// The block, as a data element that no browser runs. No `<` occurs in it, so nothing in a journal can end it early.
+pub fn embed_session(files: &BTreeMap<String, String>, branch: Option<&str>) -> String {
+    let carried = EmbeddedSession { v: 1, branch: branch.map(str::to_owned), files: files.clone() };
+    let json = serde_json::to_string(&carried).unwrap_or_default();
+    let json = crate::text::escape_json(&json).replace('<', "\\u003c");
+    format!("{OPEN_TAG}{json}{CLOSE_TAG}")
+}
+
+/// Takes the files out of a report again, byte for byte. Paths that would leave the session's folder are refused.
+///
+/// # Errors
+/// [`EmbeddedSessionError`].
+pub fn extract_session(page: &str) -> Result<EmbeddedSession, EmbeddedSessionError> {
+    let (_, rest) = page.split_once(OPEN_TAG).ok_or(EmbeddedSessionError::NoBlock)?;
+    let (json, _) = rest
+        .split_once(CLOSE_TAG)
+        .ok_or_else(|| EmbeddedSessionError::Damaged("it is cut off".to_owned()))?;
+    let carried: EmbeddedSession =
+        serde_json::from_str(json).map_err(|e| EmbeddedSessionError::Damaged(e.to_string()))?;
+    if carried.v > 1 {
+        return Err(EmbeddedSessionError::Newer(carried.v));
+    }
+    let safe = |path: &str| {
+        path == "meta.toml"
+            || path.strip_prefix("branches/").and_then(|p| p.strip_suffix(".jsonl")).is_some_and(|stem| {
+                !stem.is_empty() && stem.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+            })
+    };
+    match carried.files.keys().find(|path| !safe(path)) {
+        Some(path) => Err(EmbeddedSessionError::Damaged(format!("`{path}` is no file of a session"))),
+        None => Ok(carried),
+    }
+}

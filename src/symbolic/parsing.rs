@@ -1,0 +1,209 @@
+//! What actions ask for and what answers say, in both generations of ALFWorld's wording.
+
+use super::goal::Treatment;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// An action as it was meant. Names may lack their number, or name what is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ParsedAction {
+    GoTo(String),
+    Open(String),
+    Close(String),
+    Take {
+        object: String,
+        place: String,
+    },
+    /// `put X in/on Y` (2.1.1) or `move X to Y`; `old` says which.
+    Put {
+        object: String,
+        place: String,
+        old_wording: bool,
+    },
+    Treat {
+        treatment: Treatment,
+        object: String,
+        place: String,
+    },
+    Use(String),
+    /// `slice X with KNIFE`
+    Slice {
+        object: String,
+        knife: String,
+    },
+    Examine(String),
+    /// `look`, `inventory`, `help`: never wrong.
+    AlwaysValid,
+    /// No known form.
+    Unknown,
+}
+
+/// An answer as far as it changes what is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ParsedObservation {
+    /// `You arrive at ...`; holds whether the words were those of 2.1.1 (a location, not the place).
+    pub(super) arrived: Option<bool>,
+    /// A place whose contents or closed door were described, and how.
+    pub(super) view: Option<(String, Door)>,
+    /// Things seen, `name number` each.
+    pub(super) things: Vec<String>,
+    /// (object, place)
+    pub(super) taken: Option<(String, String)>,
+    /// (object, place)
+    pub(super) placed: Option<(String, String)>,
+    /// (how, object, place)
+    pub(super) treated: Option<(Treatment, String, String)>,
+    /// A lamp that was switched on.
+    pub(super) lamp_switched_on: Option<String>,
+    /// A container that was closed.
+    pub(super) closed: Option<String>,
+}
+
+/// How a place stands open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Door {
+    /// It has none.
+    #[default]
+    None,
+    /// It is open.
+    Open,
+    /// It is closed.
+    Closed,
+}
+
+/// The answer to what cannot be done, in every generation.
+pub(super) const NOTHING_HAPPENS: &str = "Nothing happens.";
+
+/// Words that join two names.
+const JOINING_WORDS: [&str; 9] = ["with", "using", "under", "by", "in", "on", "in/on", "at", "and"];
+
+struct Patterns {
+    take: Regex,
+    put: Regex,
+    treat: Regex,
+    slice: Regex,
+    view: Regex,
+    closed_container: Regex,
+    picked: Regex,
+    placed: Regex,
+    treated: Regex,
+    lit: Regex,
+    closed: Regex,
+    thing: Regex,
+}
+
+static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| Patterns::new().ok());
+
+impl Patterns {
+    fn new() -> Result<Self, regex::Error> {
+        Ok(Self {
+            take: Regex::new(r"^take (.+?) from (.+)$")?,
+            put: Regex::new(r"^(?:(put) (.+?) (?:in/on|in|on|into|onto) (.+)|move (.+?) to (.+))$")?,
+            treat: Regex::new(r"^(heat|cool|clean) (.+?) (?:with|using|in|at) (.+)$")?,
+            slice: Regex::new(r"^slice (.+?) with (.+)$")?,
+            view: Regex::new(r"(?:The (\w+ \d+) is open\. In it|On the (\w+ \d+)), you see ([^.]*)\.")?,
+            closed_container: Regex::new(r"The (\w+ \d+) is closed\.")?,
+            picked: Regex::new(r"^You pick up the (\w+ \d+) from the (\w+ \d+)\.")?,
+            placed: Regex::new(r"^You (?:put the (\w+ \d+) in/on|move the (\w+ \d+) to) the (\w+ \d+)\.")?,
+            treated: Regex::new(r"^You (heat|cool|clean) the (\w+ \d+) using the (\w+ \d+)\.")?,
+            lit: Regex::new(r"^You turn on the (\w+ \d+)\.")?,
+            closed: Regex::new(r"^You close the (\w+ \d+)\.")?,
+            thing: Regex::new(r"\ba (\w+ \d+)")?,
+        })
+    }
+}
+
+/// Reads an action.
+pub(super) fn parse_action(action: &str) -> ParsedAction {
+    let action = action.trim();
+    if matches!(action, "look" | "inventory" | "help" | "check valid actions") {
+        return ParsedAction::AlwaysValid;
+    }
+    let Some(forms) = PATTERNS.as_ref() else { return ParsedAction::Unknown };
+    let owned = |m: Option<regex::Match<'_>>| m.map(|m| m.as_str().to_owned()).unwrap_or_default();
+    for (verb, make) in [
+        ("go to ", ParsedAction::GoTo as fn(String) -> ParsedAction),
+        ("open ", ParsedAction::Open),
+        ("close ", ParsedAction::Close),
+        ("use ", ParsedAction::Use),
+        ("examine ", ParsedAction::Examine),
+    ] {
+        if let Some(name) = action.strip_prefix(verb) {
+            return if is_single_name(name) { make(name.trim().to_owned()) } else { ParsedAction::Unknown };
+        }
+    }
+    if let Some(c) = forms.take.captures(action) {
+        return ParsedAction::Take { object: owned(c.get(1)), place: owned(c.get(2)) };
+    }
+    if let Some(c) = forms.put.captures(action) {
+        let old = c.get(1).is_some();
+        let (object, place) = if old { (c.get(2), c.get(3)) } else { (c.get(4), c.get(5)) };
+        return ParsedAction::Put { object: owned(object), place: owned(place), old_wording: old };
+    }
+    if let Some(c) = forms.slice.captures(action) {
+        return ParsedAction::Slice { object: owned(c.get(1)), knife: owned(c.get(2)) };
+    }
+    if let Some(c) = forms.treat.captures(action)
+        && let Some(how) = Treatment::from_word(c.get(1).map_or("", |m| m.as_str()))
+    {
+        return ParsedAction::Treat { treatment: how, object: owned(c.get(2)), place: owned(c.get(3)) };
+    }
+    ParsedAction::Unknown
+}
+
+/// Whether this is one name and nothing beside it. `examine mug 1 with desklamp 1` is no action in any generation, though
+/// goals are worded so: the lamp is used.
+fn is_single_name(text: &str) -> bool {
+    let mut words = text.split_whitespace().rev().skip(1);
+    !words.any(|w| w.bytes().all(|b| b.is_ascii_digit()) || JOINING_WORDS.contains(&w))
+}
+
+/// Reads an answer.
+pub(super) fn parse_observation(text: &str) -> ParsedObservation {
+    let mut said = ParsedObservation::default();
+    let Some(forms) = PATTERNS.as_ref() else { return said };
+    let pair = |c: &regex::Captures<'_>, a: usize, b: usize| {
+        Some((c.get(a)?.as_str().to_owned(), c.get(b)?.as_str().to_owned()))
+    };
+    if let Some(rest) = text.strip_prefix("You arrive at ") {
+        said.arrived = Some(rest.starts_with("loc "));
+    }
+    if let Some(c) = forms.view.captures(text) {
+        let place = c.get(1).map(|m| (m, Door::Open)).or_else(|| c.get(2).map(|m| (m, Door::None)));
+        said.view = place.map(|(m, door)| (m.as_str().to_owned(), door));
+        let list = c.get(3).map_or("", |m| m.as_str());
+        said.things =
+            forms.thing.captures_iter(list).filter_map(|c| Some(c.get(1)?.as_str().to_owned())).collect();
+    } else if let Some(c) = forms.closed_container.captures(text) {
+        said.view = c.get(1).map(|m| (m.as_str().to_owned(), Door::Closed));
+    }
+    said.taken = forms.picked.captures(text).and_then(|c| pair(&c, 1, 2));
+    said.placed = forms.placed.captures(text).and_then(|c| pair(&c, 1, 3).or_else(|| pair(&c, 2, 3)));
+    said.treated = forms.treated.captures(text).and_then(|c| {
+        let (object, place) = pair(&c, 2, 3)?;
+        Some((Treatment::from_word(c.get(1)?.as_str())?, object, place))
+    });
+    said.lamp_switched_on = forms.lit.captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()));
+    said.closed = forms.closed.captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()));
+    said
+}
+
+/// The places that a first observation lists.
+pub(super) fn listed_places(text: &str) -> Vec<&str> {
+    let room = text.lines().find(|l| l.contains(" you see ")).unwrap_or_default();
+    let Some(forms) = PATTERNS.as_ref() else { return Vec::new() };
+    forms.thing.captures_iter(room).filter_map(|c| Some(c.get(1)?.as_str())).collect()
+}
+
+/// The type in a name: `apple` of `apple 1`.
+pub(super) fn type_of_name(name: &str) -> &str {
+    match name.rsplit_once(' ') {
+        Some((kind, number)) if number.bytes().all(|b| b.is_ascii_digit()) && !number.is_empty() => kind,
+        _ => name,
+    }
+}
+
+/// Whether a name has its number.
+pub(super) fn has_number(name: &str) -> bool {
+    type_of_name(name).len() < name.len()
+}

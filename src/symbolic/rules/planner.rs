@@ -1,0 +1,124 @@
+//! A plan of a household task before its first action, in a model's place: a stand-in, and no good one, for nothing that the
+//! world will answer is known. It goes round the places that the first answer names and reaches for the object at each of
+//! them; what cannot be done does nothing, so that the one reach that works is enough.
+
+use crate::domain::{LessonText, ReflectionItem};
+use crate::engine::{Episode, State};
+use crate::symbolic::goal::{Goal, Treatment};
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// The environments whose tasks it plans.
+pub const PLANNED_ENVS: &[&str] = &["household", "alfworld"];
+
+/// Places that have a door.
+const CONTAINERS: [&str; 6] = ["cabinet", "drawer", "fridge", "microwave", "safe", "box"];
+/// Places on which a lamp may stand.
+const LAMP_PLACES: [&str; 6] = ["desk", "sidetable", "dresser", "shelf", "coffeetable", "bed"];
+
+/// The plan as an item, an action a line; none where the goal or the places cannot be made out.
+pub(super) fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
+    if !PLANNED_ENVS.contains(&episode.task.env.as_str()) {
+        return None;
+    }
+    let goal = Goal::parse(&episode.task.goal)?;
+    let first = &episode.first_observation.as_ref()?.raw;
+    let places = listed_places(first);
+    if places.is_empty() {
+        return None;
+    }
+    let cap = state.run.as_ref().map_or(50, |r| r.limits.steps as usize);
+    let lines = match &goal {
+        Goal::Place { object, target, treatment, count } => {
+            let place = PlacePlanner { object, target, treatment: *treatment };
+            let share = cap / (*count).max(1);
+            (1..=*count).flat_map(|n| place.plan_object(n, &places, episode.trial, share)).collect()
+        }
+        Goal::ExamineInLight { object, lamp } => {
+            let lit = |kind: &str| LAMP_PLACES.contains(&kind);
+            let lamps: Vec<&str> = places.iter().copied().filter(|p| lit(type_of_name(p))).collect();
+            let lamps = if lamps.is_empty() { places.clone() } else { lamps };
+            let last: Vec<String> =
+                lamps.iter().flat_map(|p| [format!("go to {p}"), format!("use {lamp} 1")]).collect();
+            let mut lines = search_places(object, 1, &places, episode.trial, cap.saturating_sub(last.len()));
+            lines.extend(last);
+            lines
+        }
+    };
+    let lines: Vec<String> = lines;
+    Some(ReflectionItem {
+        text: LessonText::plain(lines.join("\n")),
+        rule: Some("plan_ahead".to_owned()),
+        evidence: episode.task.goal.clone(),
+        transition: None,
+    })
+}
+
+struct PlacePlanner<'a> {
+    object: &'a str,
+    target: &'a str,
+    treatment: Option<Treatment>,
+}
+
+impl PlacePlanner<'_> {
+    /// One object to its place, in as many actions as it may take.
+    fn plan_object(&self, number: usize, places: &[&str], trial: u32, most: usize) -> Vec<String> {
+        let thing = format!("{} {number}", self.object);
+        let first = |of: &str| places.iter().copied().find(|p| type_of_name(p) == of);
+        let mut last = Vec::new();
+        if let Some(how) = self.treatment {
+            let at = first(how.appliance()).map_or_else(|| format!("{} 1", how.appliance()), str::to_owned);
+            last.push(format!("go to {at}"));
+            last.push(format!("{} {thing} with {at}", how.verb()));
+        }
+        let target = first(self.target).map_or_else(|| format!("{} 1", self.target), str::to_owned);
+        last.push(format!("go to {target}"));
+        if CONTAINERS.contains(&self.target) {
+            last.push(format!("open {target}"));
+        }
+        last.push(format!("move {thing} to {target}"));
+        // What lies in its place already need not be fetched from there.
+        let others: Vec<&str> = places.iter().copied().filter(|p| type_of_name(p) != self.target).collect();
+        let mut lines = search_places(self.object, number, &others, trial, most.saturating_sub(last.len()));
+        lines.extend(last);
+        lines
+    }
+}
+
+/// From place to place, reaching for the object at each, until the actions are used up. Every trial begins where the one
+/// before came to its end.
+fn search_places(object: &str, number: usize, places: &[&str], trial: u32, most: usize) -> Vec<String> {
+    let at = |place: &&str| -> Vec<String> {
+        let mut lines = vec![format!("go to {place}")];
+        if CONTAINERS.contains(&type_of_name(place)) {
+            lines.push(format!("open {place}"));
+        }
+        lines.push(format!("take {object} {number} from {place}"));
+        lines
+    };
+    let (mut lines, mut from): (Vec<String>, usize) = (Vec::new(), 0);
+    for _ in 0..trial.max(1) {
+        lines.clear();
+        let round = places.iter().cycle().skip(from).take(places.len());
+        for stop in round.map(at) {
+            if lines.len() + stop.len() > most {
+                break;
+            }
+            lines.extend(stop);
+            from = (from + 1) % places.len().max(1);
+        }
+    }
+    lines
+}
+
+/// The places that the first answer names, in its order.
+fn listed_places(first: &str) -> Vec<&str> {
+    static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\ban? ([a-z]+ \d+)").ok());
+    let Some(name) = NAME.as_ref() else { return Vec::new() };
+    name.captures_iter(first).filter_map(|c| c.get(1)).map(|m| m.as_str()).collect()
+}
+
+/// A name without its number.
+fn type_of_name(name: &str) -> &str {
+    name.split(' ').next().unwrap_or_default()
+}

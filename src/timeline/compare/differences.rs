@@ -1,0 +1,87 @@
+//! Named values that differ.
+
+use crate::domain::{RunSpec, describe_setting_value, sampling_param};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Differing values that are told of at most.
+const MAX_DIFFERENCES: usize = 200;
+/// How deep objects are looked into.
+const MAX_DEPTH: usize = 6;
+
+/// A named value that differs; none where a side has none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Its name; parts of an object are told apart by dots.
+    pub name: String,
+    /// On the left side.
+    pub left: Option<String>,
+    /// On the right side.
+    pub right: Option<String>,
+}
+
+/// What of the runs' specifications differs: method, models, seed, limits, settings by name. Their tasks are not compared:
+/// two runs over different lists can have an episode in common.
+pub(super) fn diff_runs(a: Option<&RunSpec>, b: Option<&RunSpec>) -> Vec<Difference> {
+    diff_values(&a.map_or(Value::Null, comparable_json), &b.map_or(Value::Null, comparable_json))
+}
+
+fn comparable_json(run: &RunSpec) -> Value {
+    let mut value = serde_json::to_value(run).unwrap_or_default();
+    let Value::Object(map) = &mut value else { return value };
+    map.remove("tasks");
+    map.remove("settings");
+    // Only the value of a setting is compared: where it comes from changes nothing.
+    for (name, setting) in &run.settings.0 {
+        let value = match &setting.value {
+            switched @ Value::Bool(_) if sampling_param(name).is_some() => {
+                describe_setting_value(name, switched).into()
+            }
+            value => value.clone(),
+        };
+        map.insert(name.clone(), value);
+    }
+    value
+}
+
+/// What of two objects differs, part by part.
+pub(super) fn diff_values(a: &Value, b: &Value) -> Vec<Difference> {
+    let (mut left, mut right) = (BTreeMap::new(), BTreeMap::new());
+    flatten(String::new(), a, 0, &mut left);
+    flatten(String::new(), b, 0, &mut right);
+    let mut found: Vec<Difference> = Vec::new();
+    for (name, value) in &left {
+        if right.get(name) != Some(value) {
+            let b = right.get(name).map(|v| value_text(v));
+            found.push(Difference { name: name.clone(), left: Some(value_text(value)), right: b });
+        }
+    }
+    for (name, value) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
+        found.push(Difference { name: name.clone(), left: None, right: Some(value_text(value)) });
+    }
+    found.sort_by(|x, y| x.name.cmp(&y.name));
+    found.truncate(MAX_DIFFERENCES);
+    found
+}
+
+fn flatten<'v>(name: String, value: &'v Value, deep: usize, into: &mut BTreeMap<String, &'v Value>) {
+    match value {
+        Value::Null => {}
+        Value::Object(map) if deep < MAX_DEPTH => {
+            for (key, part) in map {
+                let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
+                flatten(name, part, deep + 1, into);
+            }
+        }
+        _ => {
+            into.insert(name, value);
+        }
+    }
+}
+
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,207 @@
+//! What a comparison has to say, side by side, for whoever shows it.
+
+use super::{ComparedLesson, Comparison, Outcome, PriorDifferences, Side, action_or_thought};
+use crate::domain::{DecidedBy, SegmentLabel, Step};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Something that stands side by side: a side without it has none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComparisonEntry {
+    /// What it is about: `settings`, `lessons`, `prompt`, `world`, `outcome`.
+    pub topic: &'static str,
+    /// Its name there, such as `seed` or `Error 6`.
+    pub name: String,
+    /// What the left side has.
+    pub left: Option<String>,
+    /// What the right side has.
+    pub right: Option<String>,
+}
+
+fn entry(
+    about: &'static str,
+    name: impl Into<String>,
+    a: Option<String>,
+    b: Option<String>,
+) -> ComparisonEntry {
+    ComparisonEntry { topic: about, name: name.into(), left: a, right: b }
+}
+
+impl PriorDifferences {
+    /// What differs, side by side: lessons, prompt, world, settings. A lesson is told once, though it stands in the prompt
+    /// as well.
+    pub fn entries(&self) -> Vec<ComparisonEntry> {
+        let mut all = Vec::new();
+        let name = |l: &ComparedLesson| match l.version {
+            0 | 1 => format!("{} {}", l.kind.name(), l.number),
+            version => format!("{} {} v{version}", l.kind.name(), l.number),
+        };
+        for lesson in &self.lessons.only_left {
+            all.push(entry("lessons", name(lesson), Some(lesson_text(lesson)), None));
+        }
+        for lesson in &self.lessons.only_right {
+            all.push(entry("lessons", name(lesson), None, Some(lesson_text(lesson))));
+        }
+        for (a, b) in &self.lessons.changed {
+            all.push(entry("lessons", name(b), Some(lesson_text(a)), Some(lesson_text(b))));
+        }
+        let told = self.lessons != super::LessonDifferences::default();
+        for pair in &self.segments {
+            let from =
+                [&pair.left, &pair.right].into_iter().flatten().next().map_or("", |p| p.source.as_str());
+            let learnt = matches!(
+                pair.label,
+                SegmentLabel::Abstract | SegmentLabel::Error | SegmentLabel::Progress | SegmentLabel::Memory
+            );
+            // Their headings come and go with them.
+            if told && learnt && (from.is_empty() || from.starts_with("lesson ")) {
+                continue;
+            }
+            let word = if pair.label == SegmentLabel::Observation { "seen" } else { pair.label.name() };
+            let name = match from.strip_prefix("turn ").unwrap_or(from) {
+                "" => word.to_owned(),
+                from => format!("{word} {from}"),
+            };
+            let side = |p: &Option<super::SegmentText>| p.as_ref().map(|p| p.text.trim().to_owned());
+            all.push(entry("prompt", name, side(&pair.left), side(&pair.right)));
+        }
+        if let Some((a, b)) = &self.world.observation {
+            all.push(entry("world", "last seen", Some(a.clone()), Some(b.clone())));
+        }
+        if let Some((a, b)) = self.world.progress {
+            all.push(entry("world", "progress", Some(format!("{a:.2}")), Some(format!("{b:.2}"))));
+        }
+        let differing = |about, list: &[super::Difference]| {
+            list.iter()
+                .map(|d| entry(about, d.name.clone(), d.left.clone(), d.right.clone()))
+                .collect::<Vec<_>>()
+        };
+        all.extend(differing("world", &self.world.shown));
+        all.extend(differing("settings", &self.settings));
+        all
+    }
+}
+
+fn lesson_text(lesson: &ComparedLesson) -> String {
+    match &lesson.text.solution {
+        Some(solution) => format!("{} -> {solution}", lesson.text.text),
+        None => lesson.text.text.clone(),
+    }
+}
+
+/// What stands beside the action of a turn that is no step: nothing came of it yet. None for one that was taken and answered.
+pub fn pending_label(step: &Step) -> Option<&'static str> {
+    match (&step.executed, &step.answer) {
+        (_, Some(_)) => None,
+        (None, None) if action_or_thought(step).is_empty() => Some("nothing is proposed yet"),
+        (None, None) => Some("proposed, not taken"),
+        (Some(_), None) => Some("taken, not answered yet"),
+    }
+}
+
+impl Comparison {
+    /// What of the runs differs and no row shows, side by side: what differed before the first turn, and what was changed on
+    /// the way.
+    pub fn run_entries(&self) -> Vec<ComparisonEntry> {
+        let told = |about, list: &[super::Difference]| {
+            list.iter()
+                .map(|d| entry(about, d.name.clone(), d.left.clone(), d.right.clone()))
+                .collect::<Vec<_>>()
+        };
+        let mut all = told("what differs before the first turn", &self.initial_differences);
+        all.extend(told("what was changed on the way", &self.later_differences));
+        all
+    }
+
+    /// What the sides did at a row, or next where one has no step in it, and who decided, side by side.
+    pub fn decision_entries(&self, row: usize) -> Vec<ComparisonEntry> {
+        let numbers = self.next_steps(row);
+        let step =
+            |side: &Side, number: Option<u32>| number.and_then(|n| side.episode.shared_step(n)).cloned();
+        let (left, right) = (step(&self.left, numbers.0), step(&self.right, numbers.1));
+        let both = |name: &str, of: &dyn Fn(&Step) -> Option<String>| {
+            let of = |s: &Option<Arc<Step>>| s.as_deref().and_then(of);
+            entry("turn", name, of(&left), of(&right))
+        };
+        let number =
+            |n: Option<u32>, step: &Option<Arc<Step>>| match (n, step.as_deref().and_then(pending_label)) {
+                (Some(0), _) => "the first observation".to_owned(),
+                (Some(n), None) => format!("turn {n}"),
+                (Some(n), Some(stands)) => format!("turn {n}: {stands}"),
+                (None, _) => "no further turn".to_owned(),
+            };
+        let mut all =
+            vec![entry("turn", "turn", Some(number(numbers.0, &left)), Some(number(numbers.1, &right)))];
+        if numbers == (Some(0), Some(0)) {
+            let seen = |s: &Side| {
+                s.episode.first_observation.as_ref().map(|r| r.agent_view.as_ref().unwrap_or(&r.raw).clone())
+            };
+            all.push(entry("turn", "saw", seen(&self.left), seen(&self.right)));
+            return all;
+        }
+        let actors = |side: &Side| side.run().map_or_else(|| "the actor".to_owned(), |r| r.actor.clone());
+        let who = |s: &Option<Arc<Step>>, side: &Side| s.as_ref().map(|s| decided_by(s, &actors(side)));
+        all.extend([
+            both("thought", &|s| s.thought.clone().filter(|_| !s.is_thought_only())),
+            both("did", &|s| Some(action_or_thought(s).into_owned()).filter(|t| !t.is_empty())),
+            entry("turn", "by", who(&left, &self.left), who(&right, &self.right)),
+            both("then saw", &|s| s.observation().map(str::to_owned)),
+        ]);
+        all.retain(|s| s.left.is_some() || s.right.is_some());
+        all
+    }
+
+    /// What the sides came to, side by side.
+    pub fn outcome_entries(&self) -> Vec<ComparisonEntry> {
+        let row = |name: &str, of: &dyn Fn(&Outcome) -> String| {
+            entry("outcome", name, Some(of(&self.outcomes.0)), Some(of(&self.outcomes.1)))
+        };
+        let mut rows = vec![
+            row("outcome", &|o| o.verdict() + if o.assisted { ", with a person's hand" } else { "" }),
+            row("steps", &|o| format!("{}, {} of them moves", o.steps, o.moves)),
+            row("progress", &|o| format!("{:.2}", o.progress)),
+            row("it rose at", &gains_text),
+            row("mistakes", &mistakes_text),
+            row("cost", &|o| format!("{} calls, {} tokens", o.calls, o.tokens)),
+        ];
+        if self.first_difference.is_some() {
+            rows.push(row("from there on", &|o| {
+                format!("{}, {}", pluralize(o.steps_after, "step"), pluralize(o.mistakes_after, "mistake"))
+            }));
+        }
+        rows
+    }
+}
+
+fn pluralize(number: u32, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Who decided on a step: a person, the actor, and the rule that rewrote it.
+fn decided_by(step: &Step, actor: &str) -> String {
+    let by = match &step.executed {
+        Some(done) if done.decided_by == DecidedBy::Person => "a person",
+        None if step.call.is_none() => "a person",
+        _ => actor,
+    };
+    let rule = step.executed.as_ref().and_then(|e| e.rule.as_deref());
+    rule.map_or_else(|| by.to_owned(), |rule| format!("{by}, rewritten by the rule {rule}"))
+}
+
+fn gains_text(outcome: &Outcome) -> String {
+    let each: Vec<String> =
+        outcome.progress_gains.iter().map(|(step, to)| format!("turn {step} to {to:.2}")).collect();
+    if each.is_empty() { "no turn".to_owned() } else { each.join(", ") }
+}
+
+fn mistakes_text(outcome: &Outcome) -> String {
+    let told = |all: &BTreeMap<String, u32>| {
+        let each: Vec<String> =
+            all.iter().map(|(name, n)| format!("{n} {}", name.replace('_', " "))).collect();
+        each.join(", ")
+    };
+    match outcome.mistake_count() {
+        0 => "none noted".to_owned(),
+        all => format!("{all}: {}", told(&outcome.mistakes)),
+    }
+}

@@ -1,0 +1,241 @@
+//! What preceded a row of a comparison: what each side's agent had and saw just before it.
+
+use super::differences::{Difference, diff_runs, diff_values};
+use super::lcs::lcs;
+use crate::domain::{
+    Lesson, LessonText, Prompt, PromptRecord, ReflectionKind, Segment, SegmentLabel, SegmentOrigin, Seq, Step,
+};
+use crate::engine::{Episode, State};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Rebuilds the words of a prompt; the room of prompts does it.
+pub type Render = fn(&State, &PromptRecord) -> Prompt;
+
+/// What differs just before a row.
+#[derive(Clone, Debug, Default)]
+pub struct PriorDifferences {
+    /// The states that were compared: each after the prompt of the row's step, or before the step where none was sent.
+    pub states: (Arc<State>, Arc<State>),
+    /// Prompts of the actor for this step; none where a side sent none.
+    pub prompts: Option<(Arc<PromptRecord>, Arc<PromptRecord>)>,
+    /// What of the runs differs: models, seed, settings.
+    pub settings: Vec<Difference>,
+    /// What of the lessons in force differs.
+    pub lessons: LessonDifferences,
+    /// Segments of the prompts that differ, in their order.
+    pub segments: Vec<SegmentPair>,
+    /// What of the worlds differs.
+    pub world: WorldDifferences,
+}
+
+/// What of the lessons in force differs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LessonDifferences {
+    /// In force on the left side only.
+    pub only_left: Vec<ComparedLesson>,
+    /// In force on the right side only.
+    pub only_right: Vec<ComparedLesson>,
+    /// The same lesson in other words: left, right.
+    pub changed: Vec<(ComparedLesson, ComparedLesson)>,
+}
+
+/// A lesson, as a comparison tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComparedLesson {
+    /// Its short number in its session.
+    pub number: u32,
+    /// Its wording's number, from 1.
+    pub version: u32,
+    /// Its kind.
+    pub kind: ReflectionKind,
+    /// Its words.
+    pub text: LessonText,
+}
+
+/// Segments of the two prompts that stand in the same place and differ, or one that has no counterpart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentPair {
+    /// What it is.
+    pub label: SegmentLabel,
+    /// On the left side.
+    pub left: Option<SegmentText>,
+    /// On the right side.
+    pub right: Option<SegmentText>,
+}
+
+/// A segment's words and where they come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentText {
+    /// Where they come from, such as `lesson 6 v2` or `turn 3`; empty: from a template or the task.
+    pub source: String,
+    /// The words.
+    pub text: Arc<str>,
+}
+
+/// What of the worlds differs just before the row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorldDifferences {
+    /// The last observations, where they differ.
+    pub observation: Option<(String, String)>,
+    /// What the agent may know and differs: place, what is held, what was seen.
+    pub shown: Vec<Difference>,
+    /// The progress rates, where they differ.
+    pub progress: Option<(f64, f64)>,
+}
+
+impl PriorDifferences {
+    /// Nothing that was looked at differs.
+    pub fn is_empty(&self) -> bool {
+        self.settings.is_empty()
+            && self.lessons == LessonDifferences::default()
+            && self.segments.is_empty()
+            && self.world == WorldDifferences::default()
+    }
+
+    /// What differs between two moments, each a state just after the prompt for a step of this number (0: the episode's
+    /// beginning).
+    pub(super) fn new(a: (Arc<State>, u32), b: (Arc<State>, u32), render: Render) -> Self {
+        let prompts = prompt_for_step(&a.0, a.1).zip(prompt_for_step(&b.0, b.1));
+        let segments = prompts.as_ref().map_or_else(Vec::new, |(x, y)| {
+            // Of the same words, and most are, only the hashes are looked at.
+            if !x.sha256.is_empty() && x.sha256 == y.sha256 {
+                return Vec::new();
+            }
+            diff_segments(&a.0, &render(&a.0, x), &b.0, &render(&b.0, y))
+        });
+        Self {
+            prompts,
+            settings: diff_runs(a.0.run.as_deref(), b.0.run.as_deref()),
+            lessons: diff_lessons(&a.0, &b.0),
+            segments,
+            world: diff_worlds((a.0.episode.as_deref(), a.1), (b.0.episode.as_deref(), b.1)),
+            states: (a.0, b.0),
+        }
+    }
+}
+
+/// The event after which the agent had all it had for this step.
+pub(super) fn decision_seq(episode: &Episode, step: u32) -> Seq {
+    match episode.step(step) {
+        Some(Step { prompt_seq, .. }) if !prompt_seq.is_unset() => *prompt_seq,
+        Some(step) => Seq(step.first_seq.0.saturating_sub(1)),
+        None if step == 0 => episode.first_seq,
+        None => episode.last_step().map_or(episode.first_seq, |s| s.last_seq),
+    }
+}
+
+fn prompt_for_step(state: &State, step: u32) -> Option<Arc<PromptRecord>> {
+    let drafted = state.draft.as_ref().filter(|p| p.step == step && p.question.is_none());
+    drafted.or(state.actor_prompts.0.as_ref()).filter(|p| p.step == step && step > 0).cloned()
+}
+
+fn diff_lessons(a: &State, b: &State) -> LessonDifferences {
+    let force = |s: &State| s.pool.all().filter(|l| l.is_active()).cloned().collect::<Vec<Lesson>>();
+    let (left, mut right) = (force(a), force(b));
+    let mut found = LessonDifferences::default();
+    for lesson in left {
+        let same = right.iter().position(|l| l.id == lesson.id);
+        let alike = || right.iter().position(|l| l.kind == lesson.kind && l.text() == lesson.text());
+        match same.or_else(alike) {
+            Some(place) => {
+                let other = right.remove(place);
+                if other.text() != lesson.text() {
+                    found.changed.push((compared_lesson(&lesson), compared_lesson(&other)));
+                }
+            }
+            None => found.only_left.push(compared_lesson(&lesson)),
+        }
+    }
+    found.only_right = right.iter().map(compared_lesson).collect();
+    found
+}
+
+fn compared_lesson(lesson: &Lesson) -> ComparedLesson {
+    ComparedLesson {
+        number: lesson.number,
+        version: lesson.version(),
+        kind: lesson.kind,
+        text: lesson.text().clone(),
+    }
+}
+
+/// The segments that differ, aligned by their words, and between those by their labels.
+fn diff_segments(a: &State, left: &Prompt, b: &State, right: &Prompt) -> Vec<SegmentPair> {
+    let spoken = |p: &Prompt| {
+        p.segments.iter().filter(|s| !s.text.trim().is_empty()).cloned().collect::<Vec<Segment>>()
+    };
+    let (left, right) = (spoken(left), spoken(right));
+    let mut known: HashMap<(SegmentLabel, Arc<str>), u32> = HashMap::new();
+    let mut number = |segments: &[Segment]| -> Vec<u32> {
+        let mut one = |s: &Segment| {
+            let next = known.len() as u32;
+            *known.entry((s.label, s.text.trim().into())).or_insert(next)
+        };
+        segments.iter().map(&mut one).collect()
+    };
+    let words = (number(&left), number(&right));
+    let labels = |s: &[Segment]| s.iter().map(|s| s.label as u32).collect::<Vec<u32>>();
+    let piece = |state: &State, s: &Segment| SegmentText {
+        source: source_text(state, &s.origin),
+        text: s.text.clone(),
+    };
+    let mut found = Vec::new();
+    for_each_gap(&words.0, &words.1, |mine, theirs, _| {
+        let (mine, theirs) = (&left[mine], &right[theirs]);
+        for_each_gap(&labels(mine), &labels(theirs), |gone, come, both| {
+            let mut one = |label, a, b| found.push(SegmentPair { label, left: a, right: b });
+            mine[gone].iter().for_each(|s| one(s.label, Some(piece(a, s)), None));
+            theirs[come].iter().for_each(|s| one(s.label, None, Some(piece(b, s))));
+            if let Some((here, there)) = both.map(|(here, there)| (&mine[here], &theirs[there])) {
+                one(here.label, Some(piece(a, here)), Some(piece(b, there)));
+            }
+        });
+    });
+    found
+}
+
+/// Goes through what lies before each common place of two lists, with that place, and through what lies behind the last.
+fn for_each_gap(
+    a: &[u32],
+    b: &[u32],
+    mut tell: impl FnMut(Range<usize>, Range<usize>, Option<(usize, usize)>),
+) {
+    let (mut left, mut right) = (0, 0);
+    for (one, other) in lcs(a, b) {
+        tell(left..one, right..other, Some((one, other)));
+        (left, right) = (one + 1, other + 1);
+    }
+    tell(left..a.len(), right..b.len(), None);
+}
+
+fn source_text(state: &State, origin: &SegmentOrigin) -> String {
+    match origin {
+        SegmentOrigin::Lesson { id, version } => {
+            let number = state.pool.get(id).map_or(0, |l| l.number);
+            format!("lesson {number} v{version}")
+        }
+        SegmentOrigin::Step(n) => format!("turn {n}"),
+        SegmentOrigin::Steps { from, to } => format!("turns {from}-{to}"),
+        SegmentOrigin::Attempt { episode, from, to } => format!("episode {episode}, turns {from}-{to}"),
+        SegmentOrigin::Text(_) | SegmentOrigin::Task => String::new(),
+    }
+}
+
+fn diff_worlds(a: (Option<&Episode>, u32), b: (Option<&Episode>, u32)) -> WorldDifferences {
+    let (Some(x), Some(y)) = (a.0, b.0) else { return WorldDifferences::default() };
+    let last = |episode: &Episode, step: u32| -> String {
+        let seen = || {
+            episode.first_observation.as_ref().map(|r| r.agent_view.clone().unwrap_or_else(|| r.raw.clone()))
+        };
+        let before = (1..step).rev().find_map(|n| episode.step(n)?.observation().map(str::to_owned));
+        before.or_else(seen).unwrap_or_default()
+    };
+    let (left, right) = (last(x, a.1), last(y, b.1));
+    WorldDifferences {
+        observation: (left != right).then_some((left, right)),
+        shown: diff_values(&x.shown, &y.shown),
+        progress: (x.progress.to_bits() != y.progress.to_bits()).then_some((x.progress, y.progress)),
+    }
+}

@@ -1,0 +1,172 @@
+//! What a first difference goes back to, in words.
+
+use super::{Comparison, PriorDifferences, Row, RowKind, StepPart, StepParts};
+use crate::domain::{DecidedBy, SegmentLabel, Step};
+
+/// What a first difference goes back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The worlds were not the same before.
+    World,
+    /// Models, seed or settings of the runs differ.
+    Settings,
+    /// The lessons in force differ.
+    Lessons,
+    /// The prompts differ.
+    Prompt,
+    /// A person decided on one of the sides.
+    Person,
+    /// A person had the agent asked again on one of the sides, or refused what it proposed.
+    AskedAgain,
+    /// A person edited what was thought or seen on one of the sides.
+    Edited,
+    /// The same action was answered otherwise.
+    DifferentAnswer,
+    /// One side has no further step.
+    End,
+    /// Nothing that was looked at differs: the same prompt was answered otherwise.
+    Chance,
+}
+
+impl Reason {
+    /// The word for it in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::World => "world",
+            Self::Settings => "settings",
+            Self::Lessons => "lessons",
+            Self::Prompt => "prompt",
+            Self::Person => "person",
+            Self::AskedAgain => "asked_again",
+            Self::Edited => "edited",
+            Self::DifferentAnswer => "answer",
+            Self::End => "end",
+            Self::Chance => "chance",
+        }
+    }
+
+    /// It in a few words.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::World => "the worlds differ",
+            Self::Settings => "models or settings differ",
+            Self::Lessons => "the lessons in force differ",
+            Self::Prompt => "the prompts differ",
+            Self::Person => "a person decided",
+            Self::AskedAgain => "a person had the agent asked again",
+            Self::Edited => "a person edited it",
+            Self::DifferentAnswer => "the world answered the same action otherwise",
+            Self::End => "one side has no further turn",
+            Self::Chance => "nothing that was looked at differs: the same prompt was answered otherwise",
+        }
+    }
+}
+
+impl Comparison {
+    /// What the first difference goes back to, as far as can be seen, the nearest reason first. Empty where nothing differs.
+    pub fn reasons(&self) -> Vec<Reason> {
+        let (Some(at), Some(before)) = (self.first_difference, self.prior.as_ref()) else {
+            return Vec::new();
+        };
+        let row = self.rows[at];
+        if row.left == Some(0) && row.right == Some(0) {
+            let settings = (!before.settings.is_empty()).then_some(Reason::Settings);
+            return std::iter::once(Reason::World).chain(settings).collect();
+        }
+        let decided = |step: Option<&Step>| {
+            step.is_some_and(|s| {
+                s.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Person) || s.call.is_none()
+            })
+        };
+        // Where a side has no step in the row, its next one is what it did instead.
+        let next = |of: fn(&Row) -> Option<u32>| self.rows[at..].iter().find_map(of);
+        let x = next(|r| r.left).and_then(|n| self.left.episode.step(n));
+        let y = next(|r| r.right).and_then(|n| self.right.episode.step(n));
+        let mut reasons = Vec::new();
+        let aside = row.kind() != RowKind::Changed;
+        let edit = EditedParts::from_steps(row.parts, x, y);
+        if edit.thought || edit.observation {
+            reasons.push(Reason::Edited);
+        }
+        let acted = aside
+            || row.parts.contains(StepPart::Action)
+            || (row.parts.contains(StepPart::Thought) && !edit.thought);
+        if decided(x) != decided(y) || (acted && decided(x)) {
+            reasons.push(Reason::Person);
+        } else if !acted {
+            if reasons.is_empty() || edit.world_differs {
+                reasons.push(Reason::DifferentAnswer);
+            }
+            return reasons;
+        }
+        if manual_retries(x) != manual_retries(y) {
+            reasons.push(Reason::AskedAgain);
+        }
+        reasons.extend(prior_reasons(before));
+        if aside && has_ended_side(self, at) {
+            reasons.push(Reason::End);
+        }
+        // An edit of the thought does not say why the action is another.
+        if reasons.iter().all(|r| *r == Reason::Edited) {
+            reasons.push(Reason::Chance);
+        }
+        reasons
+    }
+}
+
+/// How often a person had the agent asked for a step again: what could not be used is asked for again without one.
+fn manual_retries(step: Option<&Step>) -> u32 {
+    step.map_or(0, |s| s.retry.saturating_sub(s.unusable_replies + s.partial_replies.len() as u32))
+}
+
+/// What of a row is as a person wrote it.
+#[derive(Clone, Copy, Debug, Default)]
+struct EditedParts {
+    /// The thought differs, and was edited.
+    thought: bool,
+    /// The observation differs, and was edited.
+    observation: bool,
+    /// The world itself answered otherwise, whatever was edited.
+    world_differs: bool,
+}
+
+impl EditedParts {
+    fn from_steps(parts: StepParts, x: Option<&Step>, y: Option<&Step>) -> Self {
+        let (Some(x), Some(y)) = (x, y) else { return Self::default() };
+        let seen =
+            parts.contains(StepPart::Observation) && (x.is_observation_edited() || y.is_observation_edited());
+        // What the world said stays beside what a person made of it.
+        let raw = |s: &Step| s.answer.as_ref().map(|a| a.raw.clone());
+        let other = parts.contains(StepPart::Observation) && (!seen || raw(x) != raw(y));
+        Self {
+            thought: parts.contains(StepPart::Thought) && (x.thought_edited || y.thought_edited),
+            observation: seen,
+            world_differs: other || parts.contains(StepPart::Progress),
+        }
+    }
+}
+
+/// One of the sides has no step in this row and none after it.
+fn has_ended_side(comparison: &Comparison, at: usize) -> bool {
+    let rest = &comparison.rows[at..];
+    rest.iter().all(|r| r.left.is_none()) || rest.iter().all(|r| r.right.is_none())
+}
+
+fn prior_reasons(before: &PriorDifferences) -> Vec<Reason> {
+    let lessons = &before.lessons;
+    let words = |label: SegmentLabel| {
+        matches!(
+            label,
+            SegmentLabel::Abstract | SegmentLabel::Error | SegmentLabel::Progress | SegmentLabel::Memory
+        )
+    };
+    let cases = [
+        (Reason::Lessons, *lessons != super::LessonDifferences::default()),
+        // Lessons are in the prompt: they are told once.
+        (Reason::Prompt, before.segments.iter().any(|s| !words(s.label))),
+        (Reason::World, before.world != super::WorldDifferences::default()),
+        (Reason::Settings, !before.settings.is_empty()),
+    ];
+    let found: Vec<Reason> = cases.into_iter().filter(|c| c.1).map(|c| c.0).collect();
+    if found.is_empty() && !before.segments.is_empty() { vec![Reason::Prompt] } else { found }
+}

@@ -1,0 +1,250 @@
+//! A branch that is played by hand, and a stand-in for the room of prompts.
+
+use super::super::{Side, action_or_thought};
+use crate::domain::{
+    Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeRole, EpisodeSummary, ExecutedAction, LessonId,
+    LessonOp, LessonOrigin, LessonText, Limits, MessageRole, Note, NoteKind, Prompt, PromptRecord,
+    ReflectionKind, RunSpec, Scope, Segment, SegmentLabel, SegmentOrigin, SegmentRecord, Seq, Settings,
+    ShownAs, StepResult, Task, ThoughtDisposition,
+};
+use crate::engine::{Cause, Envelope, Event, State};
+use std::sync::Arc;
+
+/// A branch that is played by hand.
+#[derive(Clone, Default)]
+pub(super) struct TestBranch {
+    pub(super) events: Vec<Envelope>,
+    pub(super) state: State,
+    step: u32,
+    calls: u64,
+}
+
+fn spec(actor: &str, seed: u64) -> RunSpec {
+    RunSpec {
+        method: "react".to_owned(),
+        actor: actor.to_owned(),
+        mentor: "none".to_owned(),
+        interface: "raw".to_owned(),
+        tasks: Vec::new(),
+        trials: 1,
+        seed,
+        autonomy: Autonomy::Auto,
+        limits: Limits { steps: 50, moves: None, wall_seconds: None },
+        loop_detector: false,
+        settings: Settings::default(),
+    }
+}
+
+pub(super) fn task(id: &str) -> Task {
+    Task {
+        env: "toy".to_owned(),
+        id: id.to_owned(),
+        goal: String::new(),
+        task_type: None,
+        difficulty: None,
+        seed: 0,
+    }
+}
+
+impl TestBranch {
+    pub(super) fn new(actor: &str, seed: u64) -> Self {
+        let mut line = Self::default();
+        line.write(Event::RunStarted { session: "s".to_owned(), spec: Box::new(spec(actor, seed)) });
+        line.begin("one", 1);
+        line
+    }
+
+    fn write(&mut self, event: Event) {
+        let seq = Seq(self.state.head.0 + 1);
+        let at = jiff::Timestamp::UNIX_EPOCH;
+        let envelope = Envelope { seq, timestamp: at, cause: Cause::Policy, batch_continues: false, event };
+        self.state.apply(&envelope);
+        self.events.push(envelope);
+    }
+
+    pub(super) fn begin(&mut self, id: &str, trial: u32) {
+        self.step = 0;
+        self.calls += 1;
+        let (call, episode) = (CallId(self.calls), self.state.ended_episodes.len() as u32 + 1);
+        let (task, role) = (Box::new(task(id)), EpisodeRole::Test);
+        self.write(Event::EpisodeStarted { episode, task, trial, role, call });
+        let turn = StepResult { observation: "A room.".to_owned(), valid: true, ..StepResult::default() };
+        self.write(Event::WorldReset {
+            call,
+            result: Box::new(turn),
+            agent_view: None,
+            goal: "g".to_owned(),
+        });
+    }
+
+    /// A step that waits for a decision.
+    pub(super) fn propose(&mut self, action: &str) {
+        self.step += 1;
+        self.calls += 1;
+        let (step, call) = (self.step, CallId(self.calls));
+        self.send_prompt(step, call);
+        let action = Some(action.to_owned());
+        self.write(Event::Proposed { step, thought: None, action, complaints: Vec::new() });
+    }
+
+    /// A person has the agent asked again for the step that waits, and it proposes this.
+    pub(super) fn ask_again(&mut self, action: &str) {
+        self.write(Event::AskedAgain { step: self.step, unusable_reason: None });
+        self.step -= 1;
+        self.propose(action);
+    }
+
+    /// A step: `think: ...` or an action; the answer; the progress after it; by whom.
+    pub(super) fn act_with(&mut self, action: &str, seen: &str, progress: f64, by: DecidedBy) {
+        self.step += 1;
+        self.calls += 1;
+        let (step, call) = (self.step, CallId(self.calls));
+        self.send_prompt(step, call);
+        let thought = action.strip_prefix("think: ").map(str::to_owned);
+        let only = thought.is_some();
+        let acts = (!only).then(|| action.to_owned());
+        self.write(Event::Proposed { step, thought, action: acts, complaints: Vec::new() });
+        let executed = ExecutedAction {
+            action: action.to_owned(),
+            sent: None,
+            rule: None,
+            decided_by: by,
+            shown_as: ShownAs::Own,
+            thought_disposition: ThoughtDisposition::Kept,
+        };
+        self.write(Event::ActionTaken { step, call: None, executed, list_only: false });
+        let turn = StepResult {
+            observation: seen.to_owned(),
+            progress,
+            valid: true,
+            shown: serde_json::json!({ "place": seen }),
+            ..StepResult::default()
+        };
+        self.write(Event::Observed { step, call: None, result: Box::new(turn), agent_view: None });
+        let mistake = (seen == "Nothing happens.").then(|| Note {
+            detector: "nothing_happened".to_owned(),
+            kind: NoteKind::Mistake,
+            evidence: seen.to_owned(),
+            parts: std::collections::BTreeMap::new(),
+        });
+        self.write(Event::Noted { step, notes: mistake.into_iter().collect() });
+    }
+
+    /// The actor's prompt for a step: the lessons in force, and what was done.
+    fn send_prompt(&mut self, step: u32, call: CallId) {
+        let lessons = self.state.pool.all().filter(|l| l.is_active()).map(|l| SegmentRecord {
+            label: SegmentLabel::Error,
+            origin: SegmentOrigin::Lesson { id: l.id.clone(), version: l.version() },
+            message_role: MessageRole::User,
+            tokens: 1,
+        });
+        let history = (step > 1).then(|| SegmentRecord {
+            label: SegmentLabel::Action,
+            origin: SegmentOrigin::Steps { from: 1, to: step - 1 },
+            message_role: MessageRole::User,
+            tokens: 1,
+        });
+        let segments = lessons.chain(history).collect();
+        let episode = self.state.ended_episodes.len() as u32 + 1;
+        let prompt = PromptRecord { call, episode, step, segments, ..PromptRecord::default() };
+        self.write(Event::PromptSent { prompt: Arc::new(prompt) });
+    }
+
+    pub(super) fn act(&mut self, action: &str) -> &mut Self {
+        self.act_with(action, &format!("After {action}."), 0.0, DecidedBy::Actor);
+        self
+    }
+
+    pub(super) fn lesson(&mut self, id: &str, text: &str) -> &mut Self {
+        let op = LessonOp::Add {
+            id: LessonId(id.into()),
+            kind: ReflectionKind::Error,
+            scope: Scope::Environment,
+            origin: LessonOrigin::Person,
+            text: LessonText::plain(text),
+            evidence: String::new(),
+            rule: None,
+            parents: Vec::new(),
+            transition: None,
+            task_key: None,
+        };
+        self.write(Event::LessonChanged { op: Box::new(op), author: Author::Person });
+        self
+    }
+
+    /// A person changes a setting.
+    pub(super) fn set(&mut self, name: &str, value: serde_json::Value) {
+        self.write(Event::SettingChanged { name: name.to_owned(), value });
+    }
+
+    /// A person edits what a step saw.
+    pub(super) fn edit_seen(&mut self, step: u32, text: &str) {
+        let was = self.state.episode.as_ref().and_then(|e| e.step(step)?.answer.as_ref()?.agent_view.clone());
+        self.write(Event::ObservationEdited { step, previous: was, text: text.to_owned() });
+    }
+
+    /// A person edits what was thought in a step.
+    pub(super) fn edit_thought(&mut self, step: u32, text: &str) {
+        let was = self.state.episode.as_ref().and_then(|e| e.step(step)?.thought.clone());
+        self.write(Event::ThoughtEdited { step, previous: was, text: Some(text.to_owned()) });
+    }
+
+    pub(super) fn end(&mut self) {
+        let e = self.state.open_episode().unwrap();
+        let summary = EpisodeSummary {
+            number: e.number,
+            task: e.task.clone(),
+            trial: e.trial,
+            role: e.role,
+            won: false,
+            reason: EndReason::Done,
+            steps: self.step,
+            moves: e.moves,
+            progress: e.progress,
+            calls: 0,
+            tokens: 0,
+            assisted: false,
+            seq_range: (e.first_seq.0, self.state.head.0 + 1),
+            stats: crate::domain::EpisodeStats::default(),
+        };
+        self.write(Event::EpisodeEnded { summary: Box::new(summary) });
+    }
+
+    pub(super) fn with_actions(actions: &[&str]) -> Self {
+        let mut line = Self::new("rules", 0);
+        for action in actions {
+            line.act(action);
+        }
+        line
+    }
+
+    pub(super) fn side(&self, number: Option<u32>) -> Result<Side, String> {
+        let events = self.events.clone();
+        let states = move |seq: Seq| {
+            let mut state = State::default();
+            events.iter().take_while(|e| e.seq <= seq).for_each(|e| state.apply(e));
+            Arc::new(state)
+        };
+        Side::load("x", &self.state, number, Arc::new(states))
+    }
+}
+
+/// A stand-in for the room of prompts: lessons and steps as they are.
+pub(super) fn render(state: &State, record: &PromptRecord) -> Prompt {
+    let mut segments = Vec::new();
+    for part in &record.segments {
+        let mut push = |text: String| {
+            let (label, origin, speaker) = (part.label, part.origin.clone(), part.message_role);
+            segments.push(Segment { label, origin, message_role: speaker, text: text.into() });
+        };
+        match &part.origin {
+            SegmentOrigin::Lesson { id, .. } => push(state.pool.get(id).unwrap().text().text.clone()),
+            SegmentOrigin::Steps { from, to } => {
+                let episode = state.episode.as_ref().unwrap();
+                (*from..=*to).for_each(|n| push(action_or_thought(episode.step(n).unwrap()).into_owned()));
+            }
+            _ => {}
+        }
+    }
+    Prompt { segments }
+}
