@@ -10,6 +10,7 @@
 
 mod brain;
 mod http;
+mod readme;
 mod servers;
 
 use brain::{LESSON, PROSE, SENTENCES};
@@ -26,7 +27,10 @@ const METHODS: [&str; 5] = ["react", "reflexion", "omnireflect", "fcrf", "sweet_
 /// The command line that the README gives for a server, and the address that stands in it or is expected in a variable.
 fn readme_command(behavior: &Behavior) -> Vec<String> {
     let readme = include_str!("../../README.md");
-    let section = readme.split("\n## ").find(|s| s.starts_with("Models\n")).expect("a section about models");
+    let section = readme
+        .split("\n## ")
+        .find(|s| s.starts_with("Your own model\n"))
+        .expect("a section about models of the user");
     let wanted = behavior.profile.map_or("--base-url ".to_owned(), |name| format!("--profile {name}"));
     let line = section
         .lines()

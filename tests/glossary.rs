@@ -1,0 +1,89 @@
+//! `docs/GLOSSARY.md` is generated from the doc comments of the public types in `src/domain`: one definition of each term, next to
+//! the type that carries it. `UPDATE=1 cargo test --test glossary` writes the page.
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first error")]
+
+use std::fs;
+use std::path::Path;
+
+/// The public types of a source file with the first paragraph of their doc comments, in order of appearance.
+fn definitions(source: &str) -> Vec<(String, String)> {
+    let (mut found, mut paragraph, mut is_first) = (Vec::new(), String::new(), true);
+    for line in source.lines().take_while(|line| !line.contains("#[cfg(test)]")) {
+        if let Some(text) = line.strip_prefix("///") {
+            is_first &= !text.trim().is_empty();
+            if is_first {
+                paragraph = format!("{paragraph} {}", text.trim());
+            }
+            continue;
+        }
+        if line.starts_with("#[") || line.starts_with("    ") || line.starts_with(')') {
+            continue;
+        }
+        let name = ["pub struct ", "pub enum "].iter().find_map(|start| line.strip_prefix(start));
+        if let Some(name) = name.filter(|_| !paragraph.is_empty()) {
+            let end = name.find(|c: char| !c.is_alphanumeric()).unwrap_or(name.len());
+            found.push((name[..end].to_owned(), paragraph.trim().to_owned()));
+        }
+        paragraph.clear();
+        is_first = true;
+    }
+    found
+}
+
+/// A type's name as words: `LessonPool` is "lesson pool".
+fn words(name: &str) -> String {
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
+}
+
+/// Doc links become code: ``[`Lesson`]`` and ``[`step`](Self::step)`` read as `Lesson` and `step`.
+fn without_links(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("[`") {
+        let Some(end) = rest[start..].find("`]").map(|n| start + n + 1) else { break };
+        plain.push_str(&rest[..start]);
+        plain.push_str(&rest[start + 1..end]);
+        rest = &rest[end + 1..];
+        if rest.starts_with('(') {
+            rest = rest.find(')').map_or(rest, |n| &rest[n + 1..]);
+        }
+    }
+    plain + rest
+}
+
+#[test]
+fn glossary_is_generated_from_the_domain() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<_> = fs::read_dir(root.join("src/domain"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "rs"))
+        .collect();
+    files.sort();
+    let mut terms: Vec<(String, String, String)> = files
+        .iter()
+        .flat_map(|path| definitions(&fs::read_to_string(path).unwrap()))
+        .map(|(name, text)| (words(&name), name, without_links(&text)))
+        .collect();
+    terms.sort();
+    assert!(terms.len() > 30, "only {} terms were found", terms.len());
+    let mut page = "# Glossary\n\nThe terms of the program, from the doc comments of `src/domain`. The same words are used on the screen, in the \
+                    documents and in the JSON.\n\n| term | type | meaning |\n|---|---|---|\n"
+        .to_owned();
+    for (words, name, text) in &terms {
+        page += &format!("| {words} | `{name}` | {} |\n", text.replace('|', "\\|"));
+    }
+    let path = root.join("docs/GLOSSARY.md");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &page).unwrap();
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == page, "docs/GLOSSARY.md is out of date; UPDATE=1 cargo test --test glossary writes it");
+}

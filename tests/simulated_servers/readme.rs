@@ -1,0 +1,144 @@
+//! Every command that the README shows, run as it stands there: with the data that it names, against servers on this machine.
+
+use crate::servers::{self, Server, key_of};
+use crate::{Home, outcome};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Commands that are not run, and why.
+const NOT_RUN: &[(&str, &str)] = &[
+    ("cargo run --release", "tests run the debug binary"),
+    ("cargo test", "it would run itself"),
+    ("cargo install --path .", "it changes the user's machine"),
+    ("cargo run --release --", "a prefix, not a command"),
+    ("llama-server -m model.gguf --port 8080", "another program"),
+    ("ollama pull qwen3:4b", "another program"),
+    ("vllm serve Qwen/Qwen3-4B --reasoning-parser qwen3", "another program"),
+    ("apt install build-essential", "another program"),
+];
+
+/// The command lines of a document: those of its shell blocks, and inline code that begins with a program's name.
+fn commands(document: &str) -> Vec<String> {
+    let (mut all, mut in_block) = (Vec::new(), false);
+    for line in document.lines() {
+        if line.starts_with("```") {
+            in_block = line == "```sh";
+            continue;
+        }
+        if in_block {
+            let command = line.split(" #").next().unwrap_or_default().trim();
+            if !command.is_empty() && !command.starts_with('#') {
+                all.push(command.to_owned());
+            }
+        }
+        let programs = ["retrospect ", "cargo ", "llama-server ", "ollama ", "vllm ", "apt "];
+        let inline = line.split('`').skip(1).step_by(2);
+        all.extend(inline.filter(|code| programs.iter().any(|p| code.starts_with(p))).map(str::to_owned));
+    }
+    all.dedup();
+    all
+}
+
+/// What the README's data commands need: an ALFWorld folder with a generated game under the name of a real task, a level file
+/// and a planning problem.
+fn write_data(home: &Home) {
+    let here = home.0.path();
+    let words = ["tasks", "--env", "household", "--only", "1", "--write", "written"].map(str::to_owned);
+    let (code, written, error) = outcome(home.command(&words));
+    assert_eq!(code, 0, "{error}");
+    let task = "pick_heat_then_place_in_recep-Mug-None-Cabinet-10";
+    let target = here.join(".cache/alfworld/json_2.1.1/valid_unseen").join(task).join("trial_T1");
+    fs::create_dir_all(&target).unwrap();
+    for file in fs::read_dir(here.join(written.trim())).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), target.join(file.file_name())).unwrap();
+    }
+    let levels = include_str!("../../docs/BABYAI.md").split("## Level files").nth(1).unwrap();
+    let level = levels.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    fs::write(here.join("level.json"), level).unwrap();
+    fs::write(
+        here.join("domain.pddl"),
+        "(define (domain lamp) (:requirements :strips) (:predicates (off) (on))
+         (:action press :parameters () :precondition (off) :effect (and (on) (not (off)))))",
+    )
+    .unwrap();
+    fs::write(here.join("problem.pddl"), "(define (problem one) (:domain lamp) (:init (off)) (:goal (on)))")
+        .unwrap();
+}
+
+/// Runs one command; `server` is the server that it asks, where it asks one.
+fn run(home: &Home, line: &str) -> (i32, String, String) {
+    let mut words: Vec<String> =
+        line.split_whitespace().skip(1).map(|word| word.trim_matches('\'').to_owned()).collect();
+    let mut command_env: Vec<(String, String)> = Vec::new();
+    let mut server = None;
+    if let Some(at) = words.iter().position(|w| w.starts_with("openai:")) {
+        let profile = words.iter().position(|w| w == "--profile").map(|n| words[n + 1].clone());
+        let all = servers::all();
+        // A profile without a simulation of its own is tried against a server that needs none.
+        let behavior = all.iter().find(|b| b.profile == profile.as_deref());
+        let behavior = behavior.or_else(|| all.iter().find(|b| b.profile.is_none())).unwrap().clone();
+        words[at] = format!("openai:{}", behavior.model);
+        let started = Server::start(behavior.clone());
+        if let Some(n) = words.iter().position(|w| w == "--base-url") {
+            words[n + 1] = started.base_url();
+        } else if behavior.key.is_some() && behavior.profile.is_some() {
+            // The profile of a hosted server has its address.
+            words.extend(["--base-url".to_owned(), started.base_url()]);
+        } else {
+            command_env.push(("OPENAI_BASE_URL".to_owned(), started.base_url()));
+        }
+        if let Some(key) = behavior.key {
+            command_env.push((key.to_owned(), key_of(&behavior)));
+        }
+        server = Some(started);
+    }
+    let plays = ["run", "resume", "rerun"].contains(&words[0].as_str());
+    if plays && words[0] != "rerun" && !words.iter().any(|w| w == "--env" || w == "--last") {
+        words.extend(["--max-steps", "3"].map(str::to_owned));
+    }
+    let mut command: Command = home.command(&words);
+    command.envs(command_env).env("ALFWORLD_DATA", home.0.path().join(".cache/alfworld"));
+    command.stdin(Stdio::null());
+    let done = outcome(command);
+    drop(server);
+    done
+}
+
+/// A command of the README failed for a reader: its option had another name, its task did not exist.
+#[test]
+fn every_command_of_the_readme_runs() {
+    let home = Home::new();
+    write_data(&home);
+    let all = commands(include_str!("../../README.md"));
+    let (mut ran, mut failed) = (0, String::new());
+    for line in &all {
+        if NOT_RUN.iter().any(|(command, _)| command == line) || line.starts_with("export ") {
+            continue;
+        }
+        assert!(line.starts_with("retrospect "), "`{line}` is neither run nor listed with a reason");
+        let (code, out, error) = run(&home, line);
+        ran += 1;
+        // 0 finished, 3 stopped by a limit.
+        if code != 0 {
+            failed += &format!("`{line}` exits {code}: {error}{out}\n");
+        }
+    }
+    assert!(ran >= 20, "only {ran} commands were found");
+    assert!(failed.is_empty(), "{failed}");
+    for (command, reason) in NOT_RUN {
+        assert!(all.iter().any(|line| line == command), "`{command}` ({reason}) is not in the README");
+    }
+}
+
+/// A page that is linked but not there.
+#[test]
+fn every_link_of_the_readme_leads_to_a_file() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = include_str!("../../README.md");
+    assert!(readme.lines().count() <= 120, "the README has more than 120 lines");
+    let links = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let missing: Vec<_> = links.filter(|l| !l.starts_with("http") && !root.join(l).exists()).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
