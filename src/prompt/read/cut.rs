@@ -24,7 +24,8 @@ pub fn whole_items(reply: &str, by: &str) -> Items {
     read
 }
 
-/// Whether the words of an item, which nothing stands behind, end with the quote or bracket that they begin with.
+/// Whether the words of an item, which nothing stands behind, end with the quote or bracket that closes the one they begin
+/// with. Where other quotes stand between them, the last one may only close a quoted word of half a sentence.
 fn is_closed(words: &str) -> bool {
     let words = words.trim();
     let words = unbulleted(words).unwrap_or(words);
@@ -34,8 +35,43 @@ fn is_closed(words: &str) -> bool {
     let text = &end[..end.len() - last.len_utf8()];
     let quote = is_quote(last) && (!"'’‘`".contains(last) || text.ends_with(['.', '!', '?']));
     // A record is complete with its last quote: one that is cut inside a text was not read as an item.
-    let opened = words.starts_with(|c: char| is_quote(c) || "{[(".contains(c)) && !text.is_empty();
-    opened && (quote || words.starts_with(['{', '[', '(']) && "]})".contains(last))
+    let mut chars = text.chars();
+    let Some(first) = chars.next() else { return false };
+    let inner = chars.as_str().trim_start_matches(first).trim_end_matches(last);
+    let quote = quote && !text.ends_with(char::is_whitespace);
+    match first {
+        '{' | '[' | '(' => quote && quotes(text, last) % 2 == 1 || closes(first, text, last),
+        _ => quote && is_quote(first) && quotes(inner, last) == 0,
+    }
+}
+
+/// How many quotes of a text may pair with `last`: escaped ones, apostrophes inside of words and quotes of the other kind (single,
+/// double) do not.
+fn quotes(text: &str, last: char) -> usize {
+    let single = |c: char| "'’‘`".contains(c);
+    let (mut count, mut before) = (0, ' ');
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let inside = before.is_alphanumeric() && chars.peek().is_some_and(|next| next.is_alphanumeric());
+        count += usize::from(is_quote(c) && single(c) == single(last) && before != '\\' && !inside);
+        before = c;
+    }
+    count
+}
+
+/// Whether `last`, which stands behind the text, closes the bracket that the text begins with.
+fn closes(open: char, text: &str, last: char) -> bool {
+    let Some(close) =
+        [('{', '}'), ('[', ']'), ('(', ')')].into_iter().find_map(|(a, b)| (a == open).then_some(b))
+    else {
+        return false;
+    };
+    let mut depth = 0_i64;
+    let inside = text.chars().all(|c| {
+        depth += i64::from(c == open) - i64::from(c == close);
+        depth > 0
+    });
+    inside && depth == 1 && last == close
 }
 
 /// Divides a text that was cut off behind its last whole line or, where `sentences` count, its last whole sentence: what

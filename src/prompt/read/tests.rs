@@ -122,6 +122,34 @@ fn the_last_item_of_a_list_that_was_cut_off_was_kept() {
         (&format!("[Look first, {never}"), &["Look first"], &[never]),
         (&format!("- {never}"), &[], &[never]),
         ("- Mistake: hit a wall Solution: turn le", &[], &["hit a wall => turn le"]),
+        // A quoted word of half a sentence closes nothing.
+        ("[\"Look first.\", \"Never put the \"mug\"", &["Look first."], &["Never put the \"mug"]),
+        (
+            "1. \"Look first.\"\n2. \"Never put the \"mug in the \"coffeemachine\"",
+            &["Look first."],
+            &["Never put the \"mug in the \"coffeemachine"],
+        ),
+        (
+            "[\"Look first.\", \"Never put the \"mug\" in the \"",
+            &["Look first."],
+            &["Never put the \"mug\" in the"],
+        ),
+        (
+            "{\"rule\": \"Look first.\"}\n{\"rule\": \"Never put the \"mug\"",
+            &["Look first."],
+            &["Never put the \"mug"],
+        ),
+        (
+            "['Look first.', 'Don\\'t put the mug\\'s lid away.'",
+            &["Look first.", "Don't put the mug's lid away."],
+            &[],
+        ),
+        (
+            "[\"Look first.\", \"Don't put the mug's lid away.\"",
+            &["Look first.", "Don't put the mug's lid away."],
+            &[],
+        ),
+        ("{\"rule\": \"Look first.\"}\n{\"rule\": \"Then take.\"", &["Look first.", "Then take."], &[]),
         // Closed by a quote, a bracket, a comma or the end of its line.
         ("[\"Look first.\", \"Then take.\"", &["Look first.", "Then take."], &[]),
         ("['Look first.', 'Then take.'", &["Look first.", "Then take."], &[]),
