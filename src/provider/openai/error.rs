@@ -105,6 +105,13 @@ pub(super) fn too_long(words: &str) -> bool {
         "input is too long",
         "too many tokens",
         "exceeds the available context",
+        // vLLM, xAI, Gemini, TGI.
+        "maximum model length",
+        "maximum prompt length",
+        "input token count",
+        "maximum number of tokens allowed",
+        "`inputs` tokens + `max_new_tokens` must be",
+        "`inputs` must have less than",
     ]
     .iter()
     .any(|sign| words.contains(sign))
@@ -157,46 +164,63 @@ pub(super) fn refused(endpoint: &Endpoint, status: u16, body: &Body, asked: u64)
 /// What a server says about a request that doesn't fit its context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Overflow {
-    /// Tokens of the request as the server counts them; with some servers the reply's bound is among them.
+    /// Tokens of the request as the server counts them, with the reply's bound where the server adds or names it.
     requested: Option<u64>,
     /// Tokens of its context.
     context: Option<u64>,
 }
 
 impl Overflow {
-    /// Finds the numbers in an error body, in the words of the servers that name them.
+    /// Finds the numbers (`#`) in an error body, in the words of the servers that name them.
     fn read(body: &str) -> Self {
         const REQUESTED: &[&str] = &[
-            "you requested ",
-            "resulted in ",
-            "your request has ",
-            "\"n_prompt_tokens\":",
-            "request (",
-            "prompt is too long: ",
-            "prompt contains ",
-            "input token count (",
-            "input length (",
-            "prompt (length ",
+            "you requested # tokens",
+            "you requested about # tokens",
+            "resulted in # tokens",
+            "your request has # input",
+            "\"n_prompt_tokens\":#",
+            "request (# tokens",
+            "request contains # tokens",
+            "prompt is too long: # tokens",
+            "prompt contains at least # input",
+            "prompt contains # ",
+            "input token count (#",
+            "input length (#",
+            "prompt (length #",
+            "given: # `inputs`",
+            "tokens. given: #",
         ];
+        const BOUND: &[&str] = &["you requested # output tokens", "tokens and # `max_new_tokens`"];
         const CONTEXT: &[&str] = &[
-            "maximum context length is ",
-            "maximum context length of ",
-            "maximum context length (",
-            "\"n_ctx\":",
-            "context size (",
-            "tokens > ",
-            "tokens allowed (",
-            "maximum model length of ",
+            "maximum context length is #",
+            "maximum context length of #",
+            "maximum context length (#",
+            "\"n_ctx\":#",
+            "context size (#",
+            "tokens > #",
+            "tokens allowed (#",
+            "maximum model length of #",
+            "maximum prompt length is #",
+            "`max_new_tokens` must be <= #",
+            "must have less than # tokens",
         ];
         let body = body.to_lowercase();
-        let number = |after: &str| {
-            let (_, rest) = body.split_once(after)?;
-            let rest = rest.trim_start();
-            let digits: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == ',').collect();
-            digits.replace(',', "").parse().ok().filter(|n| *n > 0)
+        let number = |phrase: &str| {
+            let (before, after) = phrase.split_once('#')?;
+            body.match_indices(before).find_map(|(at, _)| {
+                let rest = body.get(at + before.len()..)?.trim_start();
+                let digits: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == ',').collect();
+                let digits = if after.is_empty() { digits.trim_end_matches(',') } else { digits.as_str() };
+                let stands = rest.get(digits.len()..)?.starts_with(after);
+                digits.replace(',', "").parse::<u64>().ok().filter(|n| stands && *n > 0)
+            })
         };
         let first = |phrases: &[&str]| phrases.iter().find_map(|phrase| number(phrase));
-        Self { requested: first(REQUESTED), context: first(CONTEXT) }
+        let bound = first(BOUND).unwrap_or(0);
+        Self {
+            requested: first(REQUESTED).map(|tokens| tokens.saturating_add(bound)),
+            context: first(CONTEXT),
+        }
     }
 
     /// What to do; `estimate` are the prompt's tokens as we count them.
@@ -302,15 +326,25 @@ mod tests {
             ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", Some(1_200_000), Some(1_048_576)),
             ("Prompt contains 40000 tokens, too large for model with 32768 maximum context length", Some(40_000), None),
             ("the prompt exceeds the context window", None, None),
+            // vLLM: the bound of the reply was told as the prompt.
+            ("This model's maximum context length is 4096 tokens. However, you requested 256 output tokens and your prompt contains at least 3841 input tokens, for a total of at least 4097 tokens. Please reduce the length of the input prompt or the number of requested output tokens.", Some(4097), Some(4096)),
+            ("This model's maximum prompt length is 131072 but the request contains 537812 tokens.", Some(537_812), Some(131_072)),
+            (r#"{"error":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 256 `max_new_tokens`","error_type":"validation"}"#, Some(5256), Some(4096)),
+            ("Input validation error: `inputs` must have less than 1024 tokens. Given: 4000", Some(4000), Some(1024)),
+            (r#"{"error":{"message":"This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (8000 of text input, 1000 in the output).","code":400}}"#, Some(9000), Some(8192)),
         ];
         for (body, requested, context) in cases {
             let want = Overflow { requested: *requested, context: *context };
             assert_eq!(Overflow::read(body), want, "{body}");
+            let json = serde_json::json!({"error": {"message": body}}).to_string();
+            let body = if body.starts_with('{') { (*body).to_owned() } else { json };
+            let error = refused(&Endpoint::new("http://h/v1", "m"), 400, &redacted(body.as_bytes()), 733);
+            let next = &error.next;
+            assert_eq!(error.kind, FailureKind::TooLong, "{body}");
+            let told = |n: &Option<u64>| n.is_none_or(|n| next.contains(&n.to_string()));
+            assert!(told(requested) && told(context), "{body}: {next}");
+            assert_eq!(next.contains("733"), requested.is_none(), "{body}: {next}");
         }
-        let body = format!(r#"{{"error":{{"message":{:?},"code":"context_length_exceeded"}}}}"#, cases[0].0);
-        let error = refused(&Endpoint::new("http://h/v1", "m"), 400, &redacted(body.as_bytes()), 733);
-        let next = "the server counts 2065 tokens and its context holds 512: lower its budget";
-        assert!(error.next.starts_with(next) && !error.next.contains("733"), "{}", error.next);
     }
 
     /// "Check the key", with no word of where it came from.
