@@ -10,7 +10,9 @@ pub enum Truncation {
     Length,
     /// The server's content filter (`content_filter`).
     Filter,
-    /// A reason that a later version knows.
+    /// The model declined to answer: the text is its refusal (`refusal`) and no part of an answer.
+    Refusal,
+    /// A reason that is not known, or that only a later version knows.
     #[serde(other)]
     Other,
 }
@@ -21,6 +23,7 @@ impl Truncation {
         match self {
             Self::Length => "the token limit",
             Self::Filter => "the server's content filter",
+            Self::Refusal => "a refusal",
             Self::Other => "the server",
         }
     }

@@ -317,11 +317,19 @@ impl TestRun {
 /// What ends the text of a reply that the token limit cut off.
 pub(crate) const TRUNCATION_MARK: char = '✂';
 
-/// A model's reply; one that ends with [`CUT`] was cut off there.
-fn model_reply(call: CallId, text: String) -> Reply {
-    let cut = text.strip_suffix(TRUNCATION_MARK).map(str::to_owned);
-    let truncated = cut.is_some().then_some(Truncation::Length);
-    let text = cut.unwrap_or(text);
+/// What ends the text of a reply that is a refusal.
+pub(crate) const REFUSAL_MARK: char = '⛔';
+
+/// A model's reply; one that ends with [`TRUNCATION_MARK`] was cut off there, and one that ends with [`REFUSAL_MARK`] is a refusal.
+fn model_reply(call: CallId, mut text: String) -> Reply {
+    let truncated = match text.chars().next_back() {
+        Some(TRUNCATION_MARK) => Some(Truncation::Length),
+        Some(REFUSAL_MARK) => Some(Truncation::Refusal),
+        _ => None,
+    };
+    if truncated.is_some() {
+        text.pop();
+    }
     Reply::Model { call, text, reasoning: String::new(), usage: Usage::default(), truncated }
 }
 

@@ -7,12 +7,31 @@ use crate::engine::ParsedMentorReply;
 /// Reads a mentor's reply to a question (`docs/REPLIES.md`). Every text has a reading; what could not be used is said. Of a
 /// reply that was cut off (`truncated`) only what is complete counts, and of a summary nothing: it would replace a list.
 pub fn read_mentor(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
+    if truncated == Some(Truncation::Refusal) {
+        return read_refusal(text);
+    }
     let listed = question.purpose == Purpose::Summarise
         || matches!(
             question.kind,
             ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress
         );
     if listed { read_list(question, text, truncated) } else { read_prose(question, text, truncated) }
+}
+
+/// The model declined to answer: its words are no answer to any question.
+fn read_refusal(text: &str) -> ParsedMentorReply {
+    let words = text.trim();
+    let mut reply = ParsedMentorReply {
+        complaints: vec![format!(
+            "the model refused to answer, so nothing of it was used: {}",
+            read::quote(words)
+        )],
+        ..ParsedMentorReply::default()
+    };
+    if !words.is_empty() {
+        reply.dropped.push(LessonText::plain(words));
+    }
+    reply
 }
 
 fn read_list(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {

@@ -7,9 +7,11 @@ use crate::engine::{
 };
 
 impl Engine {
-    /// What cut a reply off that is not used as it is: setting `accept_truncated` takes such replies for whole.
+    /// What cut a reply off that is not used as it is: setting `accept_truncated` takes such replies for whole, but a refusal
+    /// is no answer at all.
     fn rejected_truncation(&self, truncated: Option<Truncation>) -> Option<Truncation> {
-        truncated.filter(|_| !self.state.setting_flag("accept_truncated", false))
+        let accepted = self.state.setting_flag("accept_truncated", false);
+        truncated.filter(|by| *by == Truncation::Refusal || !accepted)
     }
 
     /// Why an actor's reply is asked for again, as long as the step has tries left (setting `ask_again`): nothing in it says
@@ -25,6 +27,9 @@ impl Engine {
         let tried = self.state.open_episode().and_then(|e| e.step(step)).map_or(0, |s| s.unusable_replies);
         if u64::from(tried) >= self.state.setting_number("ask_again", 0) {
             return None;
+        }
+        if truncated == Some(Truncation::Refusal) {
+            return Some(refusal_message(text));
         }
         let (least, has) = (self.state.setting_number("least_reply", 0), text.trim().chars().count() as u64);
         if reading.action.is_none() && reading.thought.is_none() {
@@ -46,8 +51,9 @@ impl Engine {
         truncated: Option<Truncation>,
         place: &str,
     ) -> Option<Failure> {
-        let empty = reading.action.is_none() && reading.thought.is_none();
-        let cut = self.rejected_truncation(truncated).filter(|_| !empty && !reading.complete);
+        let refused = truncated == Some(Truncation::Refusal);
+        let empty = !refused && reading.action.is_none() && reading.thought.is_none();
+        let cut = self.rejected_truncation(truncated).filter(|_| refused || !empty && !reading.complete);
         let taken = empty && self.state.setting_flag("empty_action", false) && !self.policy.is_attended;
         if taken || (!empty && cut.is_none()) {
             return None;
@@ -60,15 +66,17 @@ impl Engine {
             };
         const RAISE_TOKEN_LIMIT_HINT: &str =
             "give it a larger max_tokens or less to reason, or change the prompt or the model";
+        // A larger limit was tried before, and none at all.
+        const REASON_LESS_HINT: &str =
+            "let it reason less or switch its reasoning off, or change the prompt or the model";
         const CHANGE_PROMPT_HINT: &str = "change the prompt or the model";
         let nothing = |words: &str, next| (words.to_owned(), next);
         let (what, next) = match (cut, text.trim().is_empty(), reasoning.trim().is_empty()) {
+            (Some(Truncation::Refusal), ..) => (refusal_message(text), CHANGE_PROMPT_HINT),
             (Some(by @ Truncation::Length), ..) => (incomplete_message(by), RAISE_TOKEN_LIMIT_HINT),
             (Some(by), ..) => (incomplete_message(by), CHANGE_PROMPT_HINT),
             (None, true, true) => nothing("the model answered nothing", CHANGE_PROMPT_HINT),
-            (None, true, false) => {
-                nothing("the model only reasoned and answered nothing", RAISE_TOKEN_LIMIT_HINT)
-            }
+            (None, true, false) => nothing("the model only reasoned and answered nothing", REASON_LESS_HINT),
             (None, false, _) => nothing("the model said nothing of what to do", CHANGE_PROMPT_HINT),
         };
         let came = if text.trim().is_empty() { reasoning } else { text };
@@ -245,6 +253,14 @@ impl Engine {
 /// Why the action of a truncated reply is not used.
 fn incomplete_message(by: Truncation) -> String {
     format!("the reply was cut off by {} before its action was complete", by.name())
+}
+
+/// Why a reply that is a refusal is not used, with its words.
+fn refusal_message(text: &str) -> String {
+    let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown: String = words.chars().take(200).collect();
+    let more = if shown.len() < words.len() { "…" } else { "" };
+    format!("the model refused to answer: {shown}{more}")
 }
 
 /// A reflection says whose words it was made of, where a stand-in was asked for the model.

@@ -115,6 +115,32 @@ fn an_action_that_the_token_limit_cut_in_the_middle_was_done() {
     assert!(failure.message.contains("before its action was complete, 3 times"), "{failure:?}");
 }
 
+/// "This request was blocked by the usage policy." was sent to the world, and became a lesson of each kind.
+#[test]
+fn a_refusal_is_neither_an_action_nor_a_lesson() {
+    let refusal = "This request was blocked by the usage policy.\nGo away.⛔";
+    let mut play = TestRun::new(test_spec("react", &[("a", "")]));
+    play.play_script(&mut FakeHousehold::kitchen(GOAL), &[refusal; 3]);
+    let (_, failure) = play.state().failed_call.as_ref().unwrap();
+    let words =
+        "the model refused to answer: This request was blocked by the usage policy. Go away., 3 times";
+    assert_eq!(failure.message, words);
+    for code in [false, true] {
+        let mut run = test_spec("reflexion", &[("a", "")]);
+        (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
+        if code {
+            run.settings = super::super::defaults("reflexion", super::super::PaperOrCode::Code).1;
+        }
+        let mut play = TestRun::new(run);
+        play.mentor = Box::new(move |_| refusal.to_owned());
+        play.play_script(&mut FakeHousehold::kitchen(GOAL), &["inventory"]);
+        let plan = play.state().reflections.iter().next().unwrap();
+        assert!(plan.items.is_empty() && plan.truncated == Some(Truncation::Refusal), "{plan:?}");
+        assert!(plan.complaints[0].starts_with("the model refused to answer"), "{:?}", plan.complaints);
+        assert!(plan.dropped[0].text.starts_with("This request was blocked"), "{:?}", plan.dropped);
+    }
+}
+
 /// The papers' code knows no limit: it does what has come.
 #[test]
 fn as_the_public_code_reads_it_a_reply_that_was_cut_off_counts_and_is_marked() {
