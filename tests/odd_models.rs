@@ -180,6 +180,35 @@ fn a_model_that_answers_nothing_is_a_failed_call_and_no_empty_action() {
     }
 }
 
+/// Three lessons were made of it, one of each kind; and the half of an action was sent to the world.
+#[test]
+fn a_refusal_and_an_interrupted_reply_are_neither_lessons_nor_actions() {
+    let words = "This request was blocked by the usage policy.";
+    let refusal = format!(
+        "data: {}\n\n{}",
+        serde_json::json!({"choices": [{"index": 0, "delta": {"refusal": words}}]}),
+        ends("stop")
+    );
+    let place = Place::new();
+    let server = place.server(vec![chunked(&[refusal.as_bytes()], true)]);
+    let omni = ["--method", "omnireflect", "--mentor", "openai:tiny", "--max-steps", "2"];
+    let (code, said) = place.run(&server, &omni);
+    assert_eq!((code, server.asked().len()), (0, 3), "{said}");
+    assert!(said.contains(&format!("the model refused to answer: {words}")), "{said}");
+    let journal = place.journal();
+    assert!(journal.contains(r#""truncated":"refusal""#) && !journal.contains("lesson_changed"), "{journal}");
+    assert_eq!(place.says(&["verify", "--last"]).0, 0);
+    let place = Place::new();
+    let half = format!("{}{}", says("go to counterto"), ends("insufficient_system_resource"));
+    let server = place.server(vec![chunked(&[half.as_bytes()], true), good("look")]);
+    let (code, said) = place.run(&server, &[&REACT[..], &["--max-steps", "1"]].concat());
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        said.contains("  1 > look") && said.contains("finish_reason insufficient_system_resource"),
+        "{said}"
+    );
+}
+
 /// The error said "0 MB so far" and held the end of the text.
 #[test]
 fn a_reply_without_an_end_is_told_with_its_length_and_its_beginning() {
@@ -199,6 +228,7 @@ fn a_reply_without_an_end_is_told_with_its_length_and_its_beginning() {
             && told.contains(" characters, beginning: Thought: where to begin?"),
         "{told}"
     );
+    assert!(said.contains("it was sent max_tokens 1024 and ignores it"), "{said}");
     assert!(told.len() < 600 && !said.contains("0 MB"), "{told}");
     let journal = place.journal();
     let failed = journal.lines().find(|l| l.contains("call_failed")).unwrap();

@@ -17,6 +17,7 @@ mod chunk;
 mod client;
 mod endpoint;
 mod error;
+mod finish;
 mod frames;
 mod gate;
 mod key;

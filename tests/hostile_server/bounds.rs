@@ -252,13 +252,14 @@ fn a_learnt_bound_gives_way_to_a_prompt_that_has_grown() {
     });
     run(async {
         let cut = || writes("1. Look", "length");
+        // A bound that was refused for this prompt is not tried for it again.
         let scripts = vec![cut(), good("1. Look."), too_long(), cut(), too_long()];
         let server = Server::start(scripts).await;
         let of = provider(endpoint(&server.base));
         assert_eq!(ask(&of, mentors()).await.text, "1. Look.");
         let answer = ask(&of, mentors()).await;
         assert_eq!((answer.text.as_str(), answer.truncated), ("1. Look", Some(Truncation::Length)));
-        assert_eq!(bounds(&server), [1024, 2048, 2048, 1024, 2048].map(|n| json!(n)));
+        assert_eq!(bounds(&server), [1024, 2048, 2048, 1024].map(|n| json!(n)));
         // A prompt that is too long at any bound is a failure.
         let answer = ask(&of, mentors()).await;
         assert_eq!(answer.error.map(|e| e.kind), Some(FailureKind::TooLong));
@@ -269,13 +270,18 @@ fn a_learnt_bound_gives_way_to_a_prompt_that_has_grown() {
 #[test]
 fn an_empty_reply_is_explained_by_what_ended_it_and_is_not_asked_for_for_ever() {
     run(async {
-        let server = Server::start(vec![answers(&[], "length", 256)]).await;
+        let used = [256, 4096, 9000, 256, 4096, 256];
+        let server = Server::start(used.map(|tokens| answers(&[], "length", tokens)).to_vec()).await;
         let of = provider(endpoint(&server.base));
-        for requests in [3, 6, 7, 8] {
+        for requests in [3, 5, 6, 7] {
             let answer = ask(&of, actors()).await;
             assert_eq!((answer.text.as_str(), answer.truncated), ("", Some(Truncation::Length)));
             assert!(!told(&answer, "longer than its context"), "{:?}", answer.notices);
             assert!(told(&answer, "the reply is empty: all"), "{:?}", answer.notices);
+            // It said that a larger bound helps, where none had.
+            assert!(!told(&answer, "allows more"), "{:?}", answer.notices);
+            let tried = requests == 3 || told(&answer, "without max_tokens no reply came either");
+            assert!(tried, "{:?}", answer.notices);
             assert_eq!(server.asked().len(), requests);
         }
         assert_eq!(bounds(&server)[..4], [json!(256), json!(4096), Value::Null, json!(256)]);

@@ -13,6 +13,7 @@ mod bodies;
 mod bounds;
 mod connections;
 mod cut;
+mod endings;
 mod interrupted;
 mod late_usage;
 mod leaks;

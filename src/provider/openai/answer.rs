@@ -5,6 +5,7 @@ use super::chunk::{self, Chunk, Counts};
 use super::client;
 use super::endpoint::Endpoint;
 use super::error;
+use super::finish::Finish;
 use super::frames::{Frame, Framer};
 use super::learned_quirks::Learnt;
 use super::received::Body;
@@ -12,6 +13,7 @@ use super::redactor::Redactor;
 use super::stream_redactor::StreamRedactor;
 use super::think::{Part, ReasoningParser, StopMatcher};
 use crate::provider::{Delta, FailureKind, Phase, ProviderError};
+use crate::text;
 use futures_util::FutureExt as _;
 use reqwest::Response;
 use std::time::Duration;
@@ -27,6 +29,8 @@ const LATE_READS: u32 = 16;
 const USAGE_WAIT: Duration = Duration::from_millis(250);
 /// How many bytes are read meanwhile.
 const USAGE_BYTES: usize = 256 << 10;
+/// The most tokens that are read of a reply that was asked for without a bound.
+const UNBOUNDED: u32 = 1 << 17;
 /// How many such waits in a row may be in vain before there are no more.
 const USAGE_MISSES: u32 = 2;
 
@@ -52,6 +56,12 @@ pub(super) struct Answer<'a> {
     reasoned: usize,
     thoughts: String,
     most: usize,
+    /// The most tokens it was asked for.
+    bound: Option<u32>,
+    /// The server knows the texts that end it.
+    stops_sent: bool,
+    /// Its text is a refusal.
+    refused: bool,
     /// A closing mark came without its opening one.
     unopened: bool,
     /// Estimated tokens of the prompt.
@@ -98,6 +108,8 @@ pub(super) struct Completion {
     pub(super) late_usage: Option<bool>,
     /// The server had another request meanwhile.
     pub(super) shared: bool,
+    /// The server marked the text as a refusal to answer.
+    pub(super) refused: bool,
 }
 
 impl Completion {
@@ -116,26 +128,35 @@ impl Completion {
         self.inside || self.reasoned > 0
     }
 
+    /// How the server says that it ended; none where it says nothing, or where a stop text ended the reply here before.
+    pub(super) fn ending(&self) -> Option<Finish> {
+        self.finish.as_deref().filter(|_| !self.stopped).map(Finish::read)
+    }
+
+    /// The server's own words for its end.
+    pub(super) fn reason(&self) -> String {
+        text::truncate(self.finish.as_deref().unwrap_or("none"), 60, "…")
+    }
+
     /// It says that it came to its end or to a stop text.
     pub(super) fn ended(&self) -> bool {
-        self.finish.as_deref() == Some("stop")
+        self.finish.as_deref().map(Finish::read) == Some(Finish::Complete)
     }
 
     /// The bound of its tokens ended it.
     pub(super) fn hit_bound(&self) -> bool {
-        let said = self.finish.as_deref().unwrap_or_default();
-        !self.stopped && ["length", "max_tokens"].iter().any(|word| said.eq_ignore_ascii_case(word))
+        self.ending() == Some(Finish::Length)
     }
 }
 
 impl<'a> Answer<'a> {
-    /// An answer of at most so many tokens; `stops` end it, `asked` are the estimated tokens of its prompt.
+    /// An answer to a request with this bound, if any; `stops` end it, `asked` are the estimated tokens of its prompt.
     pub(super) fn new(
         endpoint: &'a Endpoint,
         redactor: &Redactor,
         learnt: &Learnt,
         stops: &[String],
-        max_tokens: u32,
+        bound: Option<u32>,
         asked: u64,
         tell: &'a UnboundedSender<Delta>,
     ) -> Self {
@@ -157,7 +178,10 @@ impl<'a> Answer<'a> {
             reasoned: 0,
             thoughts: String::new(),
             // A token is rarely more than a word; who sends that much more does not heed its bound.
-            most: (max_tokens as usize).saturating_mul(64).saturating_add(64 << 10),
+            most: (bound.unwrap_or(UNBOUNDED) as usize).saturating_mul(64).saturating_add(64 << 10),
+            bound,
+            stops_sent: false,
+            refused: false,
             unopened: false,
             asked,
             signs: false,
@@ -179,6 +203,7 @@ impl<'a> Answer<'a> {
         mut response: Response,
         stops_sent: bool,
     ) -> Result<Completion, ProviderError> {
+        self.stops_sent = stops_sent;
         let times = self.endpoint.times;
         let mut frames = Vec::new();
         let mut silence = Box::pin(tokio::time::sleep(times.first));
@@ -337,13 +362,14 @@ impl<'a> Answer<'a> {
             }
             Frame::Json(value, error) => (self.redactor.json(value), error),
         };
-        let Chunk { text, reasoning, finish, counts, error: trouble, known } =
+        let Chunk { text, reasoning, finish, counts, error: trouble, refused, known } =
             chunk::read(&value, &self.endpoint.reasoning.fields);
         if let Some((words, status)) = trouble.or_else(|| error.then(|| (error::words_of(&value), None))) {
             return Err(self.trouble(&words, status));
         }
         self.words += text.len() + reasoning.len();
         self.known |= known;
+        self.refused |= refused;
         if !known && self.strange.is_empty() {
             self.strange = error::words_of(&value);
         }
@@ -405,11 +431,12 @@ impl<'a> Answer<'a> {
     /// Lets go of what was held back, and judges the end.
     fn ended(&mut self, how: Result<(), ProviderError>) -> Result<Completion, ProviderError> {
         let inside = self.splitter.inside();
+        let whole = self.finish.as_deref().is_none_or(|reason| Finish::read(reason).is_whole());
         if !self.stopper.stopped() {
             let [mut reasoning, mut text] = std::mem::take(&mut self.veils);
             self.reason(reasoning.end());
             let mut parts = self.splitter.push(&text.end());
-            parts.extend(self.splitter.end(how.is_ok() && self.finish.as_deref() != Some("length")));
+            parts.extend(self.splitter.end(how.is_ok() && whole));
             self.parts(parts);
             let rest = self.stopper.end();
             self.show(rest);
@@ -446,6 +473,7 @@ impl<'a> Answer<'a> {
             unfinished,
             late_usage: None,
             shared: false,
+            refused: self.refused,
         })
     }
 
@@ -497,7 +525,14 @@ impl<'a> Answer<'a> {
 
     fn endless(&self) -> ProviderError {
         let what = format!("{} sends without an end ({} so far)", self.host(), size(self.read));
-        let next = "set max_tokens and stop in the endpoint's profile, or choose another server";
+        let next = match (self.bound, self.stops_sent) {
+            (None, _) => "set max_tokens in the endpoint's profile, or choose another server".to_owned(),
+            (Some(bound), stops) => format!(
+                "it was sent max_tokens {bound}{} and ignores {}; choose another server or model",
+                if stops { " and a stop text" } else { "" },
+                if stops { "both" } else { "it" }
+            ),
+        };
         ProviderError::new(what, next).of_kind(FailureKind::InvalidResponse)
     }
 

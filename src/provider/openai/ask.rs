@@ -4,6 +4,7 @@ use super::answer::{Answer, Completion};
 use super::client::Http;
 use super::endpoint::Endpoint;
 use super::error;
+use super::finish::Finish;
 use super::learned_quirks::{Bound, Learnt, Memory};
 use super::redactor::Redactor;
 use super::rejected_param::Change;
@@ -11,6 +12,7 @@ use super::request;
 use super::retry;
 use crate::domain::{Truncation, Usage};
 use crate::provider::{Delta, FailureKind, Phase, ProviderError, Request};
+use crate::text;
 use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
 use serde_json::{Map, Value};
@@ -27,8 +29,6 @@ const FRUITLESS: u32 = 2;
 /// How often a reply that the server broke off is asked for again.
 const INTERRUPTIONS: u32 = 2;
 
-/// The most tokens that are read of a reply that was asked for without a bound.
-const UNBOUNDED: u32 = 1 << 17;
 /// The bound that leaves room for a reply behind the reasoning of most models.
 pub(super) const ROOM: u32 = 4096;
 
@@ -60,18 +60,21 @@ struct Trial {
 #[derive(Clone, Debug)]
 struct Doubled {
     bound: u32,
-    /// The reply that was cut off, and what was of no use before it: it stands where the larger bound is refused.
+    /// The reply that was cut off, and what the others of the call cost: it stands where no better one comes.
     cut: Arc<Completion>,
-    before: Usage,
+    others: Usage,
+    /// What came of the larger bound, in words.
+    why: Option<String>,
 }
 
 impl Trial {
     /// What is sent: what is known of the server, with this.
-    fn over(&self, mut learnt: Learnt, wanted: u32) -> Learnt {
+    fn over(&self, mut learnt: Learnt, wanted: u32, prompt: u64) -> Learnt {
         learnt.lines |= self.lines;
         learnt.stop_here |= self.stop_here;
         learnt.room = learnt.room.max(self.room);
-        if self.unraised {
+        let raised = learnt.raised.get(&wanted).is_some_and(|bound| learnt.refuses_bound(*bound, prompt));
+        if self.unraised || raised {
             learnt.raised.remove(&wanted);
         }
         if let Some(doubled) = &self.doubled {
@@ -111,54 +114,77 @@ impl Call {
     }
 
     async fn in_time(&self) -> Result<Arc<Completion>, ProviderError> {
-        let Some(total) = self.endpoint.times.total else { return self.tries().await };
-        tokio::time::timeout(total, self.tries()).await.unwrap_or_else(|_| {
-            let what = format!("{} was not done within {} s", self.endpoint.host(), total.as_secs_f64());
-            let next = "retry; total_seconds in the endpoint's profile says how long is waited";
-            Err(ProviderError::new(what, next).of_kind(FailureKind::TimedOut))
-        })
+        let mut trial = Trial::default();
+        let tries = self.tries(&mut trial);
+        let done = match self.endpoint.times.total {
+            None => tries.await,
+            Some(total) => tokio::time::timeout(total, tries).await.unwrap_or_else(|_| {
+                let what = format!("{} was not done within {} s", self.endpoint.host(), total.as_secs_f64());
+                let next = "retry; total_seconds in the endpoint's profile says how long is waited";
+                Err(ProviderError::new(what, next).of_kind(FailureKind::TimedOut))
+            }),
+        };
+        match (done, trial.doubled.take()) {
+            (Err(error), Some(Doubled { bound, cut, others, why })) => {
+                let why = why.unwrap_or_else(|| format!("asking again with max_tokens {bound} failed"));
+                self.notice(format!("{why}; the reply stays cut off ({})", error.what));
+                self.restore(&cut, &others);
+                Ok(cut)
+            }
+            (done, _) => done,
+        }
     }
 
-    async fn tries(&self) -> Result<Arc<Completion>, ProviderError> {
+    async fn tries(&self, trial: &mut Trial) -> Result<Arc<Completion>, ProviderError> {
         let policy = self.endpoint.retry;
         let (mut attempt, mut waited, mut changes) = (0, Duration::ZERO, 0);
-        let (mut before, mut trial, mut silent) = (Usage::default(), Trial::default(), false);
+        let (mut before, mut silent) = (Usage::default(), false);
         let mut interrupted: Vec<Arc<Completion>> = Vec::new();
         loop {
-            let failed = match self.once(&trial, &mut silent).await {
+            let failed = match self.once(trial, &mut silent).await {
                 Ok(whole) if self.is_interrupted(&whole, &interrupted) => {
-                    before = self.in_vain(&whole, &before);
+                    self.in_vain(&whole, &mut before, trial);
+                    let whole = Arc::new(whole);
                     if interrupted.len() as u32 == INTERRUPTIONS {
-                        return Err(after(self.interrupted(), INTERRUPTIONS));
+                        return Err(after(self.interrupted(&whole), INTERRUPTIONS));
                     }
-                    let shared = whole.shared;
-                    interrupted.push(Arc::new(whole));
-                    self.ask_interrupted_again(interrupted.len() as u32, shared).await;
+                    interrupted.push(whole.clone());
+                    self.ask_interrupted_again(interrupted.len() as u32, &whole).await;
                     continue;
                 }
                 Ok(whole) => {
                     let whole = Arc::new(whole);
-                    let Some(next) = self.next(&whole, &before, &trial) else {
+                    let Some(mut next) = self.next(&whole, &before, trial) else {
+                        if trial.doubled.is_some() && (whole.is_empty() || whole.refused) {
+                            self.in_vain(&whole, &mut before, trial);
+                            self.judge(&whole, trial);
+                            return Err(no_reply(&whole));
+                        }
                         self.finish(&whole, &before);
-                        self.judge(&whole, &trial);
+                        self.judge(&whole, trial);
                         return Ok(whole);
                     };
-                    before = self.in_vain(&whole, &before);
+                    // The reply that was cut off is not among the others.
+                    let doubles = trial.doubled.is_none() && next.doubled.is_some();
+                    self.in_vain(&whole, &mut before, if doubles { &mut *trial } else { &mut next });
                     let _ = self.tell.send(Delta::Anew);
-                    trial = next;
+                    *trial = next;
                     continue;
                 }
                 Err(failed) => failed,
             };
-            if let Some(Doubled { bound, cut, before }) = trial.doubled.take_if(|_| failed.refuses_bound()) {
-                let (host, why) = (self.endpoint.host(), &failed.error.what);
-                self.notice(format!("{host} refused max_tokens {bound}; the reply stays cut off ({why})"));
-                self.restore(&cut, &before);
-                return Ok(cut);
+            if trial.doubled.is_some() && failed.refuses_bound() {
+                let sent = self.learn_refused_bound(&failed, trial);
+                let host = self.endpoint.host();
+                if let (Some(doubled), Some(bound)) = (&mut trial.doubled, sent) {
+                    doubled.why = Some(format!("{host} refused max_tokens {bound}"));
+                }
+                return Err(failed.error);
             }
-            if let Some((next, words)) = self.lower(&failed, &trial) {
+            if let Some((next, words)) = self.lower(&failed, trial) {
+                self.learn_refused_bound(&failed, trial);
                 self.notice(format!("{words} ({})", failed.error.what));
-                trial = next;
+                *trial = next;
                 continue;
             }
             if let Some(change) = failed.change.filter(|_| changes < CHANGES) {
@@ -193,7 +219,7 @@ impl Call {
 
     /// One request and its answer. `silent`: it was told that the server says nothing in a stream.
     async fn once(&self, trial: &Trial, silent: &mut bool) -> Result<Completion, Failed> {
-        let learnt = trial.over(self.memory.learnt(), self.wanted());
+        let learnt = self.over(trial);
         let body = request::body(&self.endpoint, &learnt, &self.request);
         match self.send(&learnt, &body).await {
             Err(failed) if failed.error.kind == FailureKind::EmptyReply => {
@@ -206,6 +232,11 @@ impl Call {
             }
             answered => answered,
         }
+    }
+
+    /// What is known of the server, with what this call tries.
+    fn over(&self, trial: &Trial) -> Learnt {
+        trial.over(self.memory.learnt(), self.wanted(), self.estimate())
     }
 
     async fn send(&self, learnt: &Learnt, body: &Map<String, Value>) -> Result<Completion, Failed> {
@@ -242,7 +273,7 @@ impl Call {
             &self.redactor,
             learnt,
             &stops,
-            bound.unwrap_or(UNBOUNDED),
+            bound,
             learnt.scaled(self.estimate()),
             &self.tell,
         );
@@ -330,6 +361,9 @@ impl Call {
     /// can be told; none where the reply stands.
     fn next(&self, whole: &Arc<Completion>, before: &Usage, trial: &Trial) -> Option<Trial> {
         let learnt = self.memory.learnt();
+        if whole.refused {
+            return None;
+        }
         if whole.is_empty() && whole.ended() && whole.stops_sent && !trial.stop_here {
             if whole.has_reasoned() {
                 self.learn(&Change::StopHere);
@@ -347,8 +381,10 @@ impl Call {
             if learnt.starved >= FRUITLESS {
                 return None;
             }
-            let (room, how) = if sent < ROOM {
+            let (room, how) = if sent < ROOM && !learnt.refuses_bound(ROOM, self.estimate()) {
                 (Bound::Tokens(ROOM), format!("with {ROOM}"))
+            } else if learnt.empty_unbounded {
+                return None;
             } else {
                 (Bound::Server, "without a bound".to_owned())
             };
@@ -374,14 +410,32 @@ impl Call {
             return None;
         }
         let bound = sent.saturating_mul(2);
+        if learnt.refuses_bound(bound, self.estimate()) {
+            return None;
+        }
         self.notice(format!("the reply was cut off at max_tokens {sent}; asking again with {bound}"));
-        Some(Trial { doubled: Some(Doubled { bound, cut: whole.clone(), before: *before }), ..trial.clone() })
+        Some(Trial {
+            doubled: Some(Doubled { bound, cut: whole.clone(), others: *before, why: None }),
+            ..trial.clone()
+        })
+    }
+
+    /// The bound of which the server refused a request; later calls don't send as large a one there. A context that is too
+    /// small refuses it for prompts that are as long as this one.
+    fn learn_refused_bound(&self, failed: &Failed, trial: &Trial) -> Option<u32> {
+        let Bound::Tokens(bound) = self.over(trial).bound(self.wanted()) else { return None };
+        let prompt = if failed.error.kind == FailureKind::TooLong { self.estimate() } else { 0 };
+        self.memory.learn(|learnt| {
+            let least = learnt.refused_bounds.entry(bound).or_insert(prompt);
+            *least = prompt.min(*least);
+        });
+        Some(bound)
     }
 
     /// How the question is asked again where the server refuses a bound that is larger than what is wanted, and what is said
     /// of it; none where it is refused for something else.
     fn lower(&self, failed: &Failed, trial: &Trial) -> Option<(Trial, String)> {
-        let learnt = trial.over(self.memory.learnt(), self.wanted());
+        let learnt = self.over(trial);
         let Bound::Tokens(bound) = learnt.bound(self.wanted()) else { return None };
         // A smaller bound was taken before in this call, so it is the number that is refused. What was learnt in another one
         // may be refused for what a server refuses of any request.
@@ -415,11 +469,14 @@ impl Call {
         });
     }
 
-    /// The server broke the reply off: its stream ended with `[DONE]` and did not say how the reply ended. Servers do that to a
-    /// stream when another request arrives; a few never say how a reply ended. Those show it where no other request of ours was
-    /// in the way: by the same words to the same question again, or, where the words differ each time, by ending every try so
-    /// and none sooner or later in the same words than the one `before`.
+    /// The server broke the reply off: it says so (`finish_reason`), or its stream ended with `[DONE]` and did not say how the
+    /// reply ended. Servers do the latter to a stream when another request arrives; a few never say how a reply ended. Those show
+    /// it where no other request of ours was in the way: by the same words to the same question again, or, where the words differ
+    /// each time, by ending every try so and none sooner or later in the same words than the one `before`.
     fn is_interrupted(&self, whole: &Completion, before: &[Arc<Completion>]) -> bool {
+        if whole.ending() == Some(Finish::Interrupted) {
+            return true;
+        }
         let known = self.memory.learnt().finish_reasons;
         if !whole.unfinished || known == Some(false) {
             return false;
@@ -441,15 +498,12 @@ impl Call {
         true
     }
 
-    /// Prepares for the next request after the server broke off a reply for the `count`th time; `shared`: it had another request
-    /// meanwhile.
-    async fn ask_interrupted_again(&self, count: u32, shared: bool) {
-        self.notice(format!(
-            "{} broke off the reply: [DONE] without a finish_reason; asking again ({count} of {INTERRUPTIONS})",
-            self.endpoint.host()
-        ));
+    /// Prepares for the next request after the server broke off a reply for the `count`th time.
+    async fn ask_interrupted_again(&self, count: u32, whole: &Completion) {
+        let (host, how) = (self.endpoint.host(), how_interrupted(whole));
+        self.notice(format!("{host} broke off the reply: {how}; asking again ({count} of {INTERRUPTIONS})"));
         let _ = self.tell.send(Delta::Anew);
-        if shared {
+        if whole.shared && whole.unfinished {
             // Otherwise this request would interrupt the one that interrupted it.
             self.memory.gate().set_one_at_a_time(true);
         } else if let Some(wait) =
@@ -459,16 +513,15 @@ impl Call {
         }
     }
 
-    fn interrupted(&self) -> ProviderError {
-        let what = format!(
-            "{} broke off the reply: [DONE] without a finish_reason, as where another request interrupts it",
-            self.endpoint.host()
-        );
-        ProviderError::new(
-            what,
-            "retry; if other programs use this server, let it finish one request at a time",
-        )
-        .of_kind(FailureKind::Interrupted)
+    fn interrupted(&self, whole: &Completion) -> ProviderError {
+        let what = format!("{} broke off the reply: {}", self.endpoint.host(), how_interrupted(whole));
+        let (what, next) = if whole.unfinished {
+            let next = "retry; if other programs use this server, let it finish one request at a time";
+            (format!("{what}, as where another request interrupts it"), next)
+        } else {
+            (what, "retry later; look at the server's own log or its status page")
+        };
+        ProviderError::new(what, next).of_kind(FailureKind::Interrupted)
     }
 
     /// A stop at a newline, the server's or ours, seems to have ended an answer before it said what to do. What a person chose as
@@ -495,10 +548,14 @@ impl Call {
 
     /// Why a reply that stands ended early.
     fn truncation(&self, whole: &Completion) -> Option<Truncation> {
-        match whole.finish.as_deref().filter(|_| !whole.stopped) {
-            Some("content_filter") => Some(Truncation::Filter),
-            _ if whole.hit_bound() && !self.acts(whole) => Some(Truncation::Length),
-            _ => None,
+        if whole.refused {
+            return Some(Truncation::Refusal);
+        }
+        match whole.ending()? {
+            Finish::Complete | Finish::ToolCall => None,
+            Finish::Length => (!self.acts(whole)).then_some(Truncation::Length),
+            Finish::Filter => Some(Truncation::Filter),
+            Finish::Interrupted | Finish::Unknown => Some(Truncation::Other),
         }
     }
 
@@ -518,7 +575,11 @@ impl Call {
         }
         if let Some(room) = trial.room {
             if whole.is_empty() || self.may_be_reasoning(whole) {
-                self.memory.learn(|learnt| learnt.starved += 1);
+                let unbounded = whole.is_empty() && room == Bound::Server;
+                self.memory.learn(|learnt| {
+                    learnt.starved += 1;
+                    learnt.empty_unbounded |= unbounded;
+                });
             } else if self.memory.learn(|learnt| learnt.room = learnt.room.max(Some(room))) {
                 let (now, set) = match room {
                     Bound::Tokens(n) => (format!("max_tokens is at least {n}"), n.to_string()),
@@ -530,11 +591,14 @@ impl Call {
             }
         }
         let Some(Doubled { bound, .. }) = trial.doubled else { return };
-        if self.truncation(whole) == Some(Truncation::Length) {
+        let truncated = self.truncation(whole);
+        if truncated == Some(Truncation::Length) {
             self.notice(format!(
                 "the reply was cut off again at max_tokens {bound}; --set {role}.max_tokens={} allows a longer one",
                 bound.saturating_mul(2)
             ));
+        }
+        if truncated.is_some() {
             return;
         }
         let wanted = self.wanted();
@@ -578,13 +642,14 @@ impl Call {
         }
     }
 
-    /// Gives an answer again that was taken back for another one, which did not come.
-    fn restore(&self, whole: &Completion, before: &Usage) {
+    /// Gives an answer again that was taken back for another one, which did not come, or not as a whole.
+    fn restore(&self, whole: &Completion, others: &Usage) {
+        let _ = self.tell.send(Delta::Anew);
         if !whole.thoughts.is_empty() {
             let _ = self.tell.send(Delta::Reasoning(whole.thoughts.clone()));
         }
         let _ = self.tell.send(Delta::Text(whole.text.clone()));
-        self.finish(whole, before);
+        self.finish(whole, others);
     }
 
     /// The bound that the request would have of a server of which nothing is known.
@@ -592,11 +657,14 @@ impl Call {
         request::max_tokens(&self.endpoint, &self.request)
     }
 
-    /// Counts an answer that is of no use, with those before it, and tells it: what comes next may fail.
-    fn in_vain(&self, whole: &Completion, before: &Usage) -> Usage {
-        let before = Usage::default().with_earlier(&self.usage(whole).with_earlier(before));
-        let _ = self.tell.send(Delta::Usage(before));
-        before
+    /// Counts an answer that is of no use, with those `before` it and with the others beside one that may be restored, and tells
+    /// it: what comes next may fail.
+    fn in_vain(&self, whole: &Completion, before: &mut Usage, trial: &mut Trial) {
+        let usage = self.usage(whole);
+        for sum in std::iter::once(&mut *before).chain(trial.doubled.as_mut().map(|d| &mut d.others)) {
+            *sum = Usage::default().with_earlier(&usage.with_earlier(sum));
+        }
+        let _ = self.tell.send(Delta::Usage(*before));
     }
 
     /// Tells what a good answer has to say beside its words, and what it cost with the answers `before` it that were of no use.
@@ -621,19 +689,37 @@ impl Call {
                 ));
             }
         }
-        let finish = whole.finish.as_deref().unwrap_or("none");
+        let reason = whole.reason();
         let asked = self.memory.learnt().scaled(self.estimate());
-        if whole.is_empty() && whole.hit_bound() {
-            self.notice(self.starved(whole));
-        } else if whole.is_empty() && !whole.has_reasoned() {
-            self.notice(format!(
-                "the answer of {host} is empty (finish_reason {finish}); where a prompt of about {asked} tokens is longer than \
+        match (whole.ending(), whole.is_empty()) {
+            _ if whole.refused => {
+                self.notice(format!("the model refused to answer: {}", text::truncate(&whole.text, 200, "…")));
+            }
+            (Some(Finish::Length), true) => self.notice(self.starved(whole)),
+            (Some(Finish::ToolCall), true) => self.notice(format!(
+                "the model answered with a tool call (finish_reason {reason}), and it is offered no tools: switch tool calling \
+                 off in the server or its chat template, or choose another model"
+            )),
+            (Some(Finish::Filter), true) => {
+                self.notice(format!("the reply is empty: the filter of {host} withheld it (finish_reason {reason})"));
+            }
+            (_, true) if !whole.has_reasoned() => self.notice(format!(
+                "the answer of {host} is empty (finish_reason {reason}); where a prompt of about {asked} tokens is longer than \
                  its context, some servers say it so"
-            ));
-        } else if whole.is_empty() {
-            self.notice(format!("the model reasoned and then said nothing (finish_reason {finish})"));
-        } else if truncated == Some(Truncation::Filter) {
-            self.notice(format!("{host} cut the answer by its filter"));
+            )),
+            (_, true) => {
+                self.notice(format!("the model reasoned and then said nothing (finish_reason {reason})"));
+            }
+            (Some(Finish::Filter), false) => {
+                self.notice(format!("{host} cut the answer by its filter (finish_reason {reason})"));
+            }
+            (Some(Finish::Unknown), false) if self.memory.learn(|l| l.odd_ending = true) => {
+                self.notice(format!(
+                    "{host} ends replies with finish_reason {reason}, which is not known here: such a reply counts as cut off, \
+                     and only what is complete in it is used (--set accept_truncated=true uses all of it)"
+                ));
+            }
+            _ => {}
         }
     }
 
@@ -641,10 +727,21 @@ impl Call {
     fn starved(&self, whole: &Completion) -> String {
         let role = self.request.asked.name();
         let counted = whole.counts.map(|counts| counts.reply);
+        // A question's own bound is nobody's setting.
+        let own = self.request.wish.max_tokens.is_some();
+        let unbounded = self.memory.learnt().empty_unbounded;
         match (whole.bound, counted) {
             (Some(bound), Some(reply)) if reply < u64::from(bound) / 2 => format!(
                 "the reply is empty: it ended after {reply} tokens, before max_tokens ({bound}); the context of the model is \
                  full (finish_reason length)"
+            ),
+            (Some(bound), _) if own => format!(
+                "the reply is empty: it reached its limit of {bound} token{} before it began (finish_reason length)",
+                if bound == 1 { "" } else { "s" }
+            ),
+            (Some(bound), _) if unbounded => format!(
+                "the reply is empty: all {bound} tokens of max_tokens were used before it began (finish_reason length), and \
+                 without max_tokens no reply came either; switch the model's reasoning off, or choose another model"
             ),
             (Some(bound), _) => format!(
                 "the reply is empty: all {bound} tokens of max_tokens were used before it began (finish_reason length); \
@@ -694,6 +791,25 @@ impl Call {
     fn notice(&self, words: String) {
         let clean = self.redactor.clean(&words);
         let _ = self.tell.send(Delta::Notice(if clean == words { words } else { clean }));
+    }
+}
+
+/// Why a reply that is empty or a refusal is not taken in place of one that was cut off.
+fn no_reply(whole: &Completion) -> ProviderError {
+    let what = if whole.refused {
+        format!("the model refused to answer: {}", text::truncate(&whole.text, 200, "…"))
+    } else {
+        format!("the reply was empty, finish_reason {}", whole.reason())
+    };
+    ProviderError::new(what, "retry").of_kind(FailureKind::EmptyReply)
+}
+
+/// How a reply shows that the server broke it off.
+fn how_interrupted(whole: &Completion) -> String {
+    if whole.unfinished {
+        "[DONE] without a finish_reason".to_owned()
+    } else {
+        format!("finish_reason {}", whole.reason())
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Chunk {
     pub(super) counts: Option<Counts>,
     /// An error: its words, and its code where that is the number of a status.
     pub(super) error: Option<(String, Option<u16>)>,
+    /// It is a refusal to answer, and its text is that.
+    pub(super) refused: bool,
     /// It had something that an answer has.
     pub(super) known: bool,
 }
@@ -41,7 +43,9 @@ pub(super) fn read(value: &Received, fields: &[String]) -> Chunk {
             chunk.error = trouble(choice);
         }
         chunk.counts = chunk.counts.or_else(|| counts(choice));
-        if let Some(finish) = choice.get("finish_reason").and_then(Value::as_str).filter(|f| !f.is_empty()) {
+        if let Some(finish) =
+            choice.get("finish_reason").and_then(Value::as_str).filter(|f| !["", "null"].contains(f))
+        {
             chunk.finish = Some(finish.to_owned());
         }
         if let Some(text) = pieces.get("text").and_then(Pieces::text) {
@@ -49,9 +53,7 @@ pub(super) fn read(value: &Received, fields: &[String]) -> Chunk {
         }
         for message in ["delta", "message"].iter().filter_map(|name| pieces.get(name)) {
             content(message.get("content"), &mut chunk);
-            if let Some(refusal) = message.get("refusal").and_then(Pieces::text) {
-                chunk.text.push(&refusal);
-            }
+            refusal(message.get("refusal"), &mut chunk);
             let reasoning = fields.iter().filter_map(|f| message.get(f)?.text()).find(|r| !r.is_empty());
             chunk.reasoning.push(&reasoning.unwrap_or_default());
         }
@@ -69,9 +71,18 @@ fn content(content: Option<Pieces<'_>>, chunk: &mut Chunk) {
         if let Some(text) = part.get("text").and_then(Pieces::text) {
             chunk.text.push(&text);
         }
+        refusal(part.get("refusal"), chunk);
         let Some(thinking) = part.get("thinking") else { continue };
         let inner = thinking.elements().filter_map(|p| p.get("text")?.text());
         thinking.text().into_iter().chain(inner).for_each(|text| chunk.reasoning.push(&text));
+    }
+}
+
+/// A refusal stands beside the content, or is a part of it.
+fn refusal(refusal: Option<Pieces<'_>>, chunk: &mut Chunk) {
+    if let Some(words) = refusal.and_then(Pieces::text) {
+        chunk.refused |= !words.is_empty();
+        chunk.text.push(&words);
     }
 }
 
@@ -181,6 +192,13 @@ mod tests {
                 "r",
             ),
             (choice(json!({"delta": {"refusal": "I will not."}})), "I will not.", ""),
+            (
+                choice(json!({"message": {"content": [{"type": "refusal", "refusal": "I will not."}]}})),
+                "I will not.",
+                "",
+            ),
+            (choice(json!({"delta": {"content": "a", "refusal": ""}})), "a", ""),
+            (choice(json!({"delta": {"content": "a", "refusal": null}})), "a", ""),
             (choice(json!({"delta": {"content": 7, "role": 1}})), "", ""),
             (json!({"choices": []}), "", ""),
             (json!({"choices": null}), "", ""),
@@ -190,6 +208,7 @@ mod tests {
             let got = read(&value, &fields);
             assert_eq!((&got.text, &got.reasoning), (&Piece::new(text), &Piece::new(reasoning)), "{value}");
             assert_eq!(got.error, None, "{value}");
+            assert_eq!(got.refused, text == "I will not.", "{value}");
         }
     }
 

@@ -39,6 +39,12 @@ pub struct Learnt {
     pub raised: BTreeMap<u32, u32>,
     /// Replies that were empty whatever the bound was.
     pub starved: u32,
+    /// A reply was empty though no bound was sent.
+    pub empty_unbounded: bool,
+    /// Bounds that it refused, each with the least prompt (in estimated tokens) for which it did.
+    pub refused_bounds: BTreeMap<u32, u64>,
+    /// A reply ended for a reason that is not known here, which was told.
+    pub odd_ending: bool,
     /// Tokens it counted for each one that we had estimated, over the prompts so far.
     pub ratio: Option<f64>,
     /// Whether its streams say how a reply ended (`finish_reason`); none: no whole stream was seen yet.
@@ -115,6 +121,11 @@ impl Learnt {
     pub fn bound(&self, wanted: u32) -> Bound {
         let raised = Bound::Tokens(self.raised.get(&wanted).copied().unwrap_or(wanted));
         self.room.map_or(raised, |room| room.max(raised))
+    }
+
+    /// Whether it has refused a bound that was no larger, for a prompt that was no longer.
+    pub(super) fn refuses_bound(&self, bound: u32, prompt: u64) -> bool {
+        self.refused_bounds.range(..=bound).any(|(_, least)| *least <= prompt)
     }
 
     /// What is sent otherwise because of the replies of the model at `place`, in words that [`recall`](Self::recall) reads.

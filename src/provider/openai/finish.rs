@@ -1,0 +1,162 @@
+//! How a server says that a reply ended (`finish_reason`): every server has words of its own.
+
+/// What ended a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Finish {
+    /// The model ended it, or a stop text did.
+    Complete,
+    /// The model called a tool in place of a reply, or behind it.
+    ToolCall,
+    /// The bound of its tokens, or the end of the model's context.
+    Length,
+    /// A filter of the server.
+    Filter,
+    /// The server broke it off.
+    Interrupted,
+    /// A word that is not known here: the reply may be whole or not.
+    Unknown,
+}
+
+/// Words of which a reason has one, by what they say. The first row that has a word of the reason decides: a reason that also
+/// speaks of a fault (`stop_timeout`) is no end.
+const WORDS: &[(Finish, &[&str])] = &[
+    // OpenAI, Gemini (`SAFETY`, `RECITATION`, `PROHIBITED_CONTENT`, `SPII`), Anthropic, Cohere, Bedrock, GLM.
+    (
+        Finish::Filter,
+        &[
+            "filter",
+            "filtered",
+            "safety",
+            "refusal",
+            "refused",
+            "recitation",
+            "blocklist",
+            "blocked",
+            "prohibited",
+            "spii",
+            "guardrail",
+            "moderation",
+            "policy",
+            "sensitive",
+            "toxic",
+        ],
+    ),
+    (Finish::ToolCall, &["tool", "tools", "function"]),
+    // DeepSeek, OpenRouter, vLLM, SGLang, TensorRT-LLM, Cohere, GLM.
+    (
+        Finish::Interrupted,
+        &[
+            "insufficient",
+            "error",
+            "abort",
+            "aborted",
+            "cancel",
+            "canceled",
+            "cancelled",
+            "interrupted",
+            "preempted",
+            "timeout",
+            "time",
+            "fail",
+            "failed",
+            "failure",
+        ],
+    ),
+    // OpenAI, Anthropic, Gemini, Mistral (`model_length`), older servers of llama.cpp (`limit`).
+    (Finish::Length, &["length", "max", "limit", "context"]),
+    // OpenAI, Anthropic (`end_turn`), TGI and Together (`eos_token`, `eos`), Cohere, TensorRT-LLM (`end_id`, `stop_words`).
+    (Finish::Complete, &["stop", "eos", "end", "complete", "completed", "finished", "done"]),
+];
+
+impl Finish {
+    /// Reads a reason, in whatever letters.
+    pub(super) fn read(reason: &str) -> Self {
+        // `maxTokens` is two words as well.
+        let mut words = String::new();
+        let mut last = ' ';
+        for c in reason.chars() {
+            if last.is_lowercase() && c.is_uppercase() {
+                words.push(' ');
+            }
+            words.extend(c.to_lowercase());
+            last = c;
+        }
+        let has = |word: &&str| words.split(|c: char| !c.is_alphanumeric()).any(|part| part == *word);
+        let row = WORDS.iter().find(|(_, row)| row.iter().any(has));
+        row.map_or(Self::Unknown, |(finish, _)| *finish)
+    }
+
+    /// Nothing was cut off.
+    pub(super) fn is_whole(self) -> bool {
+        matches!(self, Self::Complete | Self::ToolCall)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All but `length`, `max_tokens` and `content_filter` counted as whole.
+    #[test]
+    fn a_reason_that_is_not_known_counted_as_a_whole_reply() {
+        let cases: &[(Finish, &[&str])] = &[
+            (
+                Finish::Complete,
+                &[
+                    "stop",
+                    "STOP",
+                    "eos",
+                    "eos_token",
+                    "end_turn",
+                    "stop_sequence",
+                    "COMPLETE",
+                    "end_id",
+                    "FINISH_REASON_STOP",
+                ],
+            ),
+            (Finish::ToolCall, &["tool_calls", "tool_use", "function_call", "MALFORMED_FUNCTION_CALL"]),
+            (
+                Finish::Length,
+                &[
+                    "length",
+                    "MAX_TOKENS",
+                    "model_length",
+                    "max_output_tokens",
+                    "model_context_window_exceeded",
+                    "limit",
+                    "maxTokens",
+                ],
+            ),
+            (
+                Finish::Filter,
+                &[
+                    "content_filter",
+                    "SAFETY",
+                    "safety",
+                    "refusal",
+                    "PROHIBITED_CONTENT",
+                    "guardrail_intervened",
+                    "contentFilter",
+                ],
+            ),
+            (
+                Finish::Interrupted,
+                &[
+                    "insufficient_system_resource",
+                    "error",
+                    "ERROR",
+                    "abort",
+                    "cancelled",
+                    "network_error",
+                    "stop_timeout",
+                ],
+            ),
+            (Finish::Unknown, &["unknown", "OTHER", "load", "pause_turn", "nonstop", "7"]),
+        ];
+        for (want, reasons) in cases {
+            for reason in *reasons {
+                assert_eq!(Finish::read(reason), *want, "{reason}");
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! How servers say that a reply ended (`finish_reason`, `refusal`), and what is done where the reply in hand is not whole.
+
+use crate::asking::{Answer, ask, endpoint, provider, request};
+use crate::cut::CUT;
+use crate::run;
+use crate::server::{Act, Server, ends, good, plain, says, stream};
+use retrospect::domain::{ModelRole, Truncation};
+use retrospect::provider::{FailureKind, Request};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A stream of this text with a finish and a usage of 100 and so many tokens.
+fn writes(text: &str, finish: &str, tokens: u32) -> Vec<Act> {
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": tokens}});
+    let text = if text.is_empty() { String::new() } else { says(text) };
+    stream(format!("{text}{}data: {usage}\n\ndata: [DONE]\n\n", ends(finish)).as_bytes())
+}
+
+fn refuses(message: &str) -> Vec<Act> {
+    plain(400, "", &json!({"error": {"message": message, "param": "max_tokens"}}).to_string())
+}
+
+fn actors() -> Request {
+    Request { cut: Some(CUT), ..request() }
+}
+
+fn mentors() -> Request {
+    Request { asked: ModelRole::Mentor, stop: Vec::new(), ..request() }
+}
+
+fn bounds(server: &Server) -> Vec<Value> {
+    server.asked().iter().map(|asked| asked.body.get("max_tokens").cloned().unwrap_or(Value::Null)).collect()
+}
+
+fn told(answer: &Answer, words: &str) -> usize {
+    answer.notices.iter().filter(|notice| notice.contains(words)).count()
+}
+
+/// `go to counterto` was sent to the world, and half a rule became a lesson: only three words were known as no end.
+#[test]
+fn a_reply_that_ended_for_another_reason_counted_as_whole() {
+    run(async {
+        for reason in ["insufficient_system_resource", "error", "abort", "ERROR"] {
+            let half = || writes("go to counterto", reason, 4);
+            let server = Server::start(vec![half(), good("look")]).await;
+            let answer = ask(&provider(endpoint(&server.base)), actors()).await;
+            assert_eq!((answer.text.as_str(), answer.truncated, answer.error.as_ref()), ("look", None, None));
+            let words = format!("broke off the reply: finish_reason {reason}; asking again (1 of 2)");
+            assert_eq!(told(&answer, &words), 1, "{:?}", answer.notices);
+            assert_eq!(answer.usage.unwrap().earlier.reported, 104, "{reason}");
+            // Always: a failed call that keeps what had come.
+            let server = Server::start(vec![half()]).await;
+            let error = ask(&provider(endpoint(&server.base)), actors()).await.error.unwrap();
+            assert_eq!((error.kind, error.partial.as_str()), (FailureKind::Interrupted, "go to counterto"));
+            assert!(error.what.contains(reason) && server.asked().len() == 3, "{error:?}");
+        }
+        let cases = [
+            ("SAFETY", Some(Truncation::Filter), 1),
+            ("content_filter", Some(Truncation::Filter), 1),
+            ("model_length", None, 2),
+            ("MAX_TOKENS", None, 2),
+            ("OTHER", Some(Truncation::Other), 1),
+            ("eos", None, 1),
+            ("STOP", None, 1),
+            ("end_turn", None, 1),
+        ];
+        for (reason, truncated, requests) in cases {
+            let server = Server::start(vec![writes("go to desk 1", reason, 4), good("go to desk 1")]).await;
+            let answer = ask(&provider(endpoint(&server.base)), actors()).await;
+            assert_eq!(
+                (answer.truncated, server.asked().len()),
+                (truncated, requests),
+                "{reason}: {answer:?}"
+            );
+        }
+        // What is not known is said, once.
+        let server = Server::start(vec![writes("go to desk 1", "OTHER", 4)]).await;
+        let of = provider(endpoint(&server.base));
+        for times in [1, 0] {
+            let answer = ask(&of, actors()).await;
+            assert_eq!(told(&answer, "finish_reason OTHER, which is not known here"), times);
+            assert_eq!(answer.truncated, Some(Truncation::Other));
+        }
+    });
+}
+
+/// "This request was blocked by the usage policy." became three lessons, and an action.
+#[test]
+fn a_refusal_beside_the_content_was_an_answer() {
+    let words = "This request was blocked by the usage policy.";
+    let delta = json!({"choices": [{"index": 0, "delta": {"content": null, "refusal": words}}]});
+    let whole =
+        json!({"choices": [{"message": {"content": null, "refusal": words}, "finish_reason": "stop"}]});
+    run(async {
+        for script in [
+            stream(format!("data: {delta}\n\n{}", ends("stop")).as_bytes()),
+            stream(format!("data: {delta}\n\n{}", ends("length")).as_bytes()),
+            plain(200, "", &whole.to_string()),
+        ] {
+            for request in [actors(), mentors(), Request { accept_truncated: true, ..mentors() }] {
+                let server = Server::start(vec![script.clone()]).await;
+                let answer = ask(&provider(endpoint(&server.base)), request).await;
+                assert_eq!((answer.text.as_str(), answer.truncated), (words, Some(Truncation::Refusal)));
+                assert_eq!(told(&answer, &format!("the model refused to answer: {words}")), 1);
+                assert_eq!(server.asked().len(), 1);
+            }
+        }
+    });
+}
+
+/// Only the exact word `stop` was an end at the stop text: other servers gave three empty replies and a hint at the context.
+#[test]
+fn an_empty_reply_that_ended_at_the_stop_text_in_other_words_is_asked_for_without_it() {
+    run(async {
+        for reason in ["STOP", "stop_sequence", "eos", "end_turn"] {
+            let server = Server::start(vec![writes("", reason, 2), good("look")]).await;
+            let answer = ask(&provider(endpoint(&server.base)), actors()).await;
+            assert_eq!((answer.text.as_str(), answer.notices.len()), ("look", 1), "{reason}: {answer:?}");
+            let stops: Vec<bool> = server.asked().iter().map(|a| a.body.get("stop").is_some()).collect();
+            assert_eq!(stops, [true, false], "{reason}");
+        }
+    });
+}
+
+#[test]
+fn a_tool_call_was_explained_as_a_prompt_that_is_too_long() {
+    run(async {
+        let server = Server::start(vec![writes("", "tool_calls", 9)]).await;
+        let answer = ask(&provider(endpoint(&server.base)), actors()).await;
+        assert_eq!(
+            told(&answer, "the model answered with a tool call (finish_reason tool_calls)"),
+            1,
+            "{answer:?}"
+        );
+        assert_eq!((told(&answer, "context"), server.asked().len()), (0, 1));
+    });
+}
+
+/// A list that was cut off was lost with the failure of the request for a longer one.
+#[test]
+fn a_cut_reply_in_hand_stands_where_the_second_request_fails() {
+    let list = "1. Look first.\n2. Never put the mug in the coff";
+    let broken = || stream(says("1. Look first.\n2. Nev").as_bytes());
+    let busy = |more: &str| plain(429, more, r#"{"error":{"message":"slow down"}}"#);
+    run(async {
+        let seconds = [
+            ("retry-after: 600", busy("retry-after: 600\r\n"), "slow down"),
+            ("busy", plain(503, "", r#"{"error":{"message":"overloaded"}}"#), "overloaded"),
+            ("a stream that breaks off", broken(), "broke off"),
+            ("a reply that is broken off", writes("1. Loo", "error", 4), "finish_reason error"),
+            ("an empty reply", writes("", "stop", 1), "the reply was empty, finish_reason stop"),
+            ("no time", vec![Act::Read, Act::Hang], "was not done within"),
+        ];
+        for (name, second, why) in seconds {
+            let server = Server::start(vec![writes(list, "length", 1024), second]).await;
+            let mut endpoint = endpoint(&server.base);
+            endpoint.times.total = (name == "no time").then_some(Duration::from_secs(1));
+            let answer = ask(&provider(endpoint), mentors()).await;
+            assert_eq!(answer.error, None, "{name}");
+            assert_eq!((answer.text.as_str(), answer.truncated), (list, Some(Truncation::Length)), "{name}");
+            let kept = "asking again with max_tokens 2048 failed; the reply stays cut off";
+            let notice = answer
+                .notices
+                .iter()
+                .find(|n| n.contains(kept))
+                .unwrap_or_else(|| panic!("{name}: {answer:?}"));
+            assert!(notice.contains(why), "{name}: {notice}");
+        }
+    });
+}
+
+/// The same larger bound was asked for, and refused, at every question.
+#[test]
+fn a_doubled_bound_that_is_refused_is_not_asked_for_again() {
+    let too_long = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.";
+    let too_large = "max_tokens is too large: 2048. This model supports at most 1024 completion tokens.";
+    run(async {
+        for message in [too_long, too_large] {
+            let cut = || writes("1. Look", "length", 1024);
+            let server = Server::start(vec![cut(), refuses(message), cut()]).await;
+            let of = provider(endpoint(&server.base));
+            for _ in 0..3 {
+                let answer = ask(&of, mentors()).await;
+                assert_eq!((answer.text.as_str(), answer.truncated), ("1. Look", Some(Truncation::Length)));
+            }
+            assert_eq!(bounds(&server), [1024, 2048, 1024, 1024], "{message}");
+        }
+        // A shorter prompt may have room for it.
+        let scripts = vec![
+            writes("1. Look", "length", 9),
+            refuses(too_long),
+            writes("1.", "length", 9),
+            good("1. Look."),
+        ];
+        let server = Server::start(scripts).await;
+        let of = provider(endpoint(&server.base));
+        ask(&of, mentors()).await;
+        let mut short = mentors();
+        let mut prompt = (*short.prompt).clone();
+        prompt.segments.truncate(1);
+        short.prompt = std::sync::Arc::new(prompt);
+        assert_eq!(ask(&of, short).await.text, "1. Look.");
+    });
+}
+
+/// 356 tokens of 968 were counted, and the bound that was refused was told as 512.
+#[test]
+fn what_came_between_a_cut_reply_and_a_refused_bound_is_counted() {
+    run(async {
+        let too_large = "max_tokens is too large: 4096. This model supports at most 1024 completion tokens.";
+        let scripts = vec![writes("take the", "length", 256), writes("", "length", 512), refuses(too_large)];
+        let server = Server::start(scripts).await;
+        let answer = ask(&provider(endpoint(&server.base)), actors()).await;
+        assert_eq!((answer.text.as_str(), answer.truncated), ("take the", Some(Truncation::Length)));
+        assert_eq!(bounds(&server), [256, 512, 4096]);
+        let usage = answer.usage.unwrap();
+        assert_eq!((usage.tokens(), usage.earlier.reported), (968, 612));
+        assert_eq!(
+            told(&answer, "refused max_tokens 4096; the reply stays cut off"),
+            1,
+            "{:?}",
+            answer.notices
+        );
+    });
+}
