@@ -384,12 +384,15 @@ fn the_doctor_says_what_a_model_that_reasons_needs() {
     #[rustfmt::skip]
     let cases: Vec<Case<'_>> = vec![
         ("its stop and its bound", actor, vec![empty.clone(), long.clone(), whole.clone()], 0,
-            vec![stop, "--set actor.stop=off", "within max_tokens 256; with 4096 it did", "--set actor.max_tokens=4096"]),
+            vec![stop, "omit = [\"stop\"]", "within max_tokens 256; with 4096 it did", "--set actor.max_tokens=4096"]),
         ("its stop", actor, vec![empty.clone(), whole.clone()], 0, vec![stop, "--set actor.max_tokens=4096"]),
         ("its bound", mentor, vec![long.clone(), whole.clone()], 0, vec!["within max_tokens 1024; with 4096 it did", "--set mentor.max_tokens=4096"]),
         ("no bound is enough but its own", actor, vec![long.clone(), long.clone(), whole.clone()], 0, vec!["without a bound it did", "--set actor.max_tokens=off"]),
         ("a short thought", actor, vec![whole], 0, vec!["the model reasons, and its reasoning counts", "--set actor.max_tokens=4096"]),
         ("no reply at all", actor, vec![long.clone()], 1, vec!["BROKEN   reply      the reply is empty", "enable_thinking = false"]),
+        ("a tool call", actor, vec![ends("tool_calls", &[])], 1, vec!["BROKEN   reply      the model answered with a tool call"]),
+        ("prose", actor, vec![ends("stop", &[says("The agent is in a kitchen, where a mug stands in the sink.")])], 0,
+            vec!["warning  reply      the reply is not one of the three actions", "chat template"]),
     ];
     run(async {
         for (name, who, asked, code, words) in cases {
@@ -410,7 +413,29 @@ fn the_doctor_says_what_a_model_that_reasons_needs() {
                 assert!(said.contains(words), "{name}: {words}: {said}");
             }
             assert!(!said.contains("ok       reply"), "{name}: {said}");
+            assert!(!said.contains("set --set"), "{name}: {said}");
+            let one = said.lines().find(|line| line.contains("one token")).unwrap();
+            assert!(one.contains("its limit of 1 token before") && !one.contains("--set"), "{name}: {one}");
         }
+    });
+}
+
+/// It said "`retrospect doctor` lists them", and had listed them.
+#[test]
+fn the_doctor_does_not_send_to_the_doctor() {
+    run(async {
+        let models = plain(200, "connection: close\r\n", r#"{"data":[{"id":"other"}]}"#);
+        let missing = plain(404, "", r#"{"error":{"message":"model tiny not found"}}"#);
+        let server = Server::start(vec![models, missing]).await;
+        let home = Home::new();
+        let (code, said) =
+            home.says(&["doctor", "--actor", "openai:tiny", "--base-url", &server.base], &[]).await;
+        assert_eq!(code, 1, "{said}");
+        assert!(
+            said.contains("check that the server has the model \"tiny\"") && said.contains("other"),
+            "{said}"
+        );
+        assert!(!said.contains("`retrospect doctor`"), "{said}");
     });
 }
 

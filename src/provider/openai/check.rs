@@ -3,12 +3,14 @@
 use super::answer::Completion;
 use super::ask::{Call, ROOM};
 use super::endpoint::Endpoint;
+use super::finish::Finish;
 use super::learned_quirks::{Bound, Learnt, Memory};
 use super::received::Body;
 use super::rejected_param::Change;
 use super::{Api, OpenAi, request};
 use crate::domain::{MessageRole, ModelRole, Prompt, Segment, SegmentLabel, SegmentOrigin};
 use crate::provider::{Delta, FailureKind, ProviderError, Request, SamplingWish};
+use crate::text;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,7 +51,10 @@ fn finding(
 }
 
 fn failed(about: &'static str, error: &ProviderError) -> Finding {
-    finding(about, Verdict::Bad, error.what.clone(), error.next.clone())
+    // `doctor` need not point at itself.
+    let next: Vec<&str> =
+        error.next.split("; ").filter(|part| !part.contains("`retrospect doctor`")).collect();
+    finding(about, Verdict::Bad, error.what.clone(), next.join("; "))
 }
 
 /// Looks at a server as it is used in a role; what depends on something that does not work is not asked.
@@ -203,28 +208,46 @@ async fn as_in_a_run(openai: &OpenAi, asked: ModelRole) -> Vec<Finding> {
         Err(error) => return vec![failed("reply", &error)],
     };
     let (whole, learnt, role) = (&seen.whole, memory.learnt(), asked.name());
+    let chooses = asked != ModelRole::Actor || chooses(&whole.text);
     let mut found = Vec::new();
     if learnt.stop_here {
         found.push(finding(
             "stop",
             Verdict::Warning,
             "a stop at a newline ends the model's reasoning before its reply begins: the reply was empty",
-            format!(
-                "a run finds this out with its first reply, and then cuts replies here; --set {role}.stop=off skips the first try"
-            ),
+            // `--set actor.stop=off` would take the cut here away too.
+            "a run finds this out with its first reply, and then cuts replies here; omit = [\"stop\"] in the server's profile \
+             ([models.NAME]) skips the first try",
         ));
     }
     if whole.is_empty() {
         let what = match seen.notices.last() {
             Some(words) => words.clone(),
             None => {
-                format!("the reply is empty (finish_reason {})", whole.finish.as_deref().unwrap_or("none"))
+                format!("the reply is empty (finish_reason {})", whole.reason())
             }
         };
-        let next = format!(
-            "switch the model's reasoning off ({NO_THINKING}), set --set {role}.max_tokens=N, or choose another model"
-        );
+        let next = match whole.ending() {
+            Some(Finish::ToolCall | Finish::Filter) => {
+                "choose another model, or change the server's settings".to_owned()
+            }
+            Some(Finish::Length) if learnt.empty_unbounded => {
+                format!("switch the model's reasoning off ({NO_THINKING}), or choose another model")
+            }
+            Some(Finish::Length) => format!(
+                "switch the model's reasoning off ({NO_THINKING}), set {role}.max_tokens=N (--set), or choose another model"
+            ),
+            _ => "check the model's chat template, or choose another model".to_owned(),
+        };
         found.push(finding("reply", Verdict::Bad, what, next));
+    } else if whole.refused {
+        let what = format!("the model refused to answer: {}", text::truncate(&whole.text, 120, "…"));
+        found.push(finding(
+            "reply",
+            Verdict::Warning,
+            what,
+            "choose another model, or change the server's settings",
+        ));
     } else if let Some(room) = learnt.room {
         let (what, set) = match room {
             Bound::Tokens(n) => (format!("with {n} it did"), n.to_string()),
@@ -252,13 +275,24 @@ async fn as_in_a_run(openai: &OpenAi, asked: ModelRole) -> Vec<Finding> {
             seen.notices.last().map_or("the reply was cut off", String::as_str),
             format!("switch off what makes its replies that long, or --set {role}.max_tokens=N"),
         ));
-    } else {
+    } else if chooses {
         let bound = whole.bound.map_or("no max_tokens".to_owned(), |bound| format!("max_tokens {bound}"));
         found.push(finding(
             "reply",
             Verdict::Good,
             format!("a reply came to what a run sends ({bound})"),
             "",
+        ));
+    }
+    if !chooses && !whole.is_empty() && !whole.refused {
+        let words = whole.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = text::truncate(&words, 80, "…");
+        found.push(finding(
+            "reply",
+            Verdict::Warning,
+            format!("the reply is not one of the three actions it was asked to choose from: {words}"),
+            "check the model's chat template on the server: with a wrong one a model goes on with the prompt in place of \
+             answering it",
         ));
     }
     // The questions before this one send no stop text, so that a refusal of it comes here.
@@ -268,6 +302,15 @@ async fn as_in_a_run(openai: &OpenAi, asked: ModelRole) -> Vec<Finding> {
         reply.what = format!("{}; {}", reply.what, refused.join("; "));
     }
     found
+}
+
+/// The reply is one of the actions that the question names, in one line and with few words around it.
+fn chooses(reply: &str) -> bool {
+    const WORDS: usize = 12;
+    let small = reply.trim().to_lowercase();
+    let named =
+        ["take the mug", "take the cup", "go to the desk"].iter().filter(|action| small.contains(**action));
+    named.count() == 1 && small.lines().count() == 1 && small.split_whitespace().count() <= WORDS
 }
 
 /// The server's models; else what became of the question.
