@@ -2,16 +2,31 @@
 
 use super::{EndSignal, HUB, restore_terminal};
 use signal_hook::consts::{
-    SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
-    SIGXFSZ,
+    SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGSYS, SIGTERM, SIGTRAP, SIGUSR1, SIGUSR2,
+    SIGVTALRM, SIGXCPU, SIGXFSZ,
 };
 use signal_hook::iterator::Signals;
 use std::io::{self, PipeReader, Read, Write};
 
-/// Signals whose own action ends the process and that a program can do something about.
+/// Signals whose own action ends the process and that a program can do something about. Those of its own faults (SIGSEGV,
+/// SIGBUS, SIGILL, SIGFPE) are not among them: the instruction that faulted would only be carried out again.
 const TERMINATING_SIGNALS: &[i32] = &[
     SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO,
+    SIGSYS, SIGTRAP,
 ];
+
+/// The same, where only some systems have them.
+fn more_signals() -> impl Iterator<Item = i32> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::Signal;
+        // Those for programs' own purposes; the C library keeps the first two or three for itself.
+        const REAL_TIME: std::ops::RangeInclusive<i32> = 34..=64;
+        [Signal::POWER.as_raw(), Signal::STKFLT.as_raw()].into_iter().chain(REAL_TIME)
+    }
+    #[cfg(not(target_os = "linux"))]
+    std::iter::empty()
+}
 
 pub(super) fn install() -> io::Result<()> {
     let ignored = ignored_signals();
@@ -19,6 +34,10 @@ pub(super) fn install() -> io::Result<()> {
         .iter()
         .filter(|signal| **signal == SIGABRT || (ignored >> (**signal - 1)) & 1 == 0);
     let mut signals = Signals::new(wanted)?;
+    for signal in more_signals().filter(|signal| (ignored >> (signal - 1)) & 1 == 0) {
+        // One that this system keeps for itself does not come either.
+        let _ = signals.add_signal(signal);
+    }
     // A file that may not grow is a failed write, which the journal knows how to handle.
     signals.add_signal(SIGXFSZ)?;
     let mut aborting = delay_abort()?;
