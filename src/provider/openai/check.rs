@@ -67,7 +67,7 @@ pub async fn check(openai: &OpenAi, asked: ModelRole) -> Vec<Finding> {
 async fn findings(openai: &OpenAi, asked: ModelRole) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut openai = openai.clone();
-    match models(&openai).await {
+    match models_in_time(&openai).await {
         Err(finding) => {
             let over = finding.verdict == Verdict::Bad;
             found.push(finding);
@@ -121,12 +121,18 @@ const NO_LIST: &str = "it lists no models: ";
 /// # Errors
 /// Why they cannot be had.
 pub async fn list_models(openai: &OpenAi) -> Result<Vec<String>, String> {
+    let named = models_in_time(openai).await;
+    named.map_err(|finding| finding.what.strip_prefix(NO_LIST).unwrap_or(&finding.what).to_owned())
+}
+
+/// The server's models, if it lists them in time.
+async fn models_in_time(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     const LONGEST: Duration = Duration::from_secs(10);
-    match tokio::time::timeout(LONGEST, models(openai)).await {
-        Ok(Ok(names)) => Ok(names),
-        Ok(Err(finding)) => Err(finding.what.strip_prefix(NO_LIST).unwrap_or(&finding.what).to_owned()),
-        Err(_) => Err(format!("{} listed no models within {} s", openai.endpoint.host(), LONGEST.as_secs())),
+    if let Ok(named) = tokio::time::timeout(LONGEST, models(openai)).await {
+        return named;
     }
+    let what = format!("{} listed no models within {} s", openai.endpoint.host(), LONGEST.as_secs());
+    Err(finding("server", Verdict::Bad, what, "look at the server's own log"))
 }
 
 /// A question of the check and its answer.
@@ -320,8 +326,8 @@ async fn models(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     let listed = |base: String| async move {
         let answer = openai.http.get(endpoint, &base, "models").await?;
         let status = answer.status().as_u16();
-        let body = tokio::time::timeout(endpoint.times.idle, answer.bytes()).await;
-        Ok::<_, ProviderError>((status, redactor.body(&body.ok().and_then(Result::ok).unwrap_or_default())))
+        let body = tokio::time::timeout(endpoint.times.idle, bounded(answer)).await;
+        Ok::<_, ProviderError>((status, redactor.body(&body.unwrap_or_default())))
     };
     let (status, body) = listed(endpoint.base_url.clone()).await.map_err(|e| failed("server", &e))?;
     if status == 200
@@ -348,11 +354,27 @@ async fn models(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     Err(finding("server", Verdict::Warning, format!("{NO_LIST}{}", error.what), ""))
 }
 
+/// A body; of one that is far too long for a list of models, nothing.
+async fn bounded(mut answer: reqwest::Response) -> Vec<u8> {
+    const LARGEST: usize = 16 << 20;
+    let mut body = Vec::new();
+    while let Ok(Some(piece)) = answer.chunk().await {
+        if body.len() + piece.len() > LARGEST {
+            return Vec::new();
+        }
+        body.extend_from_slice(&piece);
+    }
+    body
+}
+
 fn names(body: &Body) -> Option<Vec<String>> {
+    /// Nobody could type a longer name.
+    const LONGEST: usize = 200;
     let value: Value = serde_json::from_str(body).ok()?;
     let list = value.get("data").or_else(|| value.get("models")).unwrap_or(&value).as_array()?;
     let name = |m: &Value| ["id", "name"].iter().find_map(|k| m.get(k)?.as_str().map(str::to_owned));
-    Some(list.iter().filter_map(name).map(|n| crate::text::one_line(&n).into_owned()).collect())
+    let shown = |name: String| crate::text::truncate(&crate::text::one_line(&name), LONGEST, "...");
+    Some(list.iter().filter_map(name).map(shown).collect())
 }
 
 fn has_model(endpoint: &Endpoint, models: &[String]) -> Finding {
@@ -506,4 +528,31 @@ fn reasoning(openai: &OpenAi, asked: ModelRole, seen: &[Option<Seen>]) -> Option
             format!("--set {}.temperature=0.6 sets another one; or switch reasoning off ({NO_THINKING})", asked.name()),
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::openai::redactor::Redactor;
+
+    /// A name of 3 MB was printed whole.
+    #[test]
+    fn a_name_without_an_end_is_cut() {
+        let list = serde_json::json!({"data": [{"id": "m".repeat(3 << 20)}, {"id": "qwen3:4b"}]}).to_string();
+        let names = names(&Redactor::default().body(list.as_bytes())).unwrap();
+        assert_eq!((names[0].len(), &*names[1]), (200, "qwen3:4b"));
+    }
+
+    /// `doctor` printed nothing for a minute.
+    #[tokio::test]
+    async fn a_server_that_never_lists_its_models_is_given_up() {
+        // A connection comes about in its queue; nobody takes it, and nothing is said.
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let openai = OpenAi::new(Endpoint::new(&base_url, "m"));
+        let began = std::time::Instant::now();
+        let finding = models_in_time(&openai).await.unwrap_err();
+        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+        assert!(finding.what.contains("listed no models within 10 s"), "{finding:?}");
+    }
 }
