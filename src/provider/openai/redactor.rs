@@ -31,8 +31,40 @@ struct Known {
     awaited: Vec<String>,
     /// Every [`FRAGMENT`] bytes of the patterns that are no part of an ordinary word.
     fragments: HashSet<[u8; FRAGMENT]>,
+    /// What patterns and fragments begin with.
+    beginnings: Beginnings,
     /// Marks that are taken out of a text later: what stands around them comes together.
     marks: Vec<String>,
+}
+
+/// The three bytes that secrets begin with, as a set of hashes: where none of them stands nothing more is looked at, which is
+/// nearly everywhere.
+#[derive(Default)]
+struct Beginnings(Vec<u64>);
+
+impl Beginnings {
+    const BITS: usize = 1 << 16;
+
+    fn of<'a>(secrets: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut bits = vec![0; Self::BITS / 64];
+        for secret in secrets {
+            // A shorter one would be in no text; none is that short.
+            if let [a, b, c, ..] = *secret {
+                let hash = Self::hash(a, b, c);
+                bits[hash / 64] |= 1 << (hash % 64);
+            }
+        }
+        Self(bits)
+    }
+
+    fn hash(a: u8, b: u8, c: u8) -> usize {
+        ((usize::from(a) << 10) ^ (usize::from(b) << 5) ^ usize::from(c)) % Self::BITS
+    }
+
+    fn have(&self, a: u8, b: u8, c: u8) -> bool {
+        let hash = Self::hash(a, b, c);
+        self.0[hash / 64] >> (hash % 64) & 1 == 1
+    }
 }
 
 impl fmt::Debug for Redactor {
@@ -52,7 +84,9 @@ impl Redactor {
             values.into_iter().flat_map(|(name, value)| secrets::of(name, value)).collect();
         let encoded = plain.iter().flat_map(|secret| secrets::encodings(secret));
         let patterns: BTreeSet<String> = encoded.chain(plain.iter().cloned()).collect();
-        let fragments = patterns.iter().flat_map(|pattern| fragments(pattern)).collect();
+        let fragments: HashSet<[u8; FRAGMENT]> = patterns.iter().flat_map(|p| fragments(p)).collect();
+        let whole = patterns.iter().map(String::as_bytes);
+        let beginnings = Beginnings::of(whole.chain(fragments.iter().map(<[u8; FRAGMENT]>::as_slice)));
         let marks = marks.into_iter().filter(|m| !m.is_empty()).map(str::to_owned).collect();
         // A short one is known as a word only when something follows it.
         let awaited = |pattern: &String| {
@@ -62,6 +96,7 @@ impl Redactor {
             awaited: patterns.iter().map(awaited).collect(),
             patterns: patterns.into_iter().collect(),
             fragments,
+            beginnings,
             marks,
         };
         Self { known: Arc::new(known) }
@@ -113,28 +148,26 @@ impl Redactor {
 
     /// Adds the stretches of some bytes that are secret; `place` is where a byte stands in the text.
     fn matches(&self, bytes: &[u8], place: impl Fn(usize) -> usize, found: &mut Vec<Range<usize>>) {
-        for pattern in &self.known.patterns {
-            let pattern = pattern.as_bytes();
-            let alone = |at: usize, end: usize| {
-                let part = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
-                let before = at.checked_sub(1).and_then(|n| bytes.get(n));
-                !(part(before) && part(pattern.first()) || part(bytes.get(end)) && part(pattern.last()))
-            };
-            let mut from = 0;
-            while let Some(at) = find(&bytes[from..], pattern).map(|n| from + n) {
+        let alone = |pattern: &[u8], at: usize, end: usize| {
+            let part = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
+            let before = at.checked_sub(1).and_then(|n| bytes.get(n));
+            !(part(before) && part(pattern.first()) || part(bytes.get(end)) && part(pattern.last()))
+        };
+        for at in 0..bytes.len().saturating_sub(2) {
+            if !self.known.beginnings.have(bytes[at], bytes[at + 1], bytes[at + 2]) {
+                continue;
+            }
+            for pattern in self.known.patterns.iter().map(String::as_bytes) {
                 let end = at + pattern.len();
-                if pattern.len() >= ANYWHERE || alone(at, end) {
+                if bytes[at..].starts_with(pattern) && (pattern.len() >= ANYWHERE || alone(pattern, at, end))
+                {
                     found.push(place(at)..place(end));
                 }
-                from = at + 1;
             }
-        }
-        let hit = |at: usize| {
             let window = bytes.get(at..at + FRAGMENT).and_then(|w| <[u8; FRAGMENT]>::try_from(w).ok());
-            window.is_some_and(|w| self.known.fragments.contains(&w))
-        };
-        for at in (0..bytes.len().saturating_sub(FRAGMENT - 1)).filter(|at| hit(*at)) {
-            found.push(place(at)..place(at + FRAGMENT));
+            if window.is_some_and(|w| self.known.fragments.contains(&w)) {
+                found.push(place(at)..place(at + FRAGMENT));
+            }
         }
     }
 
@@ -169,18 +202,6 @@ fn fragments(secret: &str) -> Vec<[u8; FRAGMENT]> {
         .collect()
 }
 
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    let first = *wanted.first()?;
-    let mut from = 0;
-    while let Some(at) = bytes.get(from..)?.iter().position(|b| *b == first).map(|n| from + n) {
-        if bytes[at..].starts_with(wanted) {
-            return Some(at);
-        }
-        from = at + 1;
-    }
-    None
-}
-
 /// A text as its reader takes it: percent signs and JSON escapes resolved, invisible characters and marks left out.
 struct Decoded {
     bytes: Vec<u8>,
@@ -197,11 +218,26 @@ impl Decoded {
         if text.bytes().all(plain) && !marks.iter().any(|m| text.contains(m.as_str())) {
             return None;
         }
-        let (mut bytes, mut at, mut here) = (Vec::with_capacity(text.len()), Vec::new(), 0);
-        while let Some(next) = text[here..].chars().next() {
+        let mut begins = [false; 256];
+        marks.iter().filter_map(|m| m.bytes().next()).for_each(|b| begins[usize::from(b)] = true);
+        let (mut bytes, mut at, mut here) =
+            (Vec::with_capacity(text.len()), Vec::with_capacity(text.len() + 1), 0);
+        while here < text.len() {
+            let byte = text.as_bytes()[here];
+            if plain(byte) && !begins[usize::from(byte)] {
+                bytes.push(byte);
+                at.push(here);
+                here += 1;
+                continue;
+            }
             let rest = &text[here..];
+            let Some(next) = rest.chars().next() else { break };
             let skipped = marks.iter().find(|m| rest.starts_with(m.as_str())).map_or(0, String::len);
-            let skipped = if skipped > 0 { skipped } else { text::invisible_prefix_len(rest) };
+            let skipped = if skipped > 0 || (b' '..=b'~').contains(&byte) {
+                skipped
+            } else {
+                text::invisible_prefix_len(rest)
+            };
             if skipped > 0 {
                 here += skipped;
                 continue;
@@ -254,13 +290,13 @@ fn escaped(text: &str) -> Escape {
         [b'\\'] => return Escape::Begun,
         _ => return Escape::None,
     };
-    let digits: String =
-        digits.iter().take(most).map(|b| char::from(*b)).take_while(char::is_ascii_hexdigit).collect();
+    let length = digits.iter().take(most).take_while(|b| b.is_ascii_hexdigit()).count();
+    let digits = str::from_utf8(&digits[..length]).unwrap_or_default();
     let head = if most == 2 { 1 } else { 2 };
     if digits.len() < most {
         return if head + digits.len() == raw.len() { Escape::Begun } else { Escape::None };
     }
-    match u32::from_str_radix(&digits, 16) {
+    match u32::from_str_radix(digits, 16) {
         Ok(code) if most == 2 => Escape::Byte(code as u8, 3),
         Ok(code) => char::from_u32(code).map_or(Escape::None, |c| Escape::Char(c, 6)),
         Err(_) => Escape::None,
