@@ -23,7 +23,7 @@ impl Driver {
 
     fn take_in(&mut self, message: Message) {
         match message {
-            Message::Delta(line, call, delta) if line == self.line => self.delta(call, delta),
+            Message::Delta(line, call, delta, _) if line == self.line => self.delta(call, delta),
             // Of a line that was left.
             Message::Delta(..) => {}
             Message::Reply(line, _) if line != self.line => {}

@@ -10,9 +10,31 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
+use std::sync::LazyLock;
 use std::time::Instant;
+use tokio::runtime::Runtime;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
+
+/// The threads that calls to models run on, for all sessions of this program: whatever a server sends and however long it takes
+/// to read, a driver hears its person, its clocks and its signals meanwhile.
+static CALLS: LazyLock<Option<Runtime>> = LazyLock::new(|| {
+    let threads = std::thread::available_parallelism().map_or(2, |n| n.get().clamp(2, 4));
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(threads).thread_name("models").enable_all().build().ok()
+});
+
+/// Runs a call to a model on its own threads; on this one where the system gives no others.
+pub(super) fn spawn(call: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+    match CALLS.as_ref() {
+        Some(runtime) => runtime.spawn(call),
+        None => tokio::spawn(call),
+    }
+}
+
+/// Pieces of a call that may wait in the inbox: a person's command does not stand behind more than these.
+const BACKLOG: usize = 256;
 
 /// The calls to models under way.
 #[derive(Default)]
@@ -55,9 +77,11 @@ impl Runner {
         });
         let estimate = u64::from(record.tokens);
         let line = self.line;
-        let task = tokio::spawn(async move {
-            let tell = |delta| drop(inbox.send(Message::Delta(line, call, delta)));
-            let answered = AssertUnwindSafe(collect(provider.as_ref(), request, early, &tell, estimate));
+        let task = spawn(async move {
+            let backlog = Arc::new(Semaphore::new(BACKLOG));
+            let tell = |delta, room| drop(inbox.send(Message::Delta(line, call, delta, room)));
+            let told = (&backlog, &tell as &(dyn Fn(_, _) + Sync));
+            let answered = AssertUnwindSafe(collect(provider.as_ref(), request, early, told, estimate));
             let reply = match answered.catch_unwind().await {
                 Ok(Ok(Collected { text, reasoning, mut usage, truncated })) => {
                     usage.millis = began.elapsed().as_millis() as u64;
@@ -103,6 +127,12 @@ impl Runner {
     }
 }
 
+impl Drop for Runner {
+    fn drop(&mut self) {
+        self.cancel_all();
+    }
+}
+
 /// A provider's whole answer.
 struct Collected {
     text: String,
@@ -116,7 +146,7 @@ async fn collect(
     provider: &dyn Provider,
     request: Request,
     early: Option<Early>,
-    tell: &(dyn Fn(Delta) + Sync),
+    (backlog, tell): (&Arc<Semaphore>, &(dyn Fn(Delta, Option<OwnedSemaphorePermit>) + Sync)),
     estimate: u64,
 ) -> Result<Collected, (ProviderError, Option<Usage>)> {
     let mut ahead = early.is_some();
@@ -130,11 +160,9 @@ async fn collect(
             // As if it had never been asked ahead: what had come of it is no part of the answer.
             Err(error) if ahead => {
                 ahead = false;
-                tell(Delta::Anew);
-                tell(Delta::Notice(format!(
-                    "what was asked ahead failed ({}); it is asked anew",
-                    error.what
-                )));
+                tell(Delta::Anew, None);
+                let words = format!("what was asked ahead failed ({}); it is asked anew", error.what);
+                tell(Delta::Notice(words), None);
                 (text, reasoning, usage, truncated) = (String::new(), String::new(), None, None);
                 stream = provider.stream(request.clone());
                 continue;
@@ -156,7 +184,8 @@ async fn collect(
             Delta::Truncated(by) => truncated = Some(*by),
             Delta::Phase(_) | Delta::Notice(_) | Delta::Alive => {}
         }
-        tell(delta);
+        // The semaphore is never closed.
+        tell(delta, backlog.clone().acquire_owned().await.ok());
     }
     let usage = usage.unwrap_or(Usage {
         prompt_tokens: estimate,

@@ -8,7 +8,7 @@ use crate::provider::Phase;
 use crate::timeline::Timeline;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 
 /// A call to a model while its answer comes in. Never part of the state.
 #[derive(Clone, Debug)]
@@ -134,8 +134,8 @@ pub enum Message {
     /// An answer that was asked for ahead, by its number, is whole; on the line with this number. Only the driver's own tasks
     /// send it.
     HeardAhead(u64, u64, Result<Usage, Usage>),
-    /// A piece of an answer under way on the line with this number.
-    Delta(u64, CallId, crate::provider::Delta),
+    /// A piece of an answer under way on the line with this number; its permit is given back when it was taken.
+    Delta(u64, CallId, crate::provider::Delta, Option<OwnedSemaphorePermit>),
 }
 
 /// The way to a running session: look at the store, send wishes.
