@@ -24,7 +24,7 @@ mod store;
 pub mod worlds;
 
 pub use branch::Fork;
-pub use commit::now;
+pub use commit::{clock_is_sound, now};
 pub use decision_point::{DecisionPoint, decides};
 pub use halted::{Halt, Saved};
 pub use launch::{Driver, DriverError, Resumed, RunConfig, RunFactory, open_read_only};

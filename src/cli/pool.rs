@@ -218,6 +218,7 @@ pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
     if lines.is_empty() {
         return Ok(0);
     }
+    crate::driver::clock_is_sound()?;
     if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         fs::create_dir_all(parent).map_err(|e| CliError::file(parent, "could not be made", &e))?;
     }

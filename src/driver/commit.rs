@@ -373,7 +373,7 @@ fn stamped(head: Seq, at: Timestamp, events: Vec<(Cause, Event)>) -> Vec<Envelop
 }
 
 /// The time by the wall clock. The one place that reads it for the journal. The last time that can be written, where the clock
-/// is beyond that: no session starts then (`clock_is_sound`).
+/// is beyond that: no session starts and no lesson is written then ([`clock_is_sound`]).
 pub fn now() -> Timestamp {
     stamp(SystemTime::now()).unwrap_or(Timestamp::MAX)
 }
@@ -382,7 +382,7 @@ pub fn now() -> Timestamp {
 ///
 /// # Errors
 /// The reason in words.
-pub(super) fn clock_is_sound() -> Result<(), DriverError> {
+pub fn clock_is_sound() -> Result<(), DriverError> {
     stamp(SystemTime::now()).map(drop)
 }
 
