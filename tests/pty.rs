@@ -107,6 +107,16 @@ impl Window {
         }
     }
 
+    /// The same, also where the words are in two rows.
+    fn wait_for_folded(&self, words: &str) {
+        let flat = |text: &str| text.split_whitespace().collect::<String>();
+        let began = Instant::now();
+        while !flat(&self.text()).contains(&flat(words)) {
+            assert!(began.elapsed() < PATIENCE, "no {words:?} on the screen:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     fn press(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
         self.keys.flush().unwrap();

@@ -208,7 +208,7 @@ impl Session {
         let call = self.rig.state().calls.keys().next().copied().unwrap_or(CallId(7));
         let phase = [Phase::Connecting, Phase::Waiting, Phase::Reasoning, Phase::Answering][rng.below(4)];
         let health = match rng.below(8) {
-            0 => Health::Halted(Halt { why: hostile::text(rng, 500), saved: None }),
+            0 => Health::Halted(Halt { why: hostile::text(rng, 500), ..Halt::default() }),
             1 => Health::Ended,
             _ => Health::Running,
         };

@@ -9,7 +9,7 @@ use super::setup::{Plan, launch, meta, playable, templates};
 use super::watch::Shown;
 use super::{args, bounded, watch};
 use crate::domain::Seq;
-use crate::driver::{Driver, Halt, Handle, Health, Signal, Store, TYPING};
+use crate::driver::{Driver, Handle, Health, Signal, Store, TYPING};
 use crate::engine::{Command, State};
 use crate::prompt::Templates;
 use crate::report::{StepRef, SvgColors, render_svg};
@@ -82,7 +82,7 @@ pub(super) fn show(
     let left = watch::closing(handle, thread, || {
         Ok(watch::runtime()?.block_on(crate::ui::run(handle.clone(), options)))
     });
-    if let Health::Halted(halt @ Halt { saved: Some(_), .. }) = handle.store.live().health {
+    if let Health::Halted(halt) = handle.store.live().health {
         return Err(watch::halted(&halt, &dir.display().to_string()));
     }
     if !dir.as_os_str().is_empty() {

@@ -24,8 +24,8 @@ fn help_texts() {
 
 #[test]
 fn a_full_disk_is_told_other_than_to_a_person_who_can_write_again() {
-    let halt = crate::driver::Halt { why: "no space left".to_owned(), saved: None };
-    assert!(halt.on_screen().contains("nothing goes on"));
+    let halt = crate::driver::Halt { why: "no space left".to_owned(), waiting: 1, ..Default::default() };
+    assert!(halt.on_screen().contains("1 more wait in memory"));
     let error = super::watch::halted(&halt, "s/1");
     assert!(error.message.contains("no space left; the run has stopped"), "{}", error.message);
     assert!(!error.message.contains("nothing goes on"), "{}", error.message);

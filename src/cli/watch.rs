@@ -229,7 +229,8 @@ pub(super) fn halted(halt: &Halt, session: &str) -> CliError {
     let (message, hint) = match &halt.saved {
         None => (
             format!(
-                "the journal could not be written: {why}; the run has stopped, and what was written is kept"
+                "{session}: {why}; the run has stopped; all events up to {} are saved, what came after is not",
+                halt.head
             ),
             format!("free some space on the disk, then go on with `{}`", resume_command(session)),
         ),

@@ -2,7 +2,7 @@
 
 use super::env_requests::Awaited;
 use super::env_worker::EnvRequest;
-use super::{Driver, DriverError, Message, Signal};
+use super::{Driver, DriverError, Health, Message, Signal};
 use crate::domain::{CallId, FailureKind, Seq};
 use crate::engine::{
     Cause, Command, CommandError, Effect, Envelope, Event, Failure, Input, Reply, effect_of,
@@ -119,10 +119,8 @@ impl Driver {
         self.commit(events);
         self.advance();
         if !self.unwritten.is_empty() {
-            return Err(CommandError::new(
-                "the disk did not take it; nothing is lost",
-                "free some space, then retry the write",
-            ));
+            let Health::Halted(halt) = self.store.live().health else { return Ok(self.engine.state.head) };
+            return Err(CommandError::new(halt.what(), halt.next()));
         }
         if self.writer.unsynced() && self.engine.state.run.is_some() {
             self.sync();
@@ -232,7 +230,7 @@ impl Driver {
 
     pub(super) fn sync(&mut self) {
         self.last_sync = Instant::now();
-        let Err(error) = self.writer.sync() else { return };
+        let Err(error) = self.writer.sync() else { return self.keep_meta(false) };
         if matches!(error, JournalError::Changed { .. }) {
             self.halt(&error);
         } else {

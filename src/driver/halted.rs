@@ -1,19 +1,23 @@
 //! A session that can't be written: nothing is applied until the same bytes are on the disk. Where another program removed,
 //! replaced or cut the journal, all events go to a new session first.
 
-use super::{Driver, Health};
+use super::{Driver, Health, Signal};
 use crate::domain::Seq;
 use crate::engine::CommandError;
 use crate::journal::{JournalError, Rescue};
 use std::path::{Path, PathBuf};
 
 /// Why nothing can be written, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Halt {
     /// What failed, and where.
     pub why: String,
     /// Where the events are saved, when another program changed the journal.
     pub saved: Option<Saved>,
+    /// The last event that was written.
+    pub head: Seq,
+    /// Events that wait to be written.
+    pub waiting: usize,
 }
 
 /// What became of the events of a journal that another program changed.
@@ -28,25 +32,37 @@ pub struct Saved {
 }
 
 impl Halt {
-    /// For a person at the screen, where there is room for a few words.
-    pub fn on_screen(&self) -> String {
+    /// What happened, and where the events are.
+    pub fn what(&self) -> String {
+        let why = &self.why;
         match &self.saved {
-            None => format!(
-                "{}; free some space, then retry; nothing goes on until the write succeeds, and nothing is lost",
-                self.why
-            ),
+            None => {
+                let head = self.head;
+                format!("{why}; all events up to {head} are saved, {} more wait in memory", self.waiting)
+            }
             Some(Saved { dir: Some(dir), what, .. }) => {
                 let name =
                     dir.file_name().map_or_else(|| dir.display().to_string(), |n| n.to_string_lossy().into());
-                format!(
-                    "{}; {what} {name}: quit and resume that session, or put the file back and retry",
-                    self.why
-                )
+                format!("{why}; {what} {name}")
             }
-            Some(Saved { dir: None, what, .. }) => {
-                format!("{}; {what}: put the file back, then retry", self.why)
-            }
+            Some(Saved { dir: None, what, .. }) => format!("{why}; {what}"),
         }
+    }
+
+    /// What to do.
+    pub fn next(&self) -> &'static str {
+        match &self.saved {
+            None => "free some space, then retry; quitting loses what waits",
+            Some(Saved { dir: Some(_), .. }) => {
+                "quit and resume that session, or put the file back and retry"
+            }
+            Some(Saved { dir: None, .. }) => "put the file back, then retry",
+        }
+    }
+
+    /// Both, for a person at the screen.
+    pub fn on_screen(&self) -> String {
+        format!("{}: {}", self.what(), self.next())
     }
 }
 
@@ -60,16 +76,20 @@ impl Driver {
     pub(super) fn halt(&mut self, error: &JournalError) {
         let changed = matches!(error, JournalError::Changed { .. });
         self.journal_changed = changed;
+        let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut why = error.to_string();
+        if let JournalError::Io { path, action, source } = error {
+            why = format!("the journal ({}) {action}: {source}", name(path));
+        }
         if let JournalError::Changed { path, change } = error {
-            let file = path.file_name().unwrap_or_default().to_string_lossy();
-            why = format!("the journal ({file}) {change} by another program");
+            why = format!("the journal ({}) {change} by another program", name(path));
             if self.saved.as_ref().is_none_or(|saved| saved.dir.is_none()) {
                 self.saved = Some(self.save_events());
             }
         }
         let saved = self.saved.clone().filter(|_| changed);
-        self.store.edit_live(|live| live.health = Health::Halted(Halt { why, saved }));
+        let (head, waiting) = (self.engine.state.head, self.unwritten.len());
+        self.store.edit_live(|live| live.health = Health::Halted(Halt { why, saved, head, waiting }));
     }
 
     /// Nothing is to be read from a journal, or grow from it, that is not what was written.
@@ -152,6 +172,18 @@ impl Driver {
         } else {
             ("its content was changed too: what is left of the events is saved in".to_owned(), false)
         })
+    }
+
+    /// Writes `meta.toml` again where another program removed it: without it nobody finds the session.
+    pub(super) fn keep_meta(&self, read: bool) {
+        let said = match self.session.restore_meta(read) {
+            Ok(false) => return,
+            Ok(true) => {
+                "meta.toml was removed or damaged by another program; it was written again".to_owned()
+            }
+            Err(error) => format!("{error}; without meta.toml the session is not listed"),
+        };
+        self.store.signal(Signal::Said(said));
     }
 
     /// Notes in the session's index how far its journal went, so that `verify` knows what is missing.

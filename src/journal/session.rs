@@ -100,6 +100,27 @@ impl Session {
         write_private(&self.dir.join("meta.toml"), toml_of(&self.meta).as_bytes())
     }
 
+    /// Writes the meta file again, where another program removed it or it cannot be understood any more. `read` says that it is
+    /// also read, not only looked for. Whether it was written.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`].
+    pub fn restore_meta(&self, read: bool) -> Result<bool, JournalError> {
+        let gone = match self.dir.join("meta.toml").metadata() {
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+            Ok(_) => {
+                read && matches!(
+                    Self::open(&self.dir),
+                    Err(JournalError::NoSession { .. } | JournalError::Malformed { .. })
+                )
+            }
+        };
+        if gone {
+            self.save_meta()?;
+        }
+        Ok(gone)
+    }
+
     /// The trunk's file.
     pub fn trunk(&self) -> PathBuf {
         branch_path(&self.dir, &BranchId::trunk())

@@ -122,8 +122,8 @@ pub struct Model {
     pub scrubbing: Option<Ruler>,
     /// What lies over the panes; the last has the keys.
     pub overlays: Vec<Box<dyn Overlay>>,
-    /// What has just asked for a branch and gone: it is there again, as it was, where the branch is refused.
-    pub asked_a_branch: Option<Box<dyn Overlay>>,
+    /// What has just sent a command and gone: it is there again, as it was, where that is refused.
+    pub awaiting_answer: Option<Box<dyn Overlay>>,
     /// What was typed for lessons and not saved, one of each lesson.
     pub drafts: Vec<Draft>,
     /// A line of news.

@@ -81,6 +81,7 @@ pub fn update(model: &mut Model, look: &Context<'_>, scratch: &Scratch, msg: Msg
 /// Carries out what concerns the screen itself and keeps the rest.
 fn settle(model: &mut Model, look: &Context<'_>, scratch: &Scratch, requests: Vec<Request>) -> Vec<Request> {
     let mut rest = Vec::new();
+    let requests = refusal::while_halted(model, look, requests);
     for request in requests {
         if let Some(kind) = added_kind(&request).filter(|_| !look.reading()) {
             lesson::show_lane(model, look, kind);
@@ -165,8 +166,8 @@ fn over(model: &mut Model, react: impl FnOnce(&mut Box<dyn overlay::Overlay>) ->
     let Response { requests, close } = react(top);
     if close {
         let gone = model.overlays.pop();
-        if requests.iter().any(|r| matches!(r, Request::Fork(_))) {
-            model.asked_a_branch = gone;
+        if requests.iter().any(|r| matches!(r, Request::Fork(_) | Request::Send(_))) {
+            model.awaiting_answer = gone;
         }
     }
     requests

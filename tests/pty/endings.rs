@@ -14,8 +14,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the program may take to end on a loaded machine; on a quiet one it is a tenth of a second.
-const BOUND: Duration = Duration::from_secs(2);
+/// How long the program may take to end: a tenth of a second where it was built for use, on a quiet machine.
+const BOUND: Duration = Duration::from_millis(if cfg!(debug_assertions) { 300 } else { 100 });
+/// A loaded machine may be slow once. What holds the program up does so each time.
+const TRIES: usize = 4;
 
 /// A model server that answers every request with these bytes, and then with the others again and again until nobody reads.
 struct Server {
@@ -109,6 +111,13 @@ fn every_signal_restores_the_terminal_and_closes_the_session() {
         (Signal::USR1, 138),
         (Signal::USR2, 140),
         (Signal::ALARM, 142),
+        #[cfg(target_os = "linux")]
+        (Signal::POWER, 158),
+        #[cfg(target_os = "linux")]
+        (Signal::STKFLT, 144),
+        #[cfg(target_os = "linux")]
+        (Signal::SYS, 159),
+        (Signal::TRAP, 133),
     ];
     for (signal, status) in endings {
         let mut window = Window::with(asking(&server), 80, 24, None);
@@ -120,6 +129,23 @@ fn every_signal_restores_the_terminal_and_closes_the_session() {
         window.assert_given_back();
         let usage = assert_closed(window.sessions.path(), &format!("{signal:?}"));
         assert!(usage.is_some_and(|u| u.estimated && u.prompt_tokens > 0 && u.reply_tokens > 0), "{usage:?}");
+    }
+}
+
+/// Signals of no meaning of their own end a program too.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_real_time_signal_restores_the_terminal_and_closes_the_session() {
+    let server = Server::stalling();
+    for number in [34_u32, 50, 64] {
+        let mut window = Window::with(asking(&server), 80, 24, None);
+        window.wait_for("unfinished words");
+        let pid = window.child.process_id().unwrap();
+        let sent = Command::new("sh").args(["-c", &format!("kill -{number} {pid}")]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(window.end(), 128 + number, "{number}");
+        window.assert_given_back();
+        assert_closed(window.sessions.path(), &format!("signal {number}"));
     }
 }
 
@@ -160,6 +186,29 @@ fn a_terminal_that_takes_nothing_does_not_keep_it_from_ending() {
     window.signal(Signal::TERM);
     assert_eq!(window.end(), 130);
     assert_closed(window.sessions.path(), "TERM");
+}
+
+/// The first row said that nothing is saved, the last that nothing is lost, and `q` exited with 0.
+#[test]
+fn a_full_disk_is_told_and_ends_with_an_error() {
+    for (columns, rows) in [(80, 24), (60, 16)] {
+        let mut command = CommandBuilder::new("sh");
+        command.args(["-c", "ulimit -f 48; exec \"$@\"", "sh", PROGRAM]);
+        let mut window = Window::of(command, columns, rows);
+        window.wait_for("PAUSED");
+        window.press(" ");
+        window.wait_for("HALTED");
+        for words in
+            ["(trunk.jsonl) could not be written", "are saved", "wait in memory", "retry the write", "quit"]
+        {
+            window.wait_for_folded(words);
+        }
+        window.press("q");
+        assert_eq!(window.end(), 1);
+        window.assert_given_back();
+        let text = window.text();
+        assert!(!text.contains("nothing is lost"), "{text}");
+    }
 }
 
 /// Before the screen is up, and after it was left.
@@ -221,8 +270,11 @@ struct Piped {
 
 impl Piped {
     fn start(args: &[&str], input: Stdio) -> Self {
+        Self::start_with(Command::new(PROGRAM), args, input)
+    }
+
+    fn start_with(mut command: Command, args: &[&str], input: Stdio) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let mut command = Command::new(PROGRAM);
         command.args(args);
         command.env("RETROSPECT_SESSIONS", home.path()).env("XDG_CONFIG_HOME", home.path().join("none"));
         let child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -311,7 +363,7 @@ fn a_pipe_that_nobody_reads_does_not_keep_it_from_ending() {
         let (ended, took) = program.ended_by(Signal::TERM);
         assert_eq!(ended, Some(130), "{mode:?}");
         println!("{mode:?} into a pipe that nobody reads: ended {took:?} after SIGTERM");
-        assert!(took <= BOUND, "{mode:?}: {took:?}");
+        assert!(took <= Duration::from_secs(2), "{mode:?}: {took:?}");
         assert_closed(program.home.path(), "TERM");
     }
 }
@@ -319,6 +371,9 @@ fn a_pipe_that_nobody_reads_does_not_keep_it_from_ending() {
 /// 63 kB of JSON that was never finished made the program deaf: SIGINT took 22 s.
 #[test]
 fn whatever_a_server_sends_a_signal_ends_the_program_at_once() {
+    let line = |text: &str, times: usize| {
+        format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n", text.repeat(times))
+    };
     let header = format!("HTTP/1.1 200 OK\r\nx-long: {}", "y".repeat(1 << 16));
     let servers = [
         ("unfinished JSON", Server::streaming("{\n", &"\"a\": {}\n".repeat(8000))),
@@ -330,28 +385,75 @@ fn whatever_a_server_sends_a_signal_ends_the_program_at_once() {
         ("white space", Server::streaming("", &" \n\r\n".repeat(16_000))),
         ("comments", Server::streaming("", &": alive\n".repeat(8000))),
         ("a header without an end", Server::new(header.clone(), header)),
+        (
+            "headers again and again",
+            Server::new(
+                "HTTP/1.1 100 Continue\r\n\r\n".to_owned(),
+                "HTTP/1.1 100 Continue\r\n\r\n".repeat(4000),
+            ),
+        ),
+        ("lines of 4 MB", Server::streaming("", &line("x", 4 << 20))),
+        (
+            "lines of 1 MB without a word",
+            Server::streaming("", &format!("data: {{\"a\": \"{}\"}}\n\n", "x".repeat((1 << 20) - 100))),
+        ),
+        ("lines of percent signs", Server::streaming("", &line("%", (1 << 20) - 100))),
+        ("an answer of percent signs", Server::streaming("", &line("%", 60_000))),
+        (
+            "reasoning at full speed",
+            Server::streaming(
+                "",
+                &format!(
+                    "data: {{\"choices\":[{{\"delta\":{{\"reasoning_content\":\"{}\"}}}}]}}\n\n",
+                    "w ".repeat(20)
+                )
+                .repeat(1000),
+            ),
+        ),
+        ("words at full speed", Server::streaming("", &line("w ", 4).repeat(4000))),
     ];
     let mut table = Vec::new();
     for (what, server) in &servers {
-        let args = ["run", "--env", "household", "--method", "react", "--headless", "--actor", "openai:m"];
-        let args = [&args[..], &["--base-url", &server.url]].concat();
-        let mut program = Piped::start(&args, Stdio::null());
-        let began = Instant::now();
-        while server.sent.load(Ordering::SeqCst) < 1 << 19 && program.child.try_wait().unwrap().is_none() {
-            assert!(began.elapsed() < PATIENCE, "{what}: only {:?} bytes were read", server.sent);
-            std::thread::sleep(Duration::from_millis(1));
+        let mut slow = Vec::new();
+        loop {
+            match ended_amid(what, server) {
+                Some(took) if took > BOUND => slow.push(took),
+                Some(took) => break table.push(format!("{what}: ended {took:?} after SIGINT ({slow:?})")),
+                None => break table.push(format!("{what}: given up")),
+            }
+            assert!(slow.len() < TRIES, "{what}: {slow:?}");
         }
-        if let Some(status) = program.child.try_wait().unwrap() {
-            // What has no end is given up at once, which stops the run.
-            assert_eq!(status.code(), Some(3), "{what}");
-            table.push(format!("{what}: given up"));
-        } else {
-            let (ended, took) = program.ended_by(Signal::INT);
-            assert!(matches!(ended, Some(130 | 3)), "{what}: {ended:?}");
-            assert!(took <= BOUND, "{what}: {took:?}");
-            table.push(format!("{what}: ended {took:?} after SIGINT"));
-        }
-        assert_closed(program.home.path(), what);
     }
     println!("{}", table.join("\n"));
+}
+
+/// How long the program takes to end while a server sends; none where it has given the server up by itself.
+fn ended_amid(what: &str, server: &Server) -> Option<Duration> {
+    let args = ["run", "--env", "household", "--method", "react", "--headless", "--actor", "openai:m"];
+    let args = [&args[..], &["--base-url", &server.url]].concat();
+    let before = server.sent.load(Ordering::SeqCst);
+    let mut command = Command::new(PROGRAM);
+    // With a key everything is also looked through for it.
+    command.env("OPENAI_API_KEY", "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE");
+    let mut program = Piped::start_with(command, &args, Stdio::null());
+    let began = Instant::now();
+    while server.sent.load(Ordering::SeqCst) < before + (1 << 19)
+        && program.child.try_wait().unwrap().is_none()
+    {
+        assert!(began.elapsed() < PATIENCE, "{what}: only {:?} bytes were read", server.sent);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let took = if let Some(status) = program.child.try_wait().unwrap() {
+        // What has no end is given up at once, which stops the run.
+        assert_eq!(status.code(), Some(3), "{what}");
+        None
+    } else {
+        // Much of it is under way when the signal comes.
+        std::thread::sleep(Duration::from_millis(200));
+        let (ended, took) = program.ended_by(Signal::INT);
+        assert!(matches!(ended, Some(130 | 3)), "{what}: {ended:?}");
+        Some(took)
+    };
+    assert_closed(program.home.path(), what);
+    took
 }

@@ -3,10 +3,11 @@
 use super::Stage;
 use super::overlays::{admissible, lost, typed};
 use crate::domain::{
-    DecidedBy, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, ShownAs, ThoughtDisposition,
+    DecidedBy, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Seq, ShownAs,
+    ThoughtDisposition,
 };
-use crate::driver::{Halt, Health};
-use crate::engine::{Cause, Command, Event, LessonCommand};
+use crate::driver::{Halt, Health, Saved, Signal};
+use crate::engine::{Cause, Command, CommandError, Event, LessonCommand};
 use crate::ui::fixture::sample_session;
 use crate::ui::model::Focus;
 use crate::ui::msg::{Msg, Request};
@@ -286,13 +287,89 @@ fn the_lesson_box_said_one_kind_and_saved_another() {
 fn a_halted_session_offered_the_keys_of_its_proposal() {
     let mut stage = Stage::new(sample_session(), 80, 24);
     assert!(super::screen(&stage.draw()).contains("Enter do it"));
-    let halt = Halt { why: "no space left".to_owned(), saved: None };
+    let halt = Halt { why: "no space left".to_owned(), ..Halt::default() };
     stage.fixture.store.edit_live(|live| live.health = Health::Halted(halt));
     let shown = super::screen(&stage.draw());
-    assert!(shown.contains("r tries again"), "{shown}");
+    assert!(shown.contains("r retry the write"), "{shown}");
     for words in ["Enter do it", "ask again", "does what is proposed"] {
         assert!(!shown.contains(words), "{words}: {shown}");
     }
+}
+
+/// At 80x24 and 60x16 one cut row said neither where the events are nor what can be pressed.
+#[test]
+fn a_halted_session_says_why_where_the_events_are_and_what_to_press() {
+    let name = "20261122T152153Z-put-a-hot-apple-in-the-fridge-k3f9qa-saved";
+    let saved =
+        Saved { dir: Some(name.into()), what: "all 1234 events are saved in".to_owned(), complete: true };
+    let replaced = "the journal (trunk.jsonl) was replaced by another program";
+    let full = "the journal (trunk.jsonl) could not be written: No space left on device (os error 28)";
+    for (w, h) in [(60, 16), (80, 24), (120, 40)] {
+        for (why, saved, words) in [
+            (
+                replaced,
+                Some(saved.clone()),
+                ["replaced by another program", "all 1234 events", "k3f9qa-saved", "put the file"],
+            ),
+            (
+                full,
+                None,
+                [
+                    "No space left on device",
+                    "events up to 16 are saved",
+                    "3 more wait in memory",
+                    "free some space",
+                ],
+            ),
+        ] {
+            let mut stage = Stage::new(sample_session(), w, h);
+            let halt = Halt { why: why.to_owned(), saved, head: Seq(16), waiting: 3 };
+            stage.fixture.store.edit_live(|live| live.health = Health::Halted(halt));
+            let shown = super::screen(&stage.draw());
+            let flat = |text: &str| text.split_whitespace().collect::<String>();
+            for words in words.into_iter().chain(["r retry the write", "q quit", "HALTED"]) {
+                assert!(flat(&shown).contains(&flat(words)), "{w}x{h}, {words}: {shown}");
+            }
+            assert!(!shown.contains("nothing is saved") && !shown.contains("nothing is lost"), "{shown}");
+        }
+    }
+}
+
+/// The box closed as if the lesson were saved, and nothing was left of it.
+#[test]
+fn a_lesson_that_cannot_be_saved_stays_in_its_box() {
+    // Nothing can be written.
+    let mut stage = Stage::new(sample_session(), 80, 24);
+    let halt = Halt { why: "no space left".to_owned(), ..Halt::default() };
+    stage.fixture.store.edit_live(|live| live.health = Health::Halted(halt.clone()));
+    stage.press("a");
+    typed(&mut stage, "Look on a shelf first.");
+    assert_eq!(stage.press("Enter"), []);
+    let shown = super::screen(&stage.draw());
+    assert!(
+        shown.contains("Look on a shelf first.") && shown.contains("nothing can be saved now"),
+        "{shown}"
+    );
+    // It is refused.
+    let mut stage = Stage::new(sample_session(), 80, 24);
+    let refused = || Signal::Refused(CommandError::new("this text holds a key", "take the key out of it"));
+    stage.press("a");
+    typed(&mut stage, "Use sk-1 for it.");
+    assert!(!stage.press("Enter").is_empty());
+    assert!(!super::screen(&stage.draw()).contains("Use sk-1"));
+    stage.fixture.store.signal(refused());
+    stage.tell(Msg::News);
+    let shown = super::screen(&stage.draw());
+    assert!(shown.contains("Use sk-1 for it.") && shown.contains("this text holds a key"), "{shown}");
+    // The write of this very lesson fails: it waits, and is a draft as well.
+    let mut stage = Stage::new(sample_session(), 80, 24);
+    stage.press("a");
+    typed(&mut stage, "Look on a shelf first.");
+    stage.press("Enter");
+    stage.fixture.store.edit_live(|live| live.health = Health::Halted(halt));
+    stage.fixture.store.signal(refused());
+    stage.tell(Msg::News);
+    assert_eq!(stage.model.drafts.iter().map(|d| &*d.text).collect::<Vec<_>>(), ["Look on a shelf first."]);
 }
 
 #[test]

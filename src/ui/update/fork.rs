@@ -116,7 +116,7 @@ pub(super) fn follow(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
     model.cursor = Cursor::Live;
     model.scrolls = Scrolls::default();
     model.overlays.clear();
-    model.asked_a_branch = None;
+    model.awaiting_answer = None;
     model.undo_told = None;
     (model.asked, model.queued_steps, model.prompted_step, model.carded, model.differed) =
         (None, 0, None, None, None);

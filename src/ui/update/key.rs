@@ -32,7 +32,7 @@ pub(super) fn pressed(
         model.queued_steps = 0;
     }
     let ending = std::mem::take(&mut model.ending);
-    model.asked_a_branch = None;
+    model.awaiting_answer = None;
     match action {
         Some(Action::EndEpisode) if ending => vec![Request::Send(Command::EndEpisode(EndReason::Person))],
         Some(Action::Cancel) => cancel(model, look),

@@ -6,6 +6,7 @@ use crate::engine::RunStatus;
 use crate::ui::context::Context;
 use crate::ui::keymap::Action;
 use crate::ui::model::{Hint, Model, Tone};
+use crate::ui::msg::Request;
 use crate::ui::overlay;
 use crate::ui::view::footer::fresh_mistake;
 
@@ -32,8 +33,12 @@ pub(super) fn hear(model: &mut Model, look: &Context<'_>) {
             Signal::Refused(refusal) if fork::refused(model, look, refusal) => {}
             Signal::Refused(refusal) => {
                 model.say(format!("{}: {}", refusal.message, refusal.hint), Tone::Refused, look.now);
-                if model.overlays.is_empty() {
-                    model.overlays.extend(model.asked_a_branch.take());
+                let gone = model.awaiting_answer.take().filter(|_| model.overlays.is_empty());
+                if look.halted().is_some() {
+                    // What was sent waits, or is in the copy; its words are kept as well.
+                    keep_draft(model, look, gone);
+                } else {
+                    model.overlays.extend(gone);
                 }
             }
             Signal::Said(text) => model.say(text.clone(), Tone::Told, look.now),
@@ -54,6 +59,17 @@ pub(super) fn hear(model: &mut Model, look: &Context<'_>) {
     }
     if model.hint == Hint::Mistake && fresh_mistake(&look.moment.head) {
         model.hint = Hint::Teach;
+    }
+}
+
+/// Keeps as a draft what a lesson's box held.
+fn keep_draft(model: &mut Model, look: &Context<'_>, gone: Option<Box<dyn overlay::Overlay>>) {
+    let requests = gone.map(|mut gone| gone.act(Action::Close, look).requests);
+    for request in requests.into_iter().flatten() {
+        if let Request::Keep { of, draft } = request {
+            model.drafts.retain(|d| d.of != of);
+            model.drafts.extend(draft);
+        }
     }
 }
 

@@ -18,10 +18,9 @@ pub fn draw(model: &Model, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'
     }
     let room = area.width.saturating_sub(2);
     let (x, y) = (area.x + 1, area.y);
-    if let Some(why) = look.halted() {
-        let key = look.keymap.label(Action::AskAgain).unwrap_or_default();
-        let words = format!("{} {} {key} tries again", why.on_screen(), look.glyphs.dot);
-        told(&words, Role::Danger, area, canvas);
+    let refused = model.notice.as_ref().is_some_and(|notice| notice.tone == Tone::Refused);
+    if let Some(halt) = look.halted().filter(|_| !refused) {
+        halted(&halt.on_screen(), !model.overlays.is_empty(), look, area, canvas);
         return;
     }
     if look.broken() {
@@ -53,6 +52,30 @@ pub fn draw(model: &Model, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'
         return;
     }
     draw_pairs(&pairs(model, look), look, area, canvas);
+}
+
+/// Why nothing can be written, as a whole, above the keys that count then. Below a box there is room for one row.
+fn halted(text: &str, boxed: bool, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+    const MOST: usize = 7;
+    let room = area.width.saturating_sub(2);
+    if boxed {
+        canvas.put(area.x + 1, area.y, room, text, canvas.style(Role::Danger));
+        return;
+    }
+    let free = usize::from(area.y.saturating_sub(canvas.buffer.area.y + 2));
+    let (lines, _) = wrap_at_most(&one_line(text), usize::from(room).max(1), MOST.min(free));
+    let top = area.y - lines.len() as u16;
+    canvas.clear(Rect { y: top, height: lines.len() as u16 + 1, ..area });
+    for (y, line) in (top..).zip(&lines) {
+        canvas.put(area.x + 1, y, room, line, canvas.style(Role::Danger));
+    }
+    let keys = [
+        one(Action::AskAgain, "retry the write"),
+        one(Action::Quit, "quit"),
+        one(Action::Palette, "all"),
+        one(Action::Help, "help"),
+    ];
+    draw_pairs(&keys, look, area, canvas);
 }
 
 /// A message as a whole: where one row is too short for it, it also takes rows above for as long as it stands. Only what

@@ -134,7 +134,7 @@ pub fn mode(look: &Context<'_>) -> (String, Role) {
     let state = &look.moment.head;
     if let Some(halt) = look.halted() {
         let copied = halt.saved.as_ref().is_some_and(|saved| saved.dir.is_some());
-        let what = if copied { "saved in a copy" } else { "nothing is saved" };
+        let what = if copied { "saved in a copy" } else { "nothing goes on" };
         return (format!("HALTED {dot} {what}"), Role::Danger);
     }
     if look.broken() {
