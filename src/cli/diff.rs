@@ -20,8 +20,8 @@ use crate::timeline::compare::{Comparison, EpisodePair, find_counterpart, pair_e
 pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<(), CliError> {
     let mut open = |text: &str| -> Result<Line, CliError> {
         let line = Line::open(config, &Place::parse(text)?)?;
-        if let Some(torn) = &line.torn {
-            out.note(&format!("{}: {torn}", line.name));
+        if let Some(lacks) = &line.lacks {
+            out.note(&format!("{}: {lacks}", line.name));
         }
         Ok(line)
     };

@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// `export PATH`.
 pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Result<(), CliError> {
     let opened = locate::open(config, args.path.as_deref())?;
-    if let Some(torn) = &opened.torn {
-        out.note(&format!("{}: {torn}", opened.meta.session));
+    if let Some(lacks) = opened.lacks() {
+        out.note(&format!("{}: {lacks}", opened.meta.session));
     }
     if args.format == Format::Reflexion {
         return directory(&opened.events()?, args.out.as_deref(), out);

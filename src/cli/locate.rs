@@ -10,8 +10,8 @@ use crate::domain::{BranchId, Seq};
 use crate::engine::{Envelope, State};
 use crate::files;
 use crate::journal::{
-    BranchHeader, LABELS, Label, Meta, OpenBranch, Session, Use, fold, labels_in, last_of, list, open_branch,
-    read_line,
+    BranchHeader, LABELS, Label, Meta, Missing, OpenBranch, Session, Use, fold, labels_in, last_of, list,
+    open_branch, read_line,
 };
 use crate::report::{InvalidStepRef, ShownBranch, StepRef, extract_session};
 use crate::timeline::Timeline;
@@ -68,6 +68,8 @@ pub(super) struct Opened {
     pub(super) whole: u64,
     /// What was cut off its end.
     pub(super) torn: Option<String>,
+    /// Acknowledged events that it has no more.
+    pub(super) missing: Option<Missing>,
     /// The place that `#E.S` names.
     pub(super) at: Option<StepRef>,
 }
@@ -75,9 +77,16 @@ pub(super) struct Opened {
 impl Opened {
     /// A branch of a session's folder.
     pub(super) fn of(dir: PathBuf, meta: Meta, opened: OpenBranch) -> Self {
-        let OpenBranch { header: branch, timeline, whole, torn, .. } = opened;
-        let torn = torn.map(|t| t.what);
-        Self { dir: Some(dir), meta, branch, carried: BTreeMap::new(), timeline, whole, torn, at: None }
+        let OpenBranch { header: branch, timeline, whole, torn, missing, .. } = opened;
+        let (dir, torn) = (Some(dir), torn.map(|t| t.what));
+        Self { dir, meta, branch, carried: BTreeMap::new(), timeline, whole, torn, missing, at: None }
+    }
+
+    /// What its journal lacks, in words.
+    pub(super) fn lacks(&self) -> Option<String> {
+        let missing = self.missing.as_ref().map(ToString::to_string);
+        let all: Vec<String> = missing.into_iter().chain(self.torn.clone()).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 
     /// Goes through all events; a long session is never held as a whole.
@@ -355,6 +364,7 @@ fn open_report(file: &Path, branch: Option<&str>) -> Result<Opened, CliError> {
         whole: read.whole,
         timeline: fold(read.events),
         torn: read.torn.map(|t| t.what),
+        missing: None,
         at: None,
         carried: carried.files,
     })

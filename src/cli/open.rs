@@ -29,10 +29,9 @@ pub(super) fn show(
     look: &args::Screen,
     mut out: Out,
 ) -> Result<(), CliError> {
-    if let Some(torn) = &opened.torn
-        && !follow
-    {
-        out.note(&format!("{}: {torn}", opened.meta.session));
+    let lacks = opened.lacks().filter(|_| !follow);
+    if let Some(lacks) = &lacks {
+        out.note(&format!("{}: {lacks}", opened.meta.session));
     }
     if let Some(at) = opened.at.filter(|_| !follow) {
         locate::there(opened.timeline.head(), at)?;
@@ -53,6 +52,9 @@ pub(super) fn show(
         // Nobody takes wishes: the session is only looked at.
         drop(inbox);
         store.edit_live(|live| live.health = Health::Reading);
+        if let Some(lacks) = lacks {
+            store.signal(Signal::Said(lacks));
+        }
         if let Some(follower) = follower {
             follow_into(follower, store);
         }

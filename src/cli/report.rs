@@ -18,8 +18,8 @@ pub(super) fn report(config: &Config, args: &args::Report, out: &mut Out) -> Res
         if count > 1 {
             out.progress(&format!("reading session {} of {count}", place + 1));
         }
-        if let Some(torn) = &opened.torn {
-            out.note(&format!("{}: {torn}", opened.meta.session));
+        if let Some(lacks) = opened.lacks() {
+            out.note(&format!("{}: {lacks}", opened.meta.session));
         }
         let mut gather = MetricsCollector::default();
         opened.each(|envelope| {

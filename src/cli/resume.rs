@@ -11,7 +11,7 @@ use super::watch::{Shown, guard, guarded, run_to_end};
 use super::worlds::world_options;
 use super::{breaks, locate, plain, run, screen, terminal};
 use crate::domain::{BranchId, Seq};
-use crate::driver::{Driver, DriverError, Resumed, TYPING};
+use crate::driver::{Driver, DriverError, Resumed, Signal, TYPING};
 use crate::engine::Command;
 use crate::report::{Tally, summary_line};
 use std::path::Path;
@@ -79,6 +79,9 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     guarded(&guard, &resumed.handle);
     if let Some(torn) = &resumed.torn {
         out.note(&format!("{}: {torn}", dir.display()));
+        if on_screen {
+            resumed.handle.store.signal(Signal::Said(torn.clone()));
+        }
     }
     if args.no_breaks {
         breaks::switch_off(&resumed.handle);

@@ -25,6 +25,8 @@ struct Row<'a> {
     /// How many branches there are; what stands beside it is of the one that was written last.
     branches: Option<u32>,
     over: Option<bool>,
+    /// The first and the last of the events that the branch had and has no more.
+    missing: Option<(u64, u64)>,
     error: Option<String>,
 }
 
@@ -54,6 +56,7 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Out) ->
                 lessons: Some(summary.lessons),
                 branches: Some(summary.branches),
                 over: Some(summary.over),
+                missing: summary.missing().map(|missing| (missing.first.0, missing.last.0)),
                 error: None,
             },
             Err(error) => Row {
@@ -72,6 +75,7 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Out) ->
                 lessons: None,
                 branches: None,
                 over: None,
+                missing: None,
                 error: Some(error.to_string()),
             },
         };
@@ -93,6 +97,10 @@ fn text(row: &Row<'_>) -> String {
         Some(Standing::Crashed) => "crashed, can be resumed",
         _ if row.over == Some(true) => "finished",
         _ => "stopped, can be resumed",
+    };
+    let standing = match row.missing {
+        Some((first, last)) => format!("cut: events {first} to {last} are missing"),
+        None => standing.to_owned(),
     };
     let branches = row.branches.filter(|n| *n > 1).map_or(String::new(), |n| format!(", {n} branches"));
     format!(

@@ -15,15 +15,14 @@ use super::error::{CliError, CliErrorKind};
 use super::out::Out;
 use super::worlds::world_options;
 use super::{args, locate};
-use crate::domain::{BranchId, Seq};
+use crate::domain::Seq;
 use crate::driver::worlds::WorldOptions;
 use crate::engine::{Envelope, State};
-use crate::journal::{BranchHeader, Session, Summary, Use, branch_path, kept_states};
+use crate::journal::{BranchHeader, Use, branch_path, kept_states};
 use crate::timeline::{CheckpointIndex, Timeline};
 use accepted::Differences;
 use check::Check;
 use serde::Serialize;
-use std::path::Path;
 use std::sync::Arc;
 
 #[derive(Default, Serialize)]
@@ -71,8 +70,6 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
     }
     drop(first);
     for id in &wanted {
-        // Asked before the journal is read: it may still grow.
-        let acknowledged = acknowledged(Path::new(&path), id);
         let opened = locate::open_for(config, Some(&format!("{path}@{id}")), Use::Check)?;
         if let Some(torn) = &opened.torn {
             let of = if wanted.len() > 1 { format!("branch {id}: ") } else { String::new() };
@@ -82,14 +79,7 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
         found.branches += 1;
         let kept = opened.dir.as_ref().map(|dir| kept_states(&branch_path(dir, id)));
         branch(&opened.timeline, &opened.branch, kept.as_ref(), (&options, !args.no_world), &mut found)?;
-        let head = opened.timeline.head().head;
-        if acknowledged > head {
-            found.problems.push(format!(
-                "branch {id}: events {} to {acknowledged} were acknowledged and are missing: the journal was cut or replaced; \
-                 restore it from a copy, or from the session NAME-saved beside it where that exists",
-                head.0 + 1
-            ));
-        }
+        found.problems.extend(opened.missing.map(|missing| missing.to_string()));
     }
     if found.events == 0 {
         found.problems.push("there is no event in it".to_owned());
@@ -150,12 +140,6 @@ pub(super) fn verify(config: &Config, args: &args::Verify, out: &mut Out) -> Res
         format!("{}: {} problem(s)", found.session, found.problems.len()),
         "a journal that was changed by hand, or a program or world of another version, are the usual reasons",
     ))
-}
-
-/// The last event of a branch that its session's index knows of; 0 where it knows nothing.
-fn acknowledged(dir: &Path, id: &BranchId) -> Seq {
-    let Ok(session) = Session::open(dir) else { return Seq(0) };
-    Summary::last_acknowledged(&session, id)
 }
 
 /// Looks at the own events of a branch. A fork's world is brought to where the fork begins first: the episode that is open there

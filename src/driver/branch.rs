@@ -5,7 +5,9 @@ use super::checkpoint_writer::CheckpointWriter;
 use super::{Driver, DriverError, Handle, Health, Message, RunConfig, Signal, now};
 use crate::domain::{BranchId, RunSpec, Seq};
 use crate::engine::{Cause, Command, CommandError, Engine, Envelope, Event, Input, State};
-use crate::journal::{BranchHeader, OpenBranch, Use, Writer, open_branch, summarise};
+use crate::journal::{
+    BranchHeader, OpenBranch, ParentFile, Use, Writer, open_branch, parents_of_fork, summarise,
+};
 use crate::timeline::Timeline;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -42,6 +44,7 @@ pub(super) struct Left {
     whole: u64,
     timeline: Timeline,
     keeper: CheckpointWriter,
+    parents: Vec<Arc<ParentFile>>,
 }
 
 impl Driver {
@@ -77,12 +80,18 @@ impl Driver {
         // What the new branch stands on must be on the disk before it.
         self.journal_must_stand()?;
         self.writer.sync().map_err(|e| disk(&e))?;
-        let (header, writer) = self.session.fork(&from, at, &reason, now()).map_err(|e| match e {
+        let parents = match &opened {
+            Some(opened) => parents_of_fork(&opened.parents, &opened.places, at),
+            None => parents_of_fork(self.writer.parents(), self.writer.events(), at),
+        };
+        let parents = parents.map_err(|e| disk(&e))?;
+        let (header, mut writer) = self.session.fork(&from, at, &reason, now()).map_err(|e| match e {
             crate::journal::JournalError::TooDeep { .. } => {
                 CommandError::new(e.to_string(), "fork from an earlier branch")
             }
             e => disk(&e),
         })?;
+        writer.stand_on(parents);
         let events = writer.events().clone();
         let file = self.session.branch_file(&header.id);
         let (timeline, keeper) = if let Some(opened) = opened {
@@ -108,17 +117,26 @@ impl Driver {
             |e: crate::journal::JournalError| CommandError::new(e.to_string(), "choose another branch");
         let file = self.session.branch_there(to).map_err(refused)?;
         let writer = Writer::lock(&file).map_err(refused)?;
-        let (timeline, whole, keeper) = if let Some(left) = self.still_here(to, writer.whole()) {
-            (left.timeline, left.whole, left.keeper)
+        let left = self.still_here(to, writer.whole());
+        let (timeline, whole, keeper, parents) = if let Some(left) = left {
+            (left.timeline, left.whole, left.keeper, left.parents)
         } else {
             let opened = open_branch(&file, Use::GoOn).map_err(refused)?;
-            (opened.timeline, opened.whole, CheckpointWriter::new(opened.checkpoints, opened.places))
+            if let Some(missing) = opened.missing {
+                return Err(CommandError::new(
+                    missing.to_string(),
+                    format!("go on from what is left with `retrospect resume SESSION@{to}`"),
+                ));
+            }
+            let keeper = CheckpointWriter::new(opened.checkpoints, opened.places);
+            (opened.timeline, opened.whole, keeper, opened.parents)
         };
         let Some(run) = timeline.head().run.clone() else {
             return Err(CommandError::new("no run has begun there", "choose another branch"));
         };
         let launch = self.launch_of(&run)?;
-        let writer = writer.cut_to(whole, keeper.places().clone()).map_err(refused)?;
+        let mut writer = writer.cut_to(whole, keeper.places().clone()).map_err(refused)?;
+        writer.stand_on(parents);
         self.put_down();
         self.take_over(Line { timeline, writer, keeper, branch: to.clone(), launch }, Vec::new(), &[]);
         Ok(())
@@ -208,7 +226,9 @@ impl Driver {
         let state = State::clone(timeline.head());
         let engine = Engine::resume(state, launch.policy.clone(), branch.clone());
         let left = std::mem::replace(&mut self.engine, engine).branch;
-        let whole = std::mem::replace(&mut self.writer, writer).whole();
+        let writer = std::mem::replace(&mut self.writer, writer);
+        let (whole, parents) = (writer.whole(), writer.parents().to_vec());
+        drop(writer);
         let kept = std::mem::replace(&mut self.keeper, keeper);
         self.launch = launch;
         self.outfitted = None;
@@ -216,7 +236,7 @@ impl Driver {
         self.leave_undone("another branch was taken up before it", "say it again there");
         let timeline = self.store.swap(timeline, branch);
         self.left.retain(|other| other.branch != left);
-        self.left.push_back(Left { branch: left, whole, timeline, keeper: kept });
+        self.left.push_back(Left { branch: left, whole, timeline, keeper: kept, parents });
         if self.left.len() > LEFT {
             self.left.pop_front();
         }

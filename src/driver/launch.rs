@@ -73,7 +73,7 @@ pub struct Resumed {
     pub thread: JoinHandle<()>,
     /// The session.
     pub session: Session,
-    /// What was cut off the end of its file.
+    /// What was cut off the end of its file, or which events are missing there.
     pub torn: Option<String>,
     /// Its state as it was put down.
     pub before: Arc<State>,
@@ -182,6 +182,7 @@ impl Driver {
     }
 
     /// Takes a branch up again: folds its journal, cuts a torn end, rebuilds the world and makes the calls in flight again.
+    /// Where acknowledged events are missing, what is left goes on as a fork, so that the branch still shows that they are.
     ///
     /// # Errors
     /// [`DriverError`] when the session is broken, has no such branch, or another program writes it. `launch` is made from the
@@ -195,24 +196,35 @@ impl Driver {
         let session = Session::open(dir)?;
         let file = session.branch_there(branch)?;
         let writer = Writer::lock(&file)?;
-        let OpenBranch { header, timeline, whole, torn, places, checkpoints, .. } =
-            open_branch(&file, Use::GoOn)?;
-        let writer = writer.cut_to(whole, places)?;
-        let state = timeline.head().clone();
+        let mut opened = open_branch(&file, Use::GoOn)?;
+        let state = opened.timeline.head().clone();
         let Some(run) = state.run.clone() else {
-            return Err(DriverError::Refused(
-                format!("{}: this session ended before its run began", dir.display()),
-                "start a new one".to_owned(),
-            ));
+            let why = match opened.missing {
+                Some(missing) => missing.to_string(),
+                None => format!("{}: this session ended before its run began", dir.display()),
+            };
+            return Err(DriverError::Refused(why, "start a new one".to_owned()));
         };
         let launch = launch(&run)?;
+        let mut torn = opened.torn.take().map(|torn| torn.what);
+        let mut writer = writer;
+        if let Some(missing) = opened.missing.take() {
+            let reason = format!("events {} to {} of {branch} are missing", missing.first, missing.last);
+            let (fork, own) = session.fork(branch, state.head, &reason, super::now())?;
+            torn = Some(format!("{missing}; what is left goes on as branch {}", fork.id));
+            opened = open_branch(&session.branch_file(&fork.id), Use::GoOn)?;
+            writer = own;
+        }
+        let OpenBranch { header, timeline, whole, places, checkpoints, parents, .. } = opened;
+        let mut writer = writer.cut_to(whole, places)?;
+        writer.stand_on(parents);
         let store = Arc::new(Store::default());
         store.begin(timeline, header.id.clone());
         let engine = Engine::resume((*state).clone(), launch.policy.clone(), header.id);
         let keeper = CheckpointWriter::new(checkpoints, writer.events().clone());
         let (handle, thread) =
             Self::spawn(engine, writer, keeper, session.clone(), launch, store, &Command::Reopen)?;
-        Ok(Resumed { handle, thread, session, torn: torn.map(|t| t.what), before: state })
+        Ok(Resumed { handle, thread, session, torn, before: state })
     }
 
     fn spawn(
@@ -324,6 +336,7 @@ impl Driver {
         if self.journal_changed {
             return self.note_what_is_missing();
         }
+        self.keep_meta(true);
         self.keeper.finish(&self.engine.state, self.writer.whole());
         self.summarise();
     }
@@ -353,5 +366,6 @@ pub fn open_read_only(
     let session = Session::open(dir)?;
     let file = session.branch_there(&session.last_written())?;
     let branch = open_branch(&file, Use::Look)?;
-    Ok((session, branch.timeline, branch.torn.map(|t| t.what)))
+    let missing = branch.missing.map(|missing| missing.to_string());
+    Ok((session, branch.timeline, missing.or(branch.torn.map(|t| t.what))))
 }

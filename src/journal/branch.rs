@@ -363,6 +363,9 @@ fn last_stamp(path: &std::path::Path) -> Option<Timestamp> {
 }
 
 fn outcome(summary: &Summary) -> String {
+    if let Some(missing) = summary.missing() {
+        return format!("events {} to {} are missing", missing.first, missing.last);
+    }
     let Some(last) = &summary.last else { return format!("open at step {}", summary.steps) };
     if !summary.ended {
         return format!("episode {} open at step {}", summary.episodes + 1, summary.steps);

@@ -138,8 +138,8 @@ impl Checkpoints {
         Some(Found { state: page.state, offset: page.bound.offset, places: page.places })
     }
 
-    /// The last event of the newest checkpoint, whether or not the branch file still has it.
-    pub(super) fn newest_head(&self) -> Option<Seq> {
+    /// The last event of the newest checkpoint and the byte behind it, whether or not the branch file still has them.
+    pub(super) fn newest_head(&self) -> Option<(Seq, u64)> {
         page::newest_head(self.dir.as_deref()?)
     }
 

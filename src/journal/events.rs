@@ -53,6 +53,22 @@ impl EventFile {
         Self { path: path.to_owned(), before: at_seq.0, places: Mutex::default(), open: Mutex::default() }
     }
 
+    /// The file.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its first event comes no later than this one.
+    pub(super) fn begins_before(&self, seq: Seq) -> bool {
+        self.before < seq.0
+    }
+
+    /// Events are read from the path again, where they are read from this open file now.
+    pub(super) fn stop_reading_through(&self, file: &Arc<File>) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.take_if(|open| Arc::ptr_eq(open, file));
+    }
+
     /// From now on events are read from this open file, or again from the path.
     pub(super) fn read_through(&self, open: Option<Arc<File>>) {
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = open;

@@ -2,7 +2,7 @@
 //! shortcut for lists and no evidence: whoever wants to know what happened reads the journal.
 
 use super::session::{branch_path, read_small, write_private};
-use super::{Checkpoints, JournalError, Session, Use, open_branch};
+use super::{JournalError, Missing, Session, Use, open_branch};
 use crate::domain::{BranchId, EpisodeSummary, Seq, hex};
 use crate::engine::State;
 use crate::files;
@@ -159,16 +159,17 @@ impl Summary {
         let file = session.branch_file(branch);
         let len = super::stream::open_regular(&file)?.1.len();
         let tail = tail_of(&file, len).map_err(JournalError::io(&file, "could not be read"))?;
-        let kept = Self::kept(&session.dir, branch);
-        if let Some(kept) = &kept
+        if let Some(kept) = Self::kept(&session.dir, branch)
             && kept.bytes == len
             && kept.tail == tail
         {
-            return Ok(kept.clone());
+            return Ok(kept);
         }
         let opened = open_branch(&file, Use::Look)?;
         let mut summary = Self { tail, ..summarise(opened.timeline.head(), branch, len) };
-        summary.acknowledged = summary.acknowledged.max(kept.map_or(Seq(0), |k| k.acknowledged.max(k.head)));
+        if let Some(missing) = opened.missing {
+            summary.acknowledged = missing.last;
+        }
         if session.dir.join("index").is_dir() {
             // A session that may not be written is read anew each time.
             let _ = summary.save(&session.dir);
@@ -182,12 +183,10 @@ impl Summary {
         serde_json::from_slice::<Self>(&bytes).ok().filter(|kept| kept.branch == *branch)
     }
 
-    /// The last event of a branch that was acknowledged, as far as the session's index knows: more than the branch file has,
-    /// where that was cut or replaced.
-    pub fn last_acknowledged(session: &Session, branch: &BranchId) -> Seq {
-        let kept = Self::kept(&session.dir, branch).map_or(Seq(0), |kept| kept.acknowledged.max(kept.head));
-        let state = Checkpoints::of(&session.branch_file(branch)).newest_head();
-        kept.max(state.unwrap_or_default())
+    /// The events that the branch had and has no more, where there are any.
+    pub fn missing(&self) -> Option<Missing> {
+        let (first, last) = (Seq(self.head.0 + 1), self.acknowledged);
+        (last >= first).then(|| Missing { branch: self.branch.clone(), first, last })
     }
 
     /// How the branch stands now.
@@ -198,6 +197,16 @@ impl Summary {
             _ => Standing::Crashed,
         }
     }
+}
+
+/// The last event that a branch file is known to have had, by the summary beside it; 0 where there is none.
+pub(super) fn acknowledged(branch: &Path) -> Seq {
+    let branches = branch.parent().filter(|p| p.file_name().is_some_and(|n| n == "branches"));
+    let kept = branches
+        .and_then(Path::parent)
+        .zip(branch.file_stem())
+        .and_then(|(dir, stem)| Summary::kept(dir, &BranchId(stem.to_string_lossy().into_owned())));
+    kept.map_or(Seq(0), |kept| kept.acknowledged.max(kept.head))
 }
 
 /// A hash over at most the last 16 KiB before `len`, which hold the last line of nearly every journal.

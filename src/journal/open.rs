@@ -4,9 +4,11 @@
 mod line;
 
 use super::checkpoints::Found;
+use super::index::acknowledged;
+use super::parent_file::ParentFile;
 use super::stream::{Lines, open_regular};
 use super::{BranchHeader, Checkpoints, EventFile, JournalError, Torn};
-use crate::domain::Seq;
+use crate::domain::{BranchId, Seq};
 use crate::engine::{Envelope, State};
 use crate::timeline::{CheckpointIndex, Timeline, chain_fetchers};
 use line::{Base, base_of, header_of};
@@ -43,6 +45,10 @@ pub struct OpenBranch {
     pub places: Arc<EventFile>,
     /// The checkpoints beside it.
     pub checkpoints: Checkpoints,
+    /// The files that it grew from, held open.
+    pub parents: Vec<Arc<ParentFile>>,
+    /// Events that it had and has no more.
+    pub missing: Option<Missing>,
     /// The last event that was not read, because a checkpoint has it; 0 when all were.
     pub known: Seq,
 }
@@ -58,9 +64,46 @@ pub fn open_branch(path: &Path, how: Use) -> Result<OpenBranch, JournalError> {
 
 /// Opens a branch file with these checkpoints.
 pub(super) fn open_with(path: &Path, how: Use, checkpoints: Checkpoints) -> Result<OpenBranch, JournalError> {
+    // Asked before the journal is read: it may still grow.
+    let noted = acknowledged(path);
     let mut opening = Opening::begin(path, how, checkpoints)?;
     let found = opening.checkpoints.newest(&opening.file);
-    opening.open(found, None)
+    let kept = if found.is_some() { None } else { Checkpoints::of(path).newest_head() };
+    let len = opening.file.metadata().map_err(JournalError::io(path, "could not be measured"))?.len();
+    // The last trace of what was cut off is not removed.
+    opening.cut = kept.is_some_and(|(_, bytes)| bytes > len);
+    let mut opened = opening.open(found, None)?;
+    let (head, noted) = (opened.timeline.head().head, noted.max(kept.map_or(Seq(0), |(seq, _)| seq)));
+    if noted > head {
+        opened.missing =
+            Some(Missing { branch: opened.header.id.clone(), first: Seq(head.0 + 1), last: noted });
+        if let Some(torn) = &mut opened.torn {
+            torn.what = format!("{} bytes at the cut end of the file are no whole batch", torn.bytes);
+        }
+    }
+    Ok(opened)
+}
+
+/// Events that were acknowledged, and that their branch file has no more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The branch.
+    pub branch: BranchId,
+    /// The first of them.
+    pub first: Seq,
+    /// The last of them.
+    pub last: Seq,
+}
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "branch {}: events {} to {} were acknowledged and are missing: the journal was cut or replaced, or a power cut took \
+             its end; restore it from a copy, or from the session NAME-saved beside it where that exists",
+            self.branch, self.first, self.last
+        )
+    }
 }
 
 /// The checkpoints of a branch file and the newest state among them.
@@ -93,6 +136,8 @@ struct Opening<'p> {
     checkpoints: Checkpoints,
     /// What it grew from.
     base: Option<Base>,
+    /// A checkpoint goes beyond the end of the file.
+    cut: bool,
 }
 
 impl<'p> Opening<'p> {
@@ -115,7 +160,7 @@ impl<'p> Opening<'p> {
         if let Some(base) = &base {
             checkpoints.grown_from(base.under.clone());
         }
-        Ok(Self { path, how, file, header, checkpoints, base })
+        Ok(Self { path, how, file, header, checkpoints, base, cut: false })
     }
 
     /// Goes on from a checkpoint, where one was found, to the end or up to and with an event.
@@ -135,8 +180,10 @@ impl<'p> Opening<'p> {
         let (header, mut lines) = Lines::of_file(self.path, from)?;
         let begins = header.at_seq;
         let places = Arc::new(EventFile::new(self.path, begins));
-        let keeps =
-            self.how != Use::Check && upto.is_none() && (self.how == Use::GoOn || unwritten(&self.file));
+        let keeps = self.how != Use::Check
+            && upto.is_none()
+            && !self.cut
+            && (self.how == Use::GoOn || unwritten(&self.file));
         let fetch = match &self.base {
             Some(base) => chain_fetchers(base.fetch.clone(), begins, places.fetch()),
             None => places.fetch(),
@@ -186,7 +233,9 @@ impl<'p> Opening<'p> {
         }
         timeline.set_checkpoint_index(self.stored(&head));
         let checkpoints = self.checkpoints.clone();
-        Ok(OpenBranch { header, timeline, whole, torn, places, checkpoints, known })
+        let parents = self.base.as_ref().map_or_else(Vec::new, |base| base.files.clone());
+        let missing = None;
+        Ok(OpenBranch { header, timeline, whole, torn, places, checkpoints, parents, missing, known })
     }
 
     /// The state to begin with: the newest one, or the last before the event that is wanted; with the byte at which the

@@ -1,11 +1,12 @@
 //! Appends to a branch file. An event is acknowledged when [`Writer::append`] has returned.
 
+use super::parent_file::{ParentFile, path_change};
 use super::{BranchHeader, EventFile, FileChange, JournalError};
 use crate::domain::Seq;
 use crate::engine::Envelope;
 use crate::files;
 use std::fs::{File, TryLockError};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub struct Writer {
     /// Where the events of the last batch begin, counted from its first byte.
     begins: Vec<(Seq, u64)>,
     events: Arc<EventFile>,
+    /// The files that the branch grew from.
+    parents: Vec<Arc<ParentFile>>,
     unsynced: bool,
     /// Writes that a test lets fail after half of their bytes.
     #[cfg(test)]
@@ -109,6 +112,7 @@ impl Writer {
             line: Vec::new(),
             begins: Vec::new(),
             events,
+            parents: Vec::new(),
             unsynced: false,
             #[cfg(test)]
             failing: std::sync::Arc::default(),
@@ -156,22 +160,31 @@ impl Writer {
         written
     }
 
-    /// Whether the path still leads to the open file, and the file is as long as what was written to it.
+    /// The files that the branch grew from: [`Writer::check`] looks at them too.
+    pub fn stand_on(&mut self, parents: Vec<Arc<ParentFile>>) {
+        self.parents = parents;
+    }
+
+    /// The files that the branch grew from.
+    pub fn parents(&self) -> &[Arc<ParentFile>] {
+        &self.parents
+    }
+
+    /// Whether the path still leads to the open file, and the file is as long as what was written to it; and whether the files
+    /// that the branch grew from still are what they were.
     ///
     /// # Errors
     /// [`JournalError::Changed`].
     pub fn check(&self) -> Result<(), JournalError> {
+        self.check_own()?;
+        self.parents.iter().try_for_each(|parent| parent.check())
+    }
+
+    fn check_own(&self) -> Result<(), JournalError> {
         let changed = |change| Err(JournalError::Changed { path: self.path.clone(), change });
         let held = self.file.metadata().map_err(JournalError::io(&self.path, "could not be measured"))?;
-        let removed = files::is_removed(&held);
-        match std::fs::metadata(&self.path) {
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                return changed(if removed { FileChange::Removed } else { FileChange::Moved });
-            }
-            Ok(there) if !files::is_same_file(&there, &held) => return changed(FileChange::Replaced),
-            Ok(_) if removed => return changed(FileChange::Removed),
-            // A path that cannot be looked at is no sign that the file is gone.
-            Ok(_) | Err(_) => {}
+        if let Some(change) = path_change(&self.path, &held) {
+            return changed(change);
         }
         let (is, was) = (held.len(), self.whole);
         match is.cmp(&was) {
@@ -211,7 +224,7 @@ impl Writer {
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
         // What another program does to the file must not be found out after events were acknowledged that nobody keeps.
-        self.check()?;
+        self.check_own()?;
         self.write_behind(bytes).map_err(JournalError::io(&self.path, "could not be written"))
     }
 
@@ -256,7 +269,7 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         // The open file holds the lock.
-        self.events.read_through(None);
+        self.events.stop_reading_through(&self.file);
     }
 }
 

@@ -256,3 +256,92 @@ fn a_journal_that_is_replaced_while_a_run_writes_ends_the_run_and_loses_nothing(
         home.run(&["sessions"]).ok();
     }
 }
+
+/// `sessions`, `open`, `report` and `resume` said nothing of a finished run whose journal was cut, and after `resume` `verify`
+/// said that it is whole.
+#[test]
+fn a_journal_that_was_cut_is_told_everywhere_and_stays_told() {
+    let home = Home::new();
+    let session = played(&home);
+    let (path, trunk) = (session.to_str().unwrap(), session.join("branches/trunk.jsonl"));
+    let text = fs::read_to_string(&trunk).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let (all, end) =
+        (lines.len() - 1, (2..lines.len() / 2).rev().find(|n| !lines[n - 1].contains("\"more\":true")));
+    let kept = end.unwrap();
+    fs::write(&trunk, lines[..kept].concat()).unwrap();
+    let missing = format!("events {kept} to {all} were acknowledged and are missing");
+    for _ in 0..2 {
+        let listed = home.run(&["sessions"]).ok().out;
+        assert!(listed.contains(&format!("cut: events {kept} to {all} are missing")), "{listed}");
+        assert_eq!(
+            home.run(&["sessions", "--json"]).ok().lines()[0]["missing"],
+            serde_json::json!([kept, all])
+        );
+        for args in [&["open", path, "--plain"][..], &["report", path], &["export", path, "--format", "text"]]
+        {
+            let said = home.run(args).ok();
+            assert!(said.err.contains(&missing), "{args:?}: {}", said.err);
+            assert!(!said.err.contains("never acknowledged"), "{args:?}: {}", said.err);
+        }
+        let said = home.run(&["verify", path]);
+        assert!(said.code == 1 && said.out.contains(&missing), "{}", said.out);
+    }
+    let resumed = home.run(&["resume", path, "--headless", "--quiet"]).ok();
+    assert!(
+        resumed.err.contains(&missing) && resumed.err.contains("goes on as branch b1"),
+        "{}",
+        resumed.err
+    );
+    let said = home.run(&["verify", path]);
+    assert!(said.code == 1 && said.out.contains(&missing), "{}", said.out);
+    home.run(&["verify", &format!("{path}@b1")]).ok();
+    assert!(home.run(&["sessions"]).ok().out.contains("finished"));
+}
+
+/// A run on a fork played on to exit 0 when the trunk was replaced, and its session could not be read any more.
+#[test]
+fn a_run_on_a_fork_notices_that_the_trunk_is_replaced() {
+    let home = Home::new();
+    let input = "step\nstep\nfork 1 go to shelf 1\nquit\n";
+    home.says(&["run", "--env", "household", "--only", "200", "--plain", "--mentor", "none"], input).ok();
+    let session = home.session();
+    let mut command = home.command(&["resume", &format!("{}@b1", session.display()), "--headless", "--json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let (mut line, mut err, mut told) = (String::new(), String::new(), 0);
+    while out.read_line(&mut line).unwrap() > 0 {
+        told += 1;
+        err = std::mem::take(&mut line);
+        if told == 20 {
+            let trunk = session.join("branches/trunk.jsonl");
+            let bytes = fs::read(&trunk).unwrap();
+            fs::remove_file(&trunk).unwrap();
+            fs::write(&trunk, &bytes[..bytes.len() / 2]).unwrap();
+        }
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(1), "{err}");
+    assert!(err.contains("(trunk.jsonl) was replaced by another program"), "{err}");
+    let saved = fs::read_dir(home.path("sessions")).unwrap().map(|e| e.unwrap().path());
+    let saved = saved.into_iter().find(|p| p.display().to_string().ends_with("-saved")).unwrap();
+    home.run(&["verify", saved.to_str().unwrap()]).ok();
+}
+
+/// Line by line a full disk was told as "the disk did not take it; nothing is lost", and so was a journal that was replaced.
+#[test]
+fn a_full_disk_is_told_line_by_line() {
+    let home = Home::new();
+    let mut command = Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_retrospect");
+    command.args(["-c", "ulimit -f 48; exec \"$@\"", "sh", program, "run", "--env", "household", "--plain"]);
+    command.env("RETROSPECT_SESSIONS", home.path("sessions")).env("HOME", home.path("home"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), "step\n".repeat(100).as_bytes());
+    let done = child.wait_with_output().unwrap();
+    let said = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("the journal (trunk.jsonl) could not be written"), "{said}");
+    assert!(said.contains("are saved, what came after is not"), "{said}");
+    assert!(!said.contains("nothing is lost"), "{said}");
+}

@@ -29,7 +29,8 @@ pub(in crate::cli) struct Line {
     pub(super) branch: BranchId,
     /// The episode that is meant, where one is named.
     pub(super) episode: Option<u32>,
-    pub(super) torn: Option<String>,
+    /// What its journal lacks, in words.
+    pub(super) lacks: Option<String>,
     timeline: Arc<Timeline>,
 }
 
@@ -62,14 +63,8 @@ impl Line {
         let (opened, branch) = open_branch(config, place)?;
         let session = opened.meta.session.clone();
         let name = if branch == BranchId::trunk() { session.clone() } else { format!("{session}@{branch}") };
-        Ok(Self {
-            name,
-            session,
-            branch,
-            episode: place.episode,
-            torn: opened.torn,
-            timeline: Arc::new(opened.timeline),
-        })
+        let lacks = opened.lacks();
+        Ok(Self { name, session, branch, episode: place.episode, lacks, timeline: Arc::new(opened.timeline) })
     }
 
     /// The last state.

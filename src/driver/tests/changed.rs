@@ -2,7 +2,8 @@
 #![cfg(unix)]
 
 use super::{launch, meta, spec, start, until};
-use crate::driver::{Driver, Halt, Handle, Health, Saved};
+use crate::domain::{BranchId, Seq};
+use crate::driver::{Driver, Fork, Halt, Handle, Health, Saved, Signal};
 use crate::engine::Command;
 use crate::journal::{Session, Summary, Use, open_branch, read_branch};
 use std::fs;
@@ -94,12 +95,135 @@ fn no_acknowledged_event_is_lost_when_the_journal_is_changed() {
             && let Some(last) = read.events.last()
             && last.seq < before.head
         {
-            let known = || Summary::last_acknowledged(&old, &crate::domain::BranchId::trunk());
-            assert!(known() >= before.head, "{what}: {}", known());
+            let known = || open_branch(&old.trunk(), Use::Check).unwrap().missing.map(|m| m.last);
+            assert!(known() >= Some(before.head), "{what}: {:?}", known());
             // Also once it was listed.
-            Summary::of(&old).unwrap();
-            assert!(known() >= before.head, "{what}: {}", known());
+            let listed = Summary::of(&old).unwrap().missing().map(|m| m.last);
+            assert!(listed >= Some(before.head) && known() == listed, "{what}: {listed:?}");
         }
+    }
+}
+
+fn step_to(handle: &Handle, number: u32) {
+    handle.send(Command::Step);
+    until(handle, |h| {
+        h.store.head().is_waiting()
+            && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == number)
+    });
+}
+
+/// A fork is nothing without the files that it grew from: the run played on, and its session could not be read.
+#[test]
+fn a_fork_whose_parent_is_changed_halts_and_loses_nothing() {
+    let fork = BranchId("b1".to_owned());
+    for ((what, attack), resumed) in ATTACKS.into_iter().flat_map(|a| [(a, false), (a, true)]) {
+        // The program that writes the fork does not know who may write the trunk.
+        if what == "was changed from" {
+            continue;
+        }
+        let root = tempfile::tempdir().unwrap();
+        let (mut handle, mut thread, session) = start(root.path(), 1, launch(40, false));
+        (1..=5).for_each(|number| step_to(&handle, number));
+        handle.send_fork(Fork { at: handle.store.head().head, ..Fork::default() });
+        until(&handle, |h| h.store.branch() == fork && h.store.head().is_waiting());
+        if resumed {
+            handle.quit();
+            thread.join().unwrap();
+            let again = Driver::resume_at(&session.dir, &fork, |_| Ok(launch(40, false))).unwrap();
+            (handle, thread) = (again.handle, again.thread);
+            until(&handle, |h| h.store.head().is_waiting());
+        }
+        attack(&session.dir, &session.trunk());
+        handle.send(Command::Step);
+        until(&handle, |h| halted(h).is_some());
+        let halt = halted(&handle).unwrap();
+        assert!(halt.why.contains(what), "{what}, resumed {resumed}: {halt:?}");
+        // Where the file itself was cut, only who wrote the trunk has its events still in memory.
+        if what == "was cut from" && resumed {
+            assert!(halt.saved.unwrap().what.contains("are lost"));
+        } else {
+            is_saved(&halt, &handle, root.path());
+        }
+        handle.quit();
+        thread.join().unwrap();
+    }
+}
+
+/// Without `meta.toml` nobody found the session any more: exit 0, and then "no session here".
+#[test]
+fn a_meta_file_that_is_removed_is_written_again() {
+    let root = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(root.path(), 1, launch(40, false));
+    let meta = session.dir.join("meta.toml");
+    fs::remove_file(&meta).unwrap();
+    step_to(&handle, 1);
+    until(&handle, |_| meta.is_file());
+    let said = |h: &Handle| {
+        h.store
+            .live()
+            .signals
+            .into_iter()
+            .any(|(_, s)| matches!(s, Signal::Said(w) if w.contains("meta.toml")))
+    };
+    until(&handle, said);
+    // Also what is not understood any more, once the session is closed.
+    fs::write(&meta, "v = ").unwrap();
+    handle.quit();
+    thread.join().unwrap();
+    assert_eq!(Session::open(&session.dir).unwrap(), session);
+    assert_eq!(halted(&handle), None);
+}
+
+/// The end of a journal was cut off while nobody wrote it: it was resumed without a word, and then `verify` said that it is whole.
+#[test]
+fn a_journal_that_was_cut_goes_on_as_a_fork_and_stays_cut() {
+    for in_a_batch in [false, true] {
+        let root = tempfile::tempdir().unwrap();
+        let (handle, thread, session) = start(root.path(), 1, launch(9, false));
+        handle.send(Command::Run);
+        until(&handle, |h| h.store.head().run_over);
+        handle.quit();
+        thread.join().unwrap();
+        let last = handle.store.head().head;
+        let text = fs::read_to_string(session.trunk()).unwrap();
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let wanted = |n: &usize| lines[n - 1].contains(r#""more":true"#) == in_a_batch;
+        let kept = (2..=lines.len() / 2).rev().find(wanted).unwrap();
+        let cut = lines[..kept].concat();
+        fs::write(session.trunk(), &cut).unwrap();
+        let looked = open_branch(&session.trunk(), Use::Look).unwrap();
+        let (missing, head) = (looked.missing.unwrap(), looked.timeline.head().head);
+        assert_eq!((missing.first, missing.last), (Seq(head.0 + 1), last));
+        assert_eq!(looked.torn.is_some(), in_a_batch);
+        assert!(looked.torn.is_none_or(|torn| !torn.what.contains("never acknowledged")));
+        let resumed = Driver::resume(&session.dir, |_| Ok(launch(9, false))).unwrap();
+        let said = resumed.torn.unwrap();
+        assert!(said.contains(&missing.to_string()) && said.contains("goes on as branch b1"), "{said}");
+        resumed.handle.send(Command::Run);
+        until(&resumed.handle, |h| h.store.head().run_over);
+        resumed.handle.quit();
+        resumed.thread.join().unwrap();
+        assert_eq!(fs::read_to_string(session.trunk()).unwrap(), cut, "the proof stays");
+        let open = |branch: &str| {
+            open_branch(&session.branch_file(&BranchId(branch.to_owned())), Use::Check).unwrap()
+        };
+        assert_eq!((open("trunk").missing, open("b1").missing), (Some(missing.clone()), None));
+        let reason = open("b1").header.reason;
+        assert!(reason.contains("are missing"), "{reason}");
+        // The fork is the one that is resumed from now on, and nobody drives the cut branch by switching to it.
+        let again = Driver::resume(&session.dir, |_| Ok(launch(9, false))).unwrap();
+        assert_eq!((again.torn, again.handle.store.branch().0.as_str()), (None, "b1"));
+        again.handle.send_switch(BranchId::trunk());
+        let refused = |h: &Handle| {
+            h.store
+                .live()
+                .signals
+                .into_iter()
+                .any(|(_, s)| matches!(s, Signal::Refused(r) if r.message.contains("are missing")))
+        };
+        until(&again.handle, refused);
+        again.handle.quit();
+        again.thread.join().unwrap();
     }
 }
 

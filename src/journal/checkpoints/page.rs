@@ -90,11 +90,11 @@ impl Page {
     }
 }
 
-/// The last event of the newest state, where it is whole and this program's.
-pub(super) fn newest_head(dir: &Path) -> Option<Seq> {
+/// The last event of the newest state and the byte behind it, where it is whole and this program's.
+pub(super) fn newest_head(dir: &Path) -> Option<(Seq, u64)> {
     let (_, bytes) = read(&dir.join(NEWEST), u64::MAX)?;
     let head: Head = serde_json::from_slice(bytes.split(|b| *b == b'\n').nth(1)?).ok()?;
-    (head.print == print()).then_some(head.seq)
+    (head.print == print()).then_some((head.seq, head.bound.offset))
 }
 
 /// Writes the newest state.

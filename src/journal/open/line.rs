@@ -1,9 +1,10 @@
 //! The line of branches that a branch grew from.
 
 use super::super::checkpoints::Under;
-use super::{Opening, Use};
+use super::{Opening, Use, again};
 use crate::domain::{BranchId, Seq};
 use crate::engine::State;
+use crate::journal::parent_file::ParentFile;
 use crate::journal::stream::{Lines, open_regular};
 use crate::journal::{BranchHeader, Checkpoints, JournalError};
 use crate::timeline::{CheckpointIndex, EventFetcher};
@@ -21,6 +22,8 @@ pub(super) struct Base {
     pub(super) fetch: EventFetcher,
     pub(super) stored: CheckpointIndex,
     pub(super) under: Under,
+    /// The same files, held open.
+    pub(super) files: Vec<Arc<ParentFile>>,
 }
 
 /// The header of a branch file.
@@ -116,6 +119,7 @@ fn parent_of(path: &Path, header: &BranchHeader) -> Result<Option<BranchId>, Jou
 fn upto(file: &Path, of: &BranchHeader, how: Use, base: Option<Base>) -> Result<Base, JournalError> {
     let at = of.at_seq;
     let checkpoints = if how == Use::Check { Checkpoints::default() } else { Checkpoints::of(file) };
+    let mut held = base.as_ref().map_or_else(Vec::new, |base| base.files.clone());
     let mut opening = Opening::over(file, how, checkpoints, base)?;
     let parent = opening.header.at_seq;
     let found = opening.checkpoints.newest(&opening.file);
@@ -135,9 +139,10 @@ fn upto(file: &Path, of: &BranchHeader, how: Use, base: Option<Base>) -> Result<
     let Some(fetch) = opened.timeline.fetcher().cloned() else {
         return Err(JournalError::io(file, "could not be read")(std::io::Error::other("no events")));
     };
+    held.push(ParentFile::hold(opened.places, again(file, &opening.file)?, opened.whole, held.len())?);
     let mut files = opening.checkpoints.under_files().to_vec();
     files.push((file.to_owned(), opened.whole));
-    Ok(Base { fetch, stored: opening.stored(&state), state, under: Under { at, files } })
+    Ok(Base { fetch, stored: opening.stored(&state), state, under: Under { at, files }, files: held })
 }
 
 /// A name that a branch file may have: nothing of it leads to another folder.
