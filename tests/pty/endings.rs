@@ -195,7 +195,8 @@ fn a_full_disk_is_told_and_ends_with_an_error() {
         let mut command = CommandBuilder::new("sh");
         command.args(["-c", "ulimit -f 48; exec \"$@\"", "sh", PROGRAM]);
         let mut window = Window::of(command, columns, rows);
-        window.wait_for("PAUSED");
+        // The first proposal stands, and nothing is at work.
+        window.wait_for("Enter do it");
         window.press(" ");
         window.wait_for("HALTED");
         for words in
