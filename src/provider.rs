@@ -47,8 +47,8 @@ pub struct Request {
 pub struct Cut {
     /// The answer seems to end before it says what to do.
     pub short: fn(&str) -> bool,
-    /// The answer says what to do.
-    pub acts: fn(&str) -> bool,
+    /// What the answer says to do.
+    pub action: fn(&str) -> Option<String>,
     /// The answer, which its bound cut off, may be reasoning that nothing marks.
     pub may_be_reasoning: fn(&str) -> bool,
 }

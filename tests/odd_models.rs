@@ -87,6 +87,26 @@ fn a_chat_model_that_answers_thought_and_action_acts_and_the_stop_is_not_sent_an
     assert_eq!(stops, [true, false, false, false, false]);
 }
 
+/// "Okay, let me check the drawer first." was executed at every step: ten of fourteen ways to begin with prose were.
+#[test]
+fn prose_was_executed_and_a_line_that_only_looks_like_prose_costs_two_requests() {
+    let place = Place::new();
+    let prose = "Okay, let me check the drawer first.";
+    let server = place.server(vec![good(prose), good(&format!("{prose}\nlook")), good("look")]);
+    let (code, said) = place.run(&server, &[&REACT[..], &["--max-steps", "2"]].concat());
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("  1 > look") && said.contains("cut off the action;"), "{said}");
+    assert_eq!(server.asked().len(), 3);
+
+    let place = Place::new();
+    let server = place.server(vec![good("Attack troll.")]);
+    let (code, said) = place.run(&server, &[&REACT[..], &["--max-steps", "4"]].concat());
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("  4 > Attack troll.") && !said.contains("cut off the action;"), "{said}");
+    let stops: Vec<bool> = server.asked().iter().map(|a| a.body.get("stop").is_some()).collect();
+    assert_eq!(stops, [true, false, true, false, true, true]);
+}
+
 /// The README's own example: the model's first reply was empty, three times, and the run was over at its first step.
 #[test]
 fn a_model_that_reasons_plays_as_the_readme_says_and_pays_for_what_it_needs_once() {

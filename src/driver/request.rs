@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// One line is a step, and some models take two for it.
 const CUT: Cut = Cut {
     short: prompt::cut_short,
-    acts: |reply| prompt::read(reply).action.is_some(),
+    action: |reply| prompt::read(reply).action,
     may_be_reasoning: prompt::may_be_reasoning,
 };
 

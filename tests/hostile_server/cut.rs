@@ -11,8 +11,7 @@ use serde_json::json;
 use std::time::Duration;
 
 /// As the program asks an actor.
-pub(crate) const CUT: Cut =
-    Cut { short: cut_short, acts: |reply| read(reply).action.is_some(), may_be_reasoning };
+pub(crate) const CUT: Cut = Cut { short: cut_short, action: |reply| read(reply).action, may_be_reasoning };
 
 const PART: &str = "Thought: it is near.";
 const WHOLE: &str = "Thought: it is near.\nAction: look";

@@ -1,5 +1,6 @@
 //! Reads an actor's reply. Total: any text gives a reading, and every word of it stands in the reply.
 
+use super::label::unbulleted;
 use super::said::{Said, command};
 use super::{Complaint, Remarks, json_action, lines, says_something};
 use crate::engine::ParsedActorReply;
@@ -18,14 +19,14 @@ pub fn read(reply: &str) -> ParsedActorReply {
 }
 
 /// Whether a reply that ends with its line was cut off before it said what to do: it opens a form that goes on below (`Thought:`
-/// before `Action:`, an `Action:` alone, a repeated observation, a fence, JSON) and has no action, or it is prose, whose action
-/// may be on the next line. `think:` is a whole step.
+/// before `Action:`, an `Action:` alone, a repeated observation, a fence, JSON) and has no action, or it is prose or looks like a
+/// sentence, whose action may be on the next line. `think:` is a whole step.
 pub fn cut_short(reply: &str) -> bool {
     let said = understand(reply).0;
     let text = Remarks::new(reply).after_reasoning().trim();
     let rows = rows(text);
     if let [row] = rows.as_slice()
-        && is_prose(row)
+        && (is_prose(row) || is_sentence(row))
     {
         return true;
     }
@@ -255,19 +256,160 @@ fn inline_action(words: &str) -> Option<(&str, &str)> {
 
 /// Whether a line without a label speaks of itself, as no action of any world does.
 fn is_reasoning(words: &str) -> bool {
-    ["I ", "I'", "I’", "We ", "Let me ", "Let us ", "Let's ", "Let’s "].iter().any(|s| words.starts_with(s))
+    const OWN: &[&str] = &["i ", "i'", "i’", "we ", "let me ", "let us ", "let's ", "let’s "];
+    let start = words.chars().take(8).collect::<String>().to_lowercase();
+    OWN.iter().any(|own| start.starts_with(own))
 }
 
 /// The line that holds the action where only prose stands before it: nothing in it is marked, and the line is no prose itself.
+/// Behind a line that only looks like a sentence it has to begin as actions do.
 fn action_behind_prose(rows: &[Row<'_>]) -> Option<usize> {
-    let prose = rows.iter().take_while(|row| is_prose(row)).count();
-    let row = rows.get(prose).filter(|_| prose > 0)?;
-    (row.mark == Mark::None && !row.fenced && is_plausible(row.words)).then_some(prose)
+    let before = rows.iter().take_while(|row| is_prose(row) || is_sentence(row)).count();
+    let sure = rows.iter().take(before).all(is_prose);
+    let row = rows.get(before).filter(|_| before > 0)?;
+    let acts = is_plausible(row.words) && (sure || begins_with_verb(row.words));
+    (row.mark == Mark::None && !row.fenced && acts).then_some(before)
+}
+
+/// Words that actions of the built-in environments begin with, up to a hyphen (`fill-shot`). The instructions name them.
+const VERBS: &[&str] = &[
+    "check",
+    "clean",
+    "close",
+    "cool",
+    "do",
+    "done",
+    "drop",
+    "empty",
+    "examine",
+    "fetch",
+    "fill",
+    "go",
+    "grasp",
+    "heat",
+    "help",
+    "inflate",
+    "inventory",
+    "jack",
+    "leave",
+    "left",
+    "look",
+    "loosen",
+    "move",
+    "open",
+    "pick",
+    "pickup",
+    "pour",
+    "put",
+    "putdown",
+    "refill",
+    "remove",
+    "right",
+    "shake",
+    "slice",
+    "stack",
+    "stop",
+    "take",
+    "tighten",
+    "toggle",
+    "turn",
+    "undo",
+    "unstack",
+    "use",
+    "wait",
+];
+
+/// Interjections, which are prose also alone.
+const INTERJECTIONS: &[&str] = &[
+    "absolutely",
+    "alright",
+    "certainly",
+    "great",
+    "hm",
+    "hmm",
+    "ok",
+    "okay",
+    "sorry",
+    "sure",
+    "understood",
+    "well",
+];
+
+/// Words that sentences begin with and actions don't; one or two words alone may still be a name or a direction.
+const OPENERS: &[&str] = &[
+    "a",
+    "after",
+    "alternatively",
+    "an",
+    "as",
+    "based",
+    "because",
+    "before",
+    "considering",
+    "finally",
+    "first",
+    "firstly",
+    "given",
+    "here",
+    "here's",
+    "here’s",
+    "however",
+    "if",
+    "in",
+    "it",
+    "it's",
+    "it’s",
+    "looking",
+    "maybe",
+    "my",
+    "next",
+    "now",
+    "our",
+    "perhaps",
+    "searching",
+    "since",
+    "so",
+    "that",
+    "the",
+    "then",
+    "there",
+    "therefore",
+    "these",
+    "they",
+    "this",
+    "thinking",
+    "to",
+    "unfortunately",
+    "when",
+    "where",
+    "which",
+    "while",
+    "you",
+    "your",
+];
+
+/// The first word as it stands, and in small letters without the marks around it.
+fn first_word(words: &str) -> (&str, String) {
+    let words = unbulleted(words).unwrap_or(words);
+    let word = words.split_whitespace().next().unwrap_or_default();
+    (word, word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+}
+
+/// Whether a line begins with the verb of an action. `Right, ...` and `Look, ...` speak.
+fn begins_with_verb(words: &str) -> bool {
+    let (word, bare) = first_word(words);
+    let verb = bare.split('-').next().unwrap_or_default();
+    !word.ends_with(',') && VERBS.contains(&verb)
+}
+
+/// Whether a line without a mark is a call of a tool, an expression or JSON: `search[who is ...]`, `(pick ball1)`.
+fn is_call(words: &str) -> bool {
+    words.split_whitespace().next().is_some_and(|word| word.contains(['[', '(', '{']))
 }
 
 /// Whether a line without a mark is a sentence about the situation, as no action of any environment is: it speaks of the
-/// writer (`I ...`, `Let me ...`), or begins with a capital letter, has at least four words and among them one that no action
-/// has (`should`, `is`, ...). `search[who is ...]` is a call.
+/// writer (`I ...`, `Let me ...`), begins with an interjection (`Okay, ...`) or as only sentences do (`The ...`, `To ...`), or
+/// begins with a capital letter, has at least four words and among them one that no action has (`should`, `is`, ...).
 fn is_prose(row: &Row<'_>) -> bool {
     const NOT_IN_ACTIONS: &[&str] = &[
         "i", "i'll", "i’ll", "i'm", "i’m", "i've", "i’ve", "we", "should", "need", "needs", "must", "will",
@@ -280,13 +422,32 @@ fn is_prose(row: &Row<'_>) -> bool {
     if is_reasoning(row.words) {
         return true;
     }
-    let call = row.words.split_whitespace().next().is_some_and(|word| word.contains(['[', '(']));
-    if call || !row.words.starts_with(|c: char| c.is_uppercase()) {
+    if is_call(row.words) {
+        return false;
+    }
+    let first = first_word(row.words).1;
+    let has = |count: usize| row.words.split_whitespace().nth(count - 1).is_some();
+    if INTERJECTIONS.contains(&first.as_str()) || OPENERS.contains(&first.as_str()) && has(3) {
+        return true;
+    }
+    if !row.words.starts_with(|c: char| c.is_uppercase()) {
         return false;
     }
     let bare = |word: &str| word.trim_matches(|c: char| ".,;:!?()".contains(c)).to_lowercase();
-    let words = || row.words.split_whitespace().take(64);
-    words().nth(3).is_some() && words().any(|word| NOT_IN_ACTIONS.contains(&bare(word).as_str()))
+    let mut words = row.words.split_whitespace().take(64);
+    has(4) && words.any(|word| NOT_IN_ACTIONS.contains(&bare(word).as_str()))
+}
+
+/// Whether a line without a mark may be a sentence and no action: it begins with no known verb, and has what sentences and
+/// headings have (a full stop, a comma, a label, a tag). Actions of environments that nobody here knows can look so too: such a
+/// line alone is an action, and prose only where an action follows.
+fn is_sentence(row: &Row<'_>) -> bool {
+    if row.mark != Mark::None || row.fenced || is_call(row.words) || begins_with_verb(row.words) {
+        return false;
+    }
+    let words = row.words.trim_end_matches(['*', '"', '”', '\'', '’', ')']);
+    let ends = words.ends_with(['.', '!', '?', ':', '…', ';']);
+    says_something(words) && (ends || words.starts_with('<') || words.contains(", ") || words.contains(": "))
 }
 
 /// Whether a line can be an action: a few words that don't end like a sentence of prose.
@@ -317,9 +478,11 @@ fn bare(line: &str) -> &str {
 
 /// The mark before a line's words, in any case: `think:`, `Thought 3:`, `**Action:**`, `Observation:`, `<action>`.
 fn mark(line: &str) -> (Mark, &str) {
-    for (tag, end, mark) in
-        [("<action>", "</action>", Mark::Action), ("<thought>", "</thought>", Mark::Thought)]
-    {
+    for (tag, end, mark) in [
+        ("<action>", "</action>", Mark::Action),
+        ("<answer>", "</answer>", Mark::Action),
+        ("<thought>", "</thought>", Mark::Thought),
+    ] {
         if let Some(words) = line.strip_prefix(tag) {
             return (mark, bare(words.strip_suffix(end).unwrap_or(words)));
         }

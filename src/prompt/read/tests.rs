@@ -379,3 +379,61 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
         assert!(!cut_short(reply), "{reply:?}");
     }
 }
+
+/// Of fourteen beginnings of a reply whose action stood on its next line ten were executed as actions.
+#[test]
+fn prose_in_any_words_was_executed_and_its_action_cut_off() {
+    for prose in [
+        "Okay, let me check the drawer first.",
+        "To find a candle, check the drawers first.",
+        "The candle may be in the drawer.",
+        "Looking at the room, the drawer seems best.",
+        "First, find a candle.",
+        "Find a candle.",
+        "the candle is probably in the drawer, i will look there.",
+        "i will look in the drawer",
+        "Sure!",
+        "Okay.",
+        "Sure! Here is my next action:",
+        "Next action:",
+        "**Thought:**",
+        "I should look in the drawer.",
+        "Goal: put candle",
+        "1. First, find a candle.",
+        "Right, the drawer.",
+        "<answer>",
+        "<plan>",
+    ] {
+        assert!(cut_short(prose), "{prose:?}");
+        let reading = read(&format!("{prose}\ngo to drawer 1"));
+        let action = reading.action.or_else(|| reading.thought.filter(|_| prose.contains("Thought")));
+        assert_eq!(action.as_deref(), Some("go to drawer 1"), "{prose:?}");
+    }
+    let labelled = read("Goal: put candle\nThought: it may be near.\nAction: go to drawer 1");
+    assert_eq!(labelled.action.as_deref(), Some("go to drawer 1"));
+    assert_eq!(read("<answer>\ngo to drawer 1\n</answer>").action.as_deref(), Some("go to drawer 1"));
+    assert_eq!(read("<answer>go to drawer 1</answer>").action.as_deref(), Some("go to drawer 1"));
+    // Lines that say what to do are not asked for again, whatever stands at their end.
+    for action in [
+        "Go to drawer 1.",
+        "\"go to drawer 1.\"",
+        "- Open drawer 1.",
+        "1. go to drawer 1, then open it",
+        "look.",
+        "Put the mug in the coffeemachine, then close it.",
+        "left grasp shot1.",
+        "fill-shot shot2 ingredient1 right left dispenser1.",
+        "attack the troll",
+        "north",
+        "(pick ball1 rooma left).",
+        "search[the candle, please.]",
+    ] {
+        assert!(!cut_short(action), "{action:?}");
+        assert!(read(action).action.is_some(), "{action:?}");
+    }
+    // In an environment that nobody here knows, a line like this is still the action.
+    for action in ["attack troll.", "say hello, friend", "the"] {
+        assert_eq!(read(action).action.as_deref(), Some(action));
+        assert_eq!(read(&format!("{action}\ndefend castle")).action.as_deref(), Some(action));
+    }
+}

@@ -538,7 +538,7 @@ impl Call {
     /// The lines that are whole say what to do: that the bound cut the one behind them takes nothing away.
     fn acts(&self, whole: &Completion) -> bool {
         let lines = whole.text.rfind('\n').and_then(|end| whole.text.get(..end));
-        self.request.cut.is_some_and(|cut| lines.is_some_and(cut.acts))
+        self.request.cut.is_some_and(|cut| lines.is_some_and(|lines| (cut.action)(lines).is_some()))
     }
 
     /// The bound cut off what may be reasoning without marks: the chat template opened it, and its closing mark has not come.
@@ -624,7 +624,10 @@ impl Call {
         let stops = request::stops(&self.endpoint, &learnt, &self.request);
         let ends = stops.iter().filter(|s| request::is_newline(s)).filter_map(|s| text.find(s.as_str()));
         let line = ends.min().and_then(|end| text.get(..end));
-        if line.is_some_and(cut.short) && (cut.acts)(text) && !self.may_be_reasoning(whole) {
+        let action = (cut.action)(text);
+        // A line that looked like a sentence was the action where the whole answer has no other one.
+        let cut_off = |line: &str| (cut.short)(line) && action.is_some() && (cut.action)(line) != action;
+        if line.is_some_and(cut_off) && !self.may_be_reasoning(whole) {
             self.learn(&Change::Lines);
         } else {
             self.memory.learn(|learnt| learnt.fruitless += 1);
