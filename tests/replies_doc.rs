@@ -13,7 +13,11 @@ fn rows(table: usize) -> Vec<Vec<String>> {
 
 fn cell(text: &str) -> String {
     let text = text.trim_start_matches('|').trim();
-    text.strip_prefix('`').and_then(|t| t.strip_suffix('`')).unwrap_or(text).replace('⏎', "\n")
+    text.strip_prefix('`')
+        .and_then(|t| t.strip_suffix('`'))
+        .unwrap_or(text)
+        .replace('⏎', "\n")
+        .replace('␛', "\u{1b}")
 }
 
 /// The complaints are those of the cell, and no others.

@@ -4,6 +4,7 @@ use super::label::unbulleted;
 use super::said::{Said, command};
 use super::{Complaint, Remarks, json_action, lines, says_something};
 use crate::engine::ParsedActorReply;
+use std::borrow::Cow;
 
 /// Reads a reply in any of the forms that models give: a bare line, `> line`, `think: ...`, `Thought:` and `Action:` pairs,
 /// JSON, inside code fences or not (`docs/REPLIES.md` has the rules). The first action counts; whatever else was said becomes
@@ -77,6 +78,14 @@ pub(super) fn understand(reply: &str) -> (Said, Vec<Complaint>) {
         }
         reader.finish()
     });
+    let mut said = said;
+    // Only what can be seen is executed.
+    if let Some(action) = &mut said.action
+        && let Cow::Owned(visible) = crate::text::clean(action)
+    {
+        remarks.complain("control characters in the action were not used", text);
+        said.action = says_something(&visible).then(|| visible.trim().to_owned());
+    }
     if said.thought.is_none() && said.action.is_none() {
         remarks.complain(
             if reply.trim().is_empty() { "the reply is empty" } else { "the reply holds no action" },

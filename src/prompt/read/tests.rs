@@ -437,3 +437,15 @@ fn prose_in_any_words_was_executed_and_its_action_cut_off() {
         assert_eq!(read(&format!("{action}\ndefend castle")).action.as_deref(), Some(action));
     }
 }
+
+/// `go to shelf 1` stood on the screen, and the bytes of a window title were sent with it.
+#[test]
+fn an_action_with_control_characters_is_what_is_shown() {
+    for reply in
+        ["go to \u{1b}]0;owned\u{7}shelf 1", "go to \u{1b}[31mshelf 1\u{1b}[0m", "go to shelf\u{202e} 1"]
+    {
+        let reading = read(reply);
+        assert_eq!(reading.action.as_deref(), Some("go to shelf 1"), "{reply:?}");
+        assert!(reading.complaints.iter().any(|c| c.starts_with("control characters")), "{reading:?}");
+    }
+}
