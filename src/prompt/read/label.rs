@@ -209,6 +209,7 @@ pub(super) fn says_none(text: &str) -> bool {
         "n a",
         "na",
         "nil",
+        "no",
         "no errors",
         "no errors so far",
         "no lessons",

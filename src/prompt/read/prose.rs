@@ -9,8 +9,9 @@ const LONGEST: usize = 400;
 /// So many sentences in a line make it a paragraph.
 const SENTENCES: usize = 3;
 
-/// Removes items that are no lessons: refusals, and texts of more than [`LONGEST`] characters.
+/// Removes items that are no lessons: refusals, a server's error message alone, and texts of more than [`LONGEST`] characters.
 pub(super) fn drop_unfit(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
+    let alone = items.len() == 1;
     items.retain(|item| {
         let solution = item.text.solution.as_deref().unwrap_or_default();
         let longest = item.text.text.chars().count().max(solution.chars().count());
@@ -18,6 +19,8 @@ pub(super) fn drop_unfit(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
             format!("{longest} characters are too long for a lesson (at most {LONGEST})")
         } else if refuses(&item.text.text) {
             "this is a refusal and no lesson".to_owned()
+        } else if alone && solution.is_empty() && is_failure_message(remarks.reply) {
+            "this is an error message and no lesson".to_owned()
         } else {
             return true;
         };
@@ -51,13 +54,21 @@ fn refuses(text: &str) -> bool {
     const BEGINNINGS: &[&str] = &[
         "i'm sorry",
         "i am sorry",
-        "sorry,",
-        "sorry, but",
+        "sorry, ",
+        "sorry. ",
+        "sorry - ",
+        "sorry – ",
+        "sorry — ",
+        "sorry—",
         "i apologize",
         "i apologise",
         "my apologies",
         "apologies",
         "unfortunately, i ",
+        "unfortunately i ",
+        "thank you for ",
+        "thanks for ",
+        "i appreciate ",
         "as an ai",
         "as a language model",
         "as a large language model",
@@ -65,6 +76,21 @@ fn refuses(text: &str) -> bool {
         "i am an ai",
         "i'm just an ai",
         "i must decline",
+        "lo siento",
+        "je suis désolé",
+        "désolé",
+        "es tut mir leid",
+        "tut mir leid",
+        "mi dispiace",
+        "desculpe",
+        "sinto muito",
+        "к сожалению",
+        "извините",
+        "抱歉",
+        "很抱歉",
+        "对不起",
+        "申し訳",
+        "죄송",
     ];
     const UNABLE: &[&str] = &[
         "i can't ",
@@ -97,11 +123,43 @@ fn refuses(text: &str) -> bool {
         "do that",
         "continue with",
     ];
+    /// A writer who cannot find any lesson says what it cannot find; `I cannot find the mug` is no such thing.
+    const TO_FIND: &[&str] =
+        &["determine", "identify", "find", "see", "detect", "extract", "derive", "draw", "give", "list"];
+    const FOUND: &[&str] = &["mistake", "error", "lesson", "rule", "trajectory", "reflection", "insight"];
     let text = small(text);
-    BEGINNINGS.iter().any(|b| text.starts_with(b))
-        || UNABLE
-            .iter()
-            .any(|u| text.strip_prefix(u).is_some_and(|rest| TO_DO.iter().any(|d| rest.starts_with(d))))
+    let unable = |text: &str| {
+        UNABLE.iter().filter_map(|unable| text.strip_prefix(unable)).any(|rest| {
+            TO_DO.iter().any(|to| rest.starts_with(to))
+                || TO_FIND.iter().any(|to| rest.starts_with(to))
+                    && FOUND.iter().any(|what| rest.contains(what))
+        })
+    };
+    BEGINNINGS.iter().any(|b| text.starts_with(b)) || unable(&text)
+}
+
+/// Whether a reply is the message of a server or a program about its own failure, and no mistake of the agent.
+fn is_failure_message(text: &str) -> bool {
+    const OWN: &[&str] = &[
+        "internal",
+        "model failure",
+        "server",
+        "timeout",
+        "timed out",
+        "rate limit",
+        "overloaded",
+        "unavailable",
+        "quota",
+        "exception",
+        "traceback",
+        "http",
+        "status code",
+        "connection",
+        "api ",
+    ];
+    let text = small(text);
+    let message = text.strip_prefix("error").or_else(|| text.strip_prefix("internal error"));
+    message.is_some_and(|rest| rest.starts_with([':', ' ']) && OWN.iter().any(|own| text.contains(own)))
 }
 
 /// Whether a text without any form of a list speaks of what its writer cannot do: among bullets this may be a lesson.

@@ -449,3 +449,32 @@ fn an_action_with_control_characters_is_what_is_shown() {
         assert!(reading.complaints.iter().any(|c| c.starts_with("control characters")), "{reading:?}");
     }
 }
+
+/// Refusals, thanks and a server's error became lessons.
+#[test]
+fn what_is_no_lesson_in_words_of_its_own_is_dropped() {
+    for reply in [
+        "Sorry — I can't help with that request.",
+        "Sorry. I can't help with that request.",
+        "Unfortunately I cannot help.",
+        "I appreciate your request, but I am not able to help with that.",
+        "Error: internal model failure",
+        "Lo siento, no puedo ayudar con eso.",
+        "- I cannot determine any mistakes from this trajectory",
+        "Thank you for the trajectory. It is interesting.",
+    ] {
+        let read = items(reply);
+        assert!(read.items.is_empty() && read.dropped.len() == 1, "{reply:?}: {read:#?}");
+    }
+    // An answer, and nothing to offer.
+    assert!(items("No.").items.is_empty() && items("No.").dropped.is_empty());
+    for lesson in [
+        "- I cannot find the mug in a closed drawer.",
+        "Error: opened nothing",
+        "Error: the agent opened a closed drawer twice",
+        "- No mug is in the fridge.",
+        "Sorry objects by their type before you take them.",
+    ] {
+        assert_eq!(items(lesson).items.len(), 1, "{lesson:?}");
+    }
+}
