@@ -107,6 +107,38 @@ fn prose_was_executed_and_a_line_that_only_looks_like_prose_costs_two_requests()
     assert_eq!(stops, [true, false, true, false, true, true]);
 }
 
+/// The stop message named `--set actor.max_tokens=1024` and `resume`, which did not know the flag; nor did `doctor`.
+#[test]
+fn advice_to_set_a_sampling_parameter_works_where_a_session_is_resumed_and_for_doctor() {
+    let place = Place::new();
+    let server = place.server(vec![good("look"), plain(401, "", r#"{"detail":"wrong key"}"#), good("look")]);
+    let (code, said) = place.run(&server, &[&REACT[..], &["--max-steps", "3"]].concat());
+    assert_eq!(code, 3, "{said}");
+    for (set, words) in [
+        ("r_freq=5", "only sampling parameters (actor.NAME, mentor.NAME) and context_tokens can be set here"),
+        ("actor.max_tokens=many", "setting actor.max_tokens = many"),
+        ("actor.max_tokens", "expected NAME=VALUE"),
+        ("mentor.max_tokens=9", "--set mentor.max_tokens:"),
+    ] {
+        let (code, said) = place.says(&["resume", "--last", "--headless", "--set", set]);
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains(words), "{said}");
+    }
+    let set = ["--set", "actor.max_tokens=777", "--set", "context_tokens=4000"];
+    let (code, said) = place.says(&[&["resume", "--last", "--headless"][..], &set].concat());
+    assert_eq!(code, 0, "{said}");
+    assert!(place.journal().contains(r#""name":"context_tokens","value":4000"#));
+    let bounds = |server: &Server| -> Vec<Option<u64>> {
+        server.asked().iter().map(|a| a.body.get("max_tokens").and_then(serde_json::Value::as_u64)).collect()
+    };
+    assert_eq!(bounds(&server), [Some(256), Some(256), Some(777), Some(777)], "{said}");
+    let doctor = ["doctor", "--actor", "openai:tiny", "--base-url", &server.base];
+    let (_, said) = place.says(&[&doctor[..], &["--set", "actor.max_tokens=555"]].concat());
+    assert!(bounds(&server).contains(&Some(555)), "{said}");
+    let (code, said) = place.says(&[&doctor[..], &["--set", "context_tokens=4000"]].concat());
+    assert!(code == 2 && said.contains("only sampling parameters"), "{said}");
+}
+
 /// The README's own example: the model's first reply was empty, three times, and the run was over at its first step.
 #[test]
 fn a_model_that_reasons_plays_as_the_readme_says_and_pays_for_what_it_needs_once() {

@@ -322,6 +322,9 @@ pub struct Resume {
     /// Go on with the prompt templates in force here, though it was begun with others.
     #[arg(long)]
     pub accept_prompts: bool,
+    /// Another value from now on: a sampling parameter (actor.max_tokens=1024, mentor.temperature=0.7) or context_tokens.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
     #[command(flatten)]
     pub models: Models,
     #[command(flatten)]

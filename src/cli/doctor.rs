@@ -44,6 +44,7 @@ pub(super) fn doctor(
     super::models::flags(config, &args.models)?;
     config.flag("run.actor", args.actor.as_deref())?;
     config.flag("run.mentor", args.mentor.as_deref())?;
+    let changes = super::settings::changes(&args.set, &[])?;
     let config = &*config;
     let mut lines = vec![
         line(
@@ -80,7 +81,7 @@ pub(super) fn doctor(
     }
     lines.extend(sessions(config));
     lines.extend([household(), alfworld(config)]);
-    lines.extend(servers::servers(config)?);
+    lines.extend(servers::servers(config, &changes)?);
     if args.json {
         #[derive(Serialize)]
         struct Report<'a> {

@@ -9,31 +9,42 @@ use super::printer::{EventPrinter, Voice};
 use super::setup::{launch, same_templates};
 use super::watch::{Shown, guard, guarded, run_to_end};
 use super::worlds::world_options;
-use super::{breaks, locate, plain, run, screen, terminal};
-use crate::domain::{BranchId, Seq};
+use super::{breaks, locate, plain, run, screen, settings, terminal};
+use crate::domain::{BranchId, RunSpec, Seq, sampling_param};
 use crate::driver::{Driver, DriverError, Resumed, Signal, TYPING};
 use crate::engine::Command;
 use crate::report::{Tally, summary_line};
+use serde_json::Value;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Takes a session up again. `typing` is the built-in actor's pause before a word; `attended`: a person is there; `accepted` says that other prompt
-/// templates than it was begun with are meant.
+/// How a session is taken up again.
+#[derive(Default)]
+pub(super) struct HowResumed {
+    /// A person is there.
+    pub(super) attended: bool,
+    /// Other prompt templates than it was begun with are meant.
+    pub(super) accepts_prompts: bool,
+    /// Settings that are changed first, by name.
+    pub(super) changes: Vec<(String, Value)>,
+}
+
+/// Takes a session up again. `typing` is the built-in actor's pause before a word.
 pub(super) fn take_up(
     config: &Config,
     (dir, branch): (&Path, &BranchId),
     typing: Duration,
-    attended: bool,
-    accepted: bool,
+    how: HowResumed,
 ) -> Result<Resumed, CliError> {
     let worlds = world_options(config);
     let (mut said, mut changed) = (None, None);
     let resumed = Driver::resume_at(dir, branch, |spec| {
-        let launch = same_templates(spec, config, accepted).and_then(|other| {
+        let launch = same_templates(spec, config, how.accepts_prompts).and_then(|other| {
             changed = other;
+            can_change(spec, &how.changes)?;
             let mut launch = launch(spec, config, &worlds, typing)?;
-            launch.policy.is_attended = attended;
+            launch.policy.is_attended = how.attended;
             Ok(launch)
         });
         launch.map_err(|error| {
@@ -46,7 +57,21 @@ pub(super) fn take_up(
     if let Some(hash) = changed {
         resumed.handle.send(Command::ChangeSetting { name: "templates".to_owned(), value: hash.into() });
     }
+    for (name, value) in how.changes {
+        resumed.handle.send(Command::ChangeSetting { name, value });
+    }
     Ok(resumed)
+}
+
+/// Whether the models of a run can be sampled otherwise.
+fn can_change(spec: &RunSpec, changes: &[(String, Value)]) -> Result<(), CliError> {
+    for (name, value) in changes {
+        let Some((asked, param)) = sampling_param(name) else { continue };
+        spec.check_param_supported(asked, param, value).map_err(|why| {
+            CliError::usage(format!("--set {name}: {why}"), "leave it away, or name the other role")
+        })?;
+    }
+    Ok(())
 }
 
 /// `resume PATH`.
@@ -65,6 +90,7 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
         return Err(CliError::usage("--jobs: one session is taken up at a time", "leave --jobs away"));
     }
     let breaks = breaks::given(&args.drive.breaks)?;
+    let changes = settings::changes(&args.set, &["context_tokens"])?;
     let (dir, branch) = locate::session_branch(&config, args.path.as_deref())?;
     for passed in locate::passed_over(&dir)? {
         out.note(&passed);
@@ -75,7 +101,8 @@ pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> R
     let attended = on_screen || (!alone && args.screen.plain);
     let typing = if on_screen { TYPING } else { Duration::ZERO };
     let guard = guard()?;
-    let resumed = take_up(&config, (&dir, &branch), typing, attended, args.accept_prompts)?;
+    let how = HowResumed { attended, accepts_prompts: args.accept_prompts, changes };
+    let resumed = take_up(&config, (&dir, &branch), typing, how)?;
     guarded(&guard, &resumed.handle);
     if let Some(torn) = &resumed.torn {
         out.note(&format!("{}: {torn}", dir.display()));

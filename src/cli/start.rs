@@ -64,7 +64,12 @@ pub(super) fn choose(mut config: Config, look: &args::Screen, out: &mut Out) -> 
         Some(StartChoice::Resume(dir)) => {
             let branch = crate::journal::Session::open(&dir)?.last_written();
             let guard = watch::guard()?;
-            let resumed = resume::take_up(&config, (&dir, &branch), crate::driver::TYPING, true, false)?;
+            let resumed = resume::take_up(
+                &config,
+                (&dir, &branch),
+                crate::driver::TYPING,
+                resume::HowResumed { attended: true, ..resume::HowResumed::default() },
+            )?;
             watch::guarded(&guard, &resumed.handle);
             let shown = Shown { handle: &resumed.handle, thread: Some(resumed.thread), dir: &dir, at: None };
             screen::show(&config, shown, look, out)

@@ -159,7 +159,10 @@ fn no_part_of_a_key_is_seen_in_what_doctor_finds() {
                 endpoint.key = Some(Key::new(SECRET));
                 endpoint.model = String::new();
                 endpoint.times.tail = Duration::from_millis(20);
-                for found in check(&provider(endpoint), retrospect::domain::ModelRole::Actor).await {
+                for found in
+                    check(&provider(endpoint), retrospect::domain::ModelRole::Actor, &serde_json::Map::new())
+                        .await
+                {
                     let text = format!("{} {}", found.what, found.next);
                     assert_eq!(given_away(&text), None, "{form}: {text}");
                 }

@@ -325,6 +325,9 @@ pub struct Doctor {
     /// Check the server of this mentor: openai:MODEL.
     #[arg(long, value_name = "R")]
     pub mentor: Option<String>,
+    /// Ask with this sampling parameter, as a run would: actor.max_tokens=1024, mentor.temperature=0.7.
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
     #[command(flatten)]
     pub models: super::Models,
     /// One JSON object.

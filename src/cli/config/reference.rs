@@ -79,7 +79,7 @@ fn settings(out: &mut String) {
         "\n## Settings of methods\n\nSet with `--set NAME=VALUE`, or together as a `[preset.NAME]` table that `--preset \
          NAME` takes. What there is, and who chose each default, stands in `METHODS.md`.\n\n## Sampling parameters of a \
          run\n\nSet in the same way, for the model of one role: `--set actor.NAME=VALUE` or `--set mentor.NAME=VALUE`, such as \
-         `--set actor.max_tokens=4096`. What is set here is sent in place of the profile's value. A reply that `max_tokens` cuts off is asked for again with more (`REPLIES.md`).\n\n| name | meaning | value |\n|---|---|---|\n",
+         `--set actor.max_tokens=4096`. `resume` and `doctor` take these too. What is set here is sent in place of the profile's value. A reply that `max_tokens` cuts off is asked for again with more (`REPLIES.md`).\n\n| name | meaning | value |\n|---|---|---|\n",
     );
     for knob in &SAMPLING_PARAMS {
         let _ = writeln!(out, "| `{}` | {} | {} |", knob.name, knob.meaning, knob.allowed);

@@ -4,11 +4,14 @@ use super::{Line, State, line};
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
 use crate::cli::{models, watch};
-use crate::domain::ModelRole;
+use crate::domain::{ModelRole, sampling_param};
 use crate::provider::openai::{OpenAi, Verdict, check};
+use serde_json::{Map, Value};
 
 /// What there is to say of the servers of actor and mentor; nothing where none is set.
-pub(super) fn servers(config: &Config) -> Result<Vec<Line>, CliError> {
+///
+/// `changes` are sampling parameters that are sent in place of the profile's, by their names.
+pub(super) fn servers(config: &Config, changes: &[(String, Value)]) -> Result<Vec<Line>, CliError> {
     let mut lines = Vec::new();
     let set = ["run.base_url", "run.profile"].iter().any(|name| !config.text(name).is_empty());
     for (asked, name) in [(ModelRole::Actor, "run.actor"), (ModelRole::Mentor, "run.mentor")] {
@@ -25,7 +28,8 @@ pub(super) fn servers(config: &Config) -> Result<Vec<Line>, CliError> {
                 continue;
             }
         };
-        let found = watch::runtime()?.block_on(check(&OpenAi::new(endpoint), asked));
+        let found =
+            watch::runtime()?.block_on(check(&OpenAi::new(endpoint), asked, &of_role(asked, changes)));
         lines.extend(found.into_iter().map(|finding| {
             let state = match finding.verdict {
                 Verdict::Good => State::Ok,
@@ -36,4 +40,13 @@ pub(super) fn servers(config: &Config) -> Result<Vec<Line>, CliError> {
         }));
     }
     Ok(lines)
+}
+
+/// The sampling parameters of a role, by the names of the request's fields.
+fn of_role(asked: ModelRole, changes: &[(String, Value)]) -> Map<String, Value> {
+    let named = changes.iter().filter_map(|(name, value)| Some((sampling_param(name)?, value)));
+    named
+        .filter(|((role, _), _)| *role == asked)
+        .map(|((_, param), value)| (param.name.to_owned(), value.clone()))
+        .collect()
 }

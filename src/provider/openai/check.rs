@@ -11,7 +11,7 @@ use super::{Api, OpenAi, request};
 use crate::domain::{MessageRole, ModelRole, Prompt, Segment, SegmentLabel, SegmentOrigin};
 use crate::provider::{Delta, FailureKind, ProviderError, Request, SamplingWish};
 use crate::text;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,14 +57,15 @@ fn failed(about: &'static str, error: &ProviderError) -> Finding {
     finding(about, Verdict::Bad, error.what.clone(), next.join("; "))
 }
 
-/// Looks at a server as it is used in a role; what depends on something that does not work is not asked.
-pub async fn check(openai: &OpenAi, asked: ModelRole) -> Vec<Finding> {
+/// Looks at a server as it is used in a role; what depends on something that does not work is not asked. `chosen` are the
+/// sampling parameters that a run would send in place of the profile's.
+pub async fn check(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
     let clean = |text: &str| openai.redactor.clean(text);
     let clean = |f: Finding| Finding { what: clean(&f.what), next: clean(&f.next), ..f };
-    findings(openai, asked).await.into_iter().map(clean).collect()
+    findings(openai, asked, chosen).await.into_iter().map(clean).collect()
 }
 
-async fn findings(openai: &OpenAi, asked: ModelRole) -> Vec<Finding> {
+async fn findings(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut openai = openai.clone();
     match models_in_time(&openai).await {
@@ -108,7 +109,7 @@ async fn findings(openai: &OpenAi, asked: ModelRole) -> Vec<Finding> {
         });
     }
     found.push(seeded(&openai).await);
-    found.extend(as_in_a_run(&openai, asked).await);
+    found.extend(as_in_a_run(&openai, asked, chosen).await);
     found.extend(reasoning(&openai, asked, &[one.ok(), Some(several)]));
     found
 }
@@ -199,11 +200,12 @@ async fn call(
 
 /// A question with the stop text and the bound that a run sends: whether a reply comes, and what has to be left away or raised
 /// until one does.
-async fn as_in_a_run(openai: &OpenAi, asked: ModelRole) -> Vec<Finding> {
+async fn as_in_a_run(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
     let words = "A dirty mug is in the sink, and a clean cup in the cabinet. A clean mug is to be put on the desk. What comes \
                  first: take the mug, take the cup, or go to the desk? Answer with one of the three.";
     let stop = if asked == ModelRole::Actor { vec!["\n".to_owned()] } else { Vec::new() };
-    let request = Request { seed: 1, stop, ..question(asked, words) };
+    let wish = SamplingWish { chosen: chosen.clone(), ..SamplingWish::default() };
+    let request = Request { seed: 1, stop, wish, ..question(asked, words) };
     let wanted = request::max_tokens(&openai.endpoint, &request);
     // What the server refuses is known; what its replies show is looked for.
     let known = openai.memory.learnt();
