@@ -4,6 +4,7 @@
 //! beside `timeline`: it knows the nouns, the events and the fold, and nothing of methods, drivers or screens.
 
 mod by_task;
+mod dropped_text;
 mod embedded;
 mod html;
 mod json;
@@ -21,6 +22,7 @@ mod transcript;
 mod tests;
 
 pub use by_task::ByTask;
+pub use dropped_text::{DroppedText, dropped_texts};
 pub use embedded::{EmbeddedSession, EmbeddedSessionError, embed_session, extract_session};
 pub use html::render_html;
 pub use json::render_json;

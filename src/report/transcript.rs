@@ -324,6 +324,11 @@ fn write_reflection(out: &mut String, reflection: &Reflection) {
     for complaint in &reflection.complaints {
         write_line(out, "        (reply) ", complaint);
     }
+    match reflection.dropped.len() {
+        0 => {}
+        1 => write_line(out, "        ", "1 text not kept"),
+        n => write_line(out, "        ", &format!("{n} texts not kept")),
+    }
 }
 
 /// Lessons that a reflection just brought are told by it; what a person does to the pool is told here.

@@ -24,7 +24,7 @@ use crate::engine::State;
 use crate::text::truncate;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use rows::{Measure, Parts, Row};
+use rows::{Measure, Offer, Parts, Row};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -47,8 +47,8 @@ pub struct Scratch {
 /// The digit that focuses the first lane; Story has 1, World 2, and what comes after the lanes the digits after theirs.
 const FIRST_LANE: usize = 3;
 
-/// Where a step lies in memory, how its rows are laid out, and whether its episode goes on.
-type Key = (usize, Measure, bool);
+/// Where a step lies in memory, how its rows are laid out, whether its episode goes on, and what is on offer at it.
+type Key = (usize, Measure, bool, Option<Offer>);
 
 /// A step and its rows.
 type Kept = (Arc<Step>, Arc<[Row]>);
@@ -58,16 +58,23 @@ const KEPT: usize = 1024;
 
 impl Scratch {
     /// The rows of a step, kept for as long as the step is the same one.
-    fn rows_of(&mut self, step: &Arc<Step>, state: &State, measure: Measure, glyphs: &Glyphs) -> Arc<[Row]> {
+    fn rows_of(
+        &mut self,
+        step: &Arc<Step>,
+        state: &State,
+        offer: Option<&Offer>,
+        measure: Measure,
+        glyphs: &Glyphs,
+    ) -> Arc<[Row]> {
         // A kept step holds its memory, so no other step can have the same address.
-        let key = (Arc::as_ptr(step) as usize, measure, state.open_episode().is_some());
+        let key = (Arc::as_ptr(step) as usize, measure, state.open_episode().is_some(), offer.cloned());
         if let Some((_, rows)) = self.rows.get(&key) {
             return rows.clone();
         }
         if self.rows.len() >= KEPT {
             self.rows.clear();
         }
-        let rows: Arc<[Row]> = rows::step_rows(step, state, measure, glyphs).into();
+        let rows: Arc<[Row]> = rows::step_rows(step, state, offer, measure, glyphs).into();
         self.rows.insert(key, (step.clone(), rows.clone()));
         rows
     }

@@ -21,6 +21,7 @@ use crate::engine::{Command, LessonCommand, RunStatus, State};
 use crate::journal::LabelChange;
 use crate::method::switch_model;
 use crate::prompt::render;
+use crate::report::dropped_texts;
 use std::fmt::Write as _;
 
 /// What a line comes to.
@@ -115,6 +116,7 @@ pub(super) fn understand(line: &str, state: &State) -> Result<Said, String> {
         "lesson" | "a" | "add" | "lesson-add" => {
             one(Command::Lesson(new_lesson(&needs(rest, "lesson TEXT")?)?))
         }
+        "lesson-accept" => accept(state).map(|wish| Said::Do(vec![Command::Lesson(wish)])),
         "lessons" => Ok(Said::Tell(lessons(state))),
         "edit" | "on" | "off" | "pin" | "delete" | "scope" | "move" => {
             one(Command::Lesson(change(word, rest, state)?))
@@ -204,6 +206,14 @@ fn needs_screen(word: &str) -> Option<String> {
         _ => return None,
     };
     Some(format!("`{word}` needs the screen; {instead}"))
+}
+
+/// Takes the newest text of the mentor that was not kept and is no lesson yet.
+fn accept(state: &State) -> Result<LessonCommand, String> {
+    let steps = state.episode.iter().flat_map(|episode| episode.steps.iter().rev());
+    let mut texts = steps.flat_map(|step| dropped_texts(step, state));
+    let open = texts.find(|text| text.lesson(state).is_none());
+    Ok(open.ok_or("there is no text that was not kept, or every one is a lesson already")?.accept())
 }
 
 fn needs(rest: &str, form: &str) -> Result<String, String> {
@@ -348,7 +358,11 @@ fn prompt(kind: &str, state: &State) -> Result<String, String> {
         };
         let _ = writeln!(out, "[{number}{}{origin}] {}", segment.label.name(), segment.text.trim_end());
     }
-    if let Some(words) = state.run.as_ref().and_then(|run| run.describe_request_sampling(record)) {
+    if let Some(words) = state
+        .run
+        .as_ref()
+        .and_then(|run| run.describe_request_sampling(record, &state.unsent_settings(record.role)))
+    {
         let _ = writeln!(out, "[{words}]");
     }
     let unsent = state.unsent_settings(record.role);

@@ -58,6 +58,8 @@ pub struct Editor {
     of_mentor: bool,
     /// The branch that begins with the lesson.
     fork: Option<Fork>,
+    /// The person chose the kind: what is typed does not change it any more.
+    is_kind_chosen: bool,
 }
 
 /// The word for a reach.
@@ -118,6 +120,13 @@ fn without_numbers(action: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// The two parts of `mistake -> solution`, where both are there.
+fn pair(text: &str) -> Option<(&str, &str)> {
+    let (mistake, solution) = text.split_once("->")?;
+    let (mistake, solution) = (mistake.trim(), solution.trim());
+    (!mistake.is_empty() && !solution.is_empty()).then_some((mistake, solution))
+}
+
 impl Editor {
     /// An editor over a draft. `kinds` are those of the method; `number` is that of the edited lesson.
     pub fn new(draft: &Draft, before: Draft, kinds: &[ReflectionKind], number: u32) -> Self {
@@ -134,6 +143,7 @@ impl Editor {
             from_draft: *draft != before,
             of_mentor: false,
             fork: None,
+            is_kind_chosen: false,
             before,
         }
     }
@@ -171,7 +181,7 @@ impl Editor {
 
     fn fields(&self) -> Vec<At> {
         let mut all = vec![At::Text];
-        if self.kind == ReflectionKind::Error {
+        if self.has_solution() {
             all.push(At::Solution);
         }
         if self.of.is_none() {
@@ -179,6 +189,11 @@ impl Editor {
         }
         all.push(At::Scope);
         all
+    }
+
+    /// Whether it is a mistake with what to do instead. A pair of the mentor is one in every kind.
+    fn has_solution(&self) -> bool {
+        self.kind == ReflectionKind::Error || self.at == At::Solution || !self.solution.text().is_empty()
     }
 
     fn go(&mut self, by: isize) {
@@ -190,12 +205,23 @@ impl Editor {
     fn turn(&mut self, by: isize) {
         let next = |len: usize, at: Option<usize>| around(at.unwrap_or(0), by, len);
         if self.at == At::Kind && !self.kinds.is_empty() {
-            let at = self.kinds.iter().position(|k| *k == self.kind);
+            // What is typed as a pair is shown as an Error already.
+            let shown = if self.typed_pair().is_some() { ReflectionKind::Error } else { self.kind };
+            let at = self.kinds.iter().position(|k| *k == shown);
             // A reach that was not chosen by hand follows the kind.
-            let follows = self.scope == usual(self.kind);
+            let follows = [self.kind, shown].map(usual).contains(&self.scope);
             self.kind = self.kinds[next(self.kinds.len(), at)];
+            self.is_kind_chosen = true;
             if follows {
                 self.scope = usual(self.kind);
+            }
+            let text = self.text.text();
+            if self.kind == ReflectionKind::Error
+                && self.solution.text().is_empty()
+                && let Some((mistake, solution)) = pair(&text)
+            {
+                self.text.replace(mistake);
+                self.solution.replace(solution);
             }
         } else if self.at == At::Scope {
             self.scope = SCOPES[next(SCOPES.len(), SCOPES.iter().position(|s| *s == self.scope))];
@@ -212,12 +238,12 @@ impl Editor {
 
     /// The mistake and what to do instead, where a new lesson is typed as `mistake -> solution` and its kind was not chosen.
     fn typed_pair(&self) -> Option<(String, String)> {
-        let open = self.of.is_none() && !self.of_mentor && self.kind == self.before.kind;
+        let open =
+            self.of.is_none() && !self.of_mentor && !self.is_kind_chosen && self.kind == self.before.kind;
         let kind = self.kind == ReflectionKind::Abstract && self.kinds.contains(&ReflectionKind::Error);
         let text = self.text.text();
-        let (mistake, solution) = text.split_once("->").filter(|_| open && kind)?;
-        let (mistake, solution) = (mistake.trim(), solution.trim());
-        (!mistake.is_empty() && !solution.is_empty()).then(|| (mistake.to_owned(), solution.to_owned()))
+        let (mistake, solution) = pair(&text).filter(|_| open && kind)?;
+        Some((mistake.to_owned(), solution.to_owned()))
     }
 
     fn save(&mut self, look: &Context<'_>) -> Response {
@@ -234,7 +260,7 @@ impl Editor {
             self.at = At::Text;
             return Response::default();
         }
-        let solution = Some(draft.solution).filter(|s| !s.is_empty() && self.kind == ReflectionKind::Error);
+        let solution = Some(draft.solution).filter(|s| !s.is_empty());
         let text = LessonText { text: draft.text, solution };
         let wish = |w| Request::Send(Command::Lesson(w));
         let mut requests = vec![Request::Keep { of: draft.of.clone(), draft: None }];
@@ -369,7 +395,7 @@ impl Overlay for Editor {
     }
 
     fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let error = self.kind == ReflectionKind::Error;
+        let error = self.has_solution();
         let title = match &self.of {
             Some((_, number)) => format!("Lesson {number}"),
             None => "A new lesson".to_owned(),
@@ -410,10 +436,13 @@ impl Overlay for Editor {
         ];
         put_line(&pieces, take(1), canvas);
         let told = match (self.note, self.evidence.is_empty()) {
-            (None, _) if pair => {
+            (None, _) if pair && !matches!(self.at, At::Kind | At::Scope) => {
                 (Role::Dim, "Saved as an Error: a mistake -> what to do instead.".to_owned())
             }
             (Some(note), _) => (Role::Warn, note.to_owned()),
+            (None, _) if matches!(self.at, At::Kind | At::Scope) => {
+                (Role::Dim, "Left and Right change it.".to_owned())
+            }
             (None, false) => (Role::Dim, format!("rests on: {}", self.evidence)),
             (None, true) => (Role::Dim, "In the next prompt; every version is kept.".to_owned()),
         };

@@ -3,12 +3,9 @@
 use super::row_cache::RowCache;
 use super::window::{Line, Page, Scroll, paragraph};
 use super::{Draft, Overlay, Response, scrolled};
-use crate::domain::{
-    FailureKind, LessonStatus, LessonText, NoteKind, PromptRecord, Reflection, ReflectionKind, Seq, Step,
-    Usage, format_price,
-};
+use crate::domain::{FailureKind, NoteKind, PromptRecord, Seq, Step, Usage, format_price};
 use crate::engine::{Effect, Event};
-use crate::report::reply_source;
+use crate::report::{DroppedText, dropped_texts, reply_source};
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
@@ -43,19 +40,15 @@ impl StepView {
         let all: Vec<_> = step.into_iter().flat_map(|step| dropped(step, look)).collect();
         // One that is a lesson by now is offered no more.
         let mut places = (0..all.len()).map(|n| (self.next + n) % all.len());
-        let Some(at) = places.find(|n| taken(all[*n].1, look).is_none()) else {
+        let Some(at) = places.find(|n| all[*n].lesson(&look.moment.head).is_none()) else {
             return Response::want(Request::Say("every text is a lesson already".to_owned()));
         };
         self.next = at + 1;
-        let (reflection, text) = all[at];
-        // A text without a solution is no mistake to warn of: as an Error it would read "The mistake: ...".
-        let advice =
-            (reflection.kind == ReflectionKind::Error && text.solution.is_none()).then(|| advice_kind(look));
-        let mut draft = Draft::new(advice.flatten().unwrap_or(reflection.kind));
-        draft.text.clone_from(&text.text);
-        draft.solution = text.solution.clone().unwrap_or_default();
-        let evidence = format!("the mentor's words at step {}, accepted by you", reflection.step);
-        Response::want(Request::Accept { draft, evidence })
+        let taken = all[at];
+        let mut draft = Draft::new(taken.kind(advice_kind(look)));
+        draft.text.clone_from(&taken.text.text);
+        draft.solution = taken.text.solution.clone().unwrap_or_default();
+        Response::want(Request::Accept { draft, evidence: taken.evidence() })
     }
 
     fn lines(&self, look: &Context<'_>, columns: u16) -> Vec<Line> {
@@ -98,24 +91,12 @@ fn offering_step(number: u32, look: &Context<'_>) -> Option<u32> {
 
 /// How many texts of a step's reflections were not kept and are no lesson yet.
 pub(crate) fn open_texts(step: &Step, look: &Context<'_>) -> usize {
-    dropped(step, look).filter(|(_, text)| taken(text, look).is_none()).count()
-}
-
-/// The number of the lesson that a text has become.
-fn taken(text: &LessonText, look: &Context<'_>) -> Option<u32> {
-    let mut lessons = look.moment.head.pool.all().filter(|lesson| lesson.status != LessonStatus::Retired);
-    let lesson = lessons.find(|lesson| lesson.versions.iter().any(|version| version.text == *text))?;
-    Some(lesson.number)
+    dropped(step, look).filter(|text| text.lesson(&look.moment.head).is_none()).count()
 }
 
 /// The texts of a step's reflections that were not kept, in order.
-fn dropped<'a>(
-    step: &'a Step,
-    look: &'a Context<'_>,
-) -> impl Iterator<Item = (&'a Reflection, &'a LessonText)> + use<'a> {
-    let all = &look.state_of(step.number).reflections;
-    let of_step = step.reflections.iter().filter_map(|index| all.get(*index as usize));
-    of_step.flat_map(|reflection| reflection.dropped.iter().map(|text| (&**reflection, text)))
+fn dropped<'a>(step: &'a Step, look: &'a Context<'_>) -> impl Iterator<Item = DroppedText<'a>> + use<'a> {
+    dropped_texts(step, look.state_of(step.number))
 }
 
 /// What stands below words that the agent did not write.
@@ -194,6 +175,7 @@ fn step_lines(step: &Step, look: &Context<'_>, columns: u16) -> Vec<Line> {
         };
         say("noted", role, &format!("{}: {}", note.detector.replace('_', " "), note.evidence));
     }
+    let mut texts = dropped(step, look);
     for index in &step.reflections {
         let Some(reflection) = look.state_of(step.number).reflections.get(*index as usize) else { continue };
         let name = reflection.question().name();
@@ -208,7 +190,7 @@ fn step_lines(step: &Step, look: &Context<'_>, columns: u16) -> Vec<Line> {
         for text in &reflection.dropped {
             let solution = text.solution.as_ref().map(|s| format!(" {} {s}", look.glyphs.instead));
             say("not kept", Role::Dim, &format!("{}{}", text.text, solution.unwrap_or_default()));
-            if let Some(number) = taken(text, look) {
+            if let Some(number) = texts.next().and_then(|text| text.lesson(&look.moment.head)) {
                 say("", Role::Person, &format!("taken as lesson {number}"));
             }
         }
@@ -348,7 +330,7 @@ impl Overlay for StepView {
     fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         self.offers.set(offering_step(self.number, look));
         let title =
-            if self.number == 0 { "The beginning".to_owned() } else { format!("Turn {}", self.number) };
+            if self.number == 0 { "The beginning".to_owned() } else { format!("Step {}", self.number) };
         let page = Page { title: &title, columns: 96, mode: self.mode(), scroll: &self.scroll };
         page.draw(look, screen, canvas, |columns| {
             self.made.rows(look, columns, |columns| self.lines(look, columns))

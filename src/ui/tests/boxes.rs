@@ -464,3 +464,44 @@ fn the_end_card_leads_on() {
     stage.press("Enter");
     assert_eq!(stage.moment().chosen(), 22);
 }
+
+/// A pair under Abstract lost its solution, became the person's own lesson, and stayed on offer six times.
+#[test]
+fn a_pair_that_was_not_kept_lost_its_solution_and_stayed_on_offer() {
+    let question = crate::domain::Question::reflect(ReflectionKind::Abstract);
+    let mut fixture = sample_session();
+    let calls = fixture.ask_mentor(&[question]);
+    let pair = LessonText::error("opened nothing", "Look before it moves.");
+    fixture.dropped(calls[0], question, vec![pair.clone(), LessonText::plain("Prose.")]);
+    fixture.pause();
+    let mut stage = Stage::new(fixture, 80, 24);
+    assert!(super::screen(&stage.draw()).contains("2 texts not kept; i, then a"));
+    stage.press("i");
+    let take = |stage: &mut Stage, words: &str| {
+        stage.press("a");
+        typed(stage, words);
+        let shown = super::screen(&stage.draw());
+        match stage.press("Enter").first() {
+            Some(Request::Send(Command::Lesson(wish @ LessonCommand::Accept { text, edited, .. }))) => {
+                let (wish, text, edited) = (wish.clone(), text.clone(), *edited);
+                stage.fixture.wish(&wish);
+                (text, edited, shown)
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let (text, edited, shown) = take(&mut stage, "");
+    assert!(shown.contains("What to do instead") && shown.contains("Kind Abstract"), "{shown}");
+    assert_eq!((text, edited), (pair, false), "the mentor's own words");
+    let of = |stage: &Stage| stage.fixture.state.pool.all().last().map(|l| l.origin);
+    assert_eq!(of(&stage), Some(LessonOrigin::Mentor));
+    let (text, edited, _) = take(&mut stage, " Or not.");
+    assert_eq!((text.text.as_str(), edited), ("Prose. Or not.", true));
+    assert_eq!(of(&stage), Some(LessonOrigin::Person));
+    // Nothing is on offer any more, though one was taken in other words.
+    assert_eq!(stage.press("a"), []);
+    assert_eq!(stage.model.overlays.len(), 1);
+    stage.press("Esc");
+    let shown = super::screen(&stage.draw());
+    assert!(!shown.contains("not kept") && !shown.contains("i, then a"), "{shown}");
+}

@@ -8,7 +8,10 @@ use crate::domain::{
 use crate::engine::State;
 use crate::report::reply_source;
 use crate::text::{truncate, width, wrap_at_most};
+use crate::ui::context::Context;
 use crate::ui::glyphs::Glyphs;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::overlay::open_texts;
 use crate::ui::theme::Role;
 
 /// Which parts of a step a pane shows.
@@ -168,8 +171,41 @@ impl Row {
     }
 }
 
+/// Texts of the mentor that were not kept and are no lesson yet, with the keys that take them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Offer {
+    count: usize,
+    keys: Option<(String, String)>,
+}
+
+impl Offer {
+    /// That of a step, where it has one.
+    pub fn of(step: &Step, look: &Context<'_>) -> Option<Self> {
+        // Most steps have no reflection at all.
+        let count = if step.reflections.is_empty() { 0 } else { open_texts(step, look) };
+        let details = look.keymap.label(Action::Inspect).filter(|_| !look.reading());
+        let keys = details.zip(look.keymap.label_in(Mode::Step, Action::AcceptLesson));
+        (count > 0).then_some(Self { count, keys })
+    }
+
+    fn words(&self) -> String {
+        let (texts, them) =
+            if self.count == 1 { ("text", "it as a lesson") } else { ("texts", "them as lessons") };
+        let keys = self.keys.as_ref();
+        let keys =
+            keys.map_or_else(String::new, |(details, take)| format!("; {details}, then {take} takes {them}"));
+        format!("{} {texts} not kept{keys}", self.count)
+    }
+}
+
 /// The rows of a settled or open step, without what a call under way adds.
-pub fn step_rows(step: &Step, state: &State, measure: Measure, glyphs: &Glyphs) -> Vec<Row> {
+pub fn step_rows(
+    step: &Step,
+    state: &State,
+    offer: Option<&Offer>,
+    measure: Measure,
+    glyphs: &Glyphs,
+) -> Vec<Row> {
     let mut w = Writer::new(step.number, measure, glyphs);
     if measure.parts != Parts::Seen {
         done(&mut w, step, state, glyphs);
@@ -178,7 +214,7 @@ pub fn step_rows(step: &Step, state: &State, measure: Measure, glyphs: &Glyphs) 
         seen(&mut w, step, measure);
     }
     if measure.parts != Parts::Seen {
-        after(&mut w, step, state, glyphs);
+        after(&mut w, step, state, offer, glyphs);
     }
     w.rows()
 }
@@ -336,7 +372,7 @@ fn seen(w: &mut Writer<'_>, step: &Step, measure: Measure) {
     }
 }
 
-fn after(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
+fn after(w: &mut Writer<'_>, step: &Step, state: &State, offer: Option<&Offer>, glyphs: &Glyphs) {
     let progress = step.notes.iter().any(|n| n.kind == NoteKind::Progress);
     if progress && let Some(answer) = &step.answer {
         w.tail(Role::Good, &format!("+ progress {}", super::status::portion(answer.progress, state)));
@@ -348,6 +384,9 @@ fn after(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
         if let Some(reflection) = state.reflections.get(*index as usize) {
             reflected(w, reflection, glyphs);
         }
+    }
+    if let Some(offer) = offer {
+        w.within(2, (Role::Warn, &format!("    {} ", glyphs.mistake)), 6, Role::Dim, &offer.words());
     }
     for stop in &step.breakpoint_marks {
         let (glyph, word, role) = if stop.warn {
@@ -389,14 +428,6 @@ fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
     }
     for complaint in reflection.complaints.iter().take(SHOWN) {
         w.within(ROWS, (Role::Warn, &format!("    {} ", glyphs.mistake)), 6, Role::Dim, complaint);
-    }
-    let texts = match reflection.dropped.len() {
-        0 => None,
-        1 => Some("1 text not kept; the step details offer it as a lesson".to_owned()),
-        n => Some(format!("{n} texts not kept; the step details offer them as lessons")),
-    };
-    if let Some(texts) = texts {
-        w.within(ROWS, (Role::Warn, &format!("    {} ", glyphs.mistake)), 6, Role::Dim, &texts);
     }
     if reflection.complaints.len() > SHOWN {
         let words = format!("{} {} more complaints", glyphs.more, reflection.complaints.len() - SHOWN);

@@ -4,7 +4,7 @@
 use super::Scratch;
 use super::lanes::unlined;
 use super::live::live_rows;
-use super::rows::{Measure, Parts, Row, reset_rows};
+use super::rows::{Measure, Offer, Parts, Row, reset_rows};
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
 use crate::ui::layout::Block;
@@ -143,6 +143,7 @@ impl Source<'_, '_> {
         }
         let Some(step) = self.look.step(number) else { return Arc::default() };
         let state = self.look.state_of(number);
-        self.scratch.rows_of(step, state, self.measure, glyphs)
+        let offer = Offer::of(step, self.look);
+        self.scratch.rows_of(step, state, offer.as_ref(), self.measure, glyphs)
     }
 }

@@ -19,6 +19,7 @@ auto, human             who decides: the agent, or you alone
 confirm, play           stop at every proposal, play by hand; once more: the agent decides
 lesson TEXT (a)         add an Abstract lesson; `mistake -> solution` adds an Error lesson
 lesson KIND: TEXT       add a lesson of another kind
+lesson-accept           take a text of the mentor's that was not kept as a lesson
 lessons                 list the lessons
 edit N TEXT             give lesson N new words
 on N, off N, pin N, delete N      switch lesson N on or off, pin it, delete it
