@@ -4,6 +4,7 @@ use crate::text::{clean, one_line};
 use crate::ui::canvas::Canvas;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::Widget;
@@ -138,9 +139,29 @@ impl Field {
             shown.cancel_selection();
         }
         (&shown).render(area, canvas.buffer);
+        if !self.single {
+            hide_leading_blanks(area, canvas.style(Role::InputCursor), canvas.buffer);
+        }
         if let Some(cut) = self.cut() {
             let last = area.bottom() - 1;
             canvas.put_right(area.right(), last, area.width, &format!(" {cut} "), canvas.style(Role::Warn));
+        }
+    }
+}
+
+/// Where a word fills its row, the text area begins the next row with the blank behind it. The blank goes, but under the cursor.
+fn hide_leading_blanks(area: Rect, cursor: Style, buffer: &mut Buffer) {
+    for y in area.y + 1..area.bottom() {
+        let is_blank = |x: u16, y: u16| buffer.cell((x, y)).is_none_or(|cell| cell.symbol() == " ");
+        let is_word = |x: u16, y: u16| x < area.right() && !is_blank(x, y);
+        let under_cursor =
+            buffer.cell((area.x, y)).is_some_and(|cell| cell.style() == Style::reset().patch(cursor));
+        if is_word(area.right() - 1, y - 1) && is_blank(area.x, y) && is_word(area.x + 1, y) && !under_cursor
+        {
+            for x in area.x..area.right() {
+                let next = buffer.cell((x + 1, y)).filter(|_| x + 1 < area.right()).cloned();
+                buffer[(x, y)] = next.unwrap_or_default();
+            }
         }
     }
 }

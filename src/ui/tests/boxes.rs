@@ -505,3 +505,42 @@ fn a_pair_that_was_not_kept_lost_its_solution_and_stayed_on_offer() {
     let shown = super::screen(&stage.draw());
     assert!(!shown.contains("not kept") && !shown.contains("i, then a"), "{shown}");
 }
+
+/// `mistake -> instead` was an Error until its kind was chosen by hand: then all of it was the mistake.
+#[test]
+fn a_typed_pair_was_undone_by_choosing_its_kind() {
+    for keys in
+        [&["Tab", "Right", "Left"][..], &["Tab", "Left", "Right"], &["Tab", "Right", "Right", "Right"]]
+    {
+        let mut stage = Stage::new(sample_session(), 80, 24);
+        stage.press("a");
+        typed(&mut stage, "opened nothing -> Look around.");
+        for key in keys {
+            stage.press(key);
+        }
+        let shown = super::screen(&stage.draw());
+        assert!(shown.contains("< Error >") && shown.contains("What to do instead"), "{keys:?} {shown}");
+        assert!(shown.contains("Left and Right change it."), "{shown}");
+        let wants = stage.press("Enter");
+        let due = LessonText::error("opened nothing", "Look around.");
+        let is = |r: &Request| matches!(r, Request::Send(Command::Lesson(LessonCommand::Add { kind: ReflectionKind::Error, text, .. })) if *text == due);
+        assert!(wants.iter().any(is), "{keys:?} {wants:?}");
+    }
+}
+
+/// The second row of a text began with the blank in front of its word.
+#[test]
+fn a_row_of_the_editor_began_with_a_blank() {
+    let mut stage = Stage::new(sample_session(), 60, 16);
+    stage.press("a");
+    let row = |stage: &mut Stage, text: &str| {
+        let shown = super::screen(&stage.draw());
+        shown.lines().find(|l| l.contains(text)).map(|l| l.trim_start_matches(['│', ' ']).to_owned())
+    };
+    let head = "x".repeat(56);
+    typed(&mut stage, &format!("{head} before it moves."));
+    let shown = super::screen(&stage.draw());
+    let at = |text: &str| shown.lines().find_map(|l| l.find(text)).unwrap_or_else(|| panic!("{shown}"));
+    assert_eq!(at("before"), at("xxx"), "{shown}");
+    assert!(row(&mut stage, "before").is_some());
+}
