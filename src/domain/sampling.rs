@@ -103,10 +103,38 @@ pub fn describe_setting_value(setting: &str, value: &Value) -> String {
     if sampling_param(setting).is_some() { SamplingParam::format_value(value) } else { value.to_string() }
 }
 
+/// The bound that is sent in place of `value`, where that was raised for the model.
+fn raised_value(why: &str, value: &Value) -> Option<u64> {
+    let number = |words: &str| words.split(' ').next().and_then(|n| n.parse::<u64>().ok());
+    let value = value.as_u64()?;
+    if let Some(least) = why.strip_prefix("at least ").and_then(number) {
+        return Some(value.max(least));
+    }
+    let (bound, cut) = why.split_once(" in place of ")?;
+    (number(cut) == Some(value)).then(|| number(bound)).flatten()
+}
+
 impl SamplingParam {
     /// The name of its setting.
     pub fn setting_name(&self, asked: ModelRole) -> String {
         format!("{}.{}", asked.name(), self.name)
+    }
+
+    /// What a server is sent in place of `value`, after what was learnt of its model: the lines of
+    /// [`State::unsent_settings`](crate::engine::State::unsent_settings). None: it is left out.
+    pub fn sent_value(&self, value: &Value, unsent: &[String]) -> Option<Value> {
+        // Older sessions have "not sent".
+        const LEFT_OUT: [&str; 3] = ["the server refused", "left out", "not sent"];
+        let lines = unsent.iter().filter_map(|line| line.split_once(": "));
+        let mine = lines.filter(|(head, _)| head.split(' ').next() == Some(self.name)).map(|(_, why)| why);
+        let mut raised = None;
+        for why in mine {
+            if LEFT_OUT.iter().any(|words| why.starts_with(words)) {
+                return None;
+            }
+            raised = raised.max(raised_value(why, value));
+        }
+        Some(raised.map_or_else(|| value.clone(), Value::from))
     }
 
     /// It is drawn from by whoever is asked, a model or not: the number that seeds begin with.
@@ -282,8 +310,8 @@ impl RunSpec {
     }
 
     /// How the request of a prompt is sampled, in words: what a person chose, and what the server's profile has as far as it
-    /// was written down. None where no model is asked.
-    pub fn describe_request_sampling(&self, record: &PromptRecord) -> Option<String> {
+    /// was written down, with what `unsent` says of the model (what was learnt of it by then). None where no model is asked.
+    pub fn describe_request_sampling(&self, record: &PromptRecord, unsent: &[String]) -> Option<String> {
         self.provider_spec(record.role).strip_prefix("openai:")?;
         let warmer = record.temperature_increase();
         let told = SAMPLING_PARAMS.iter().filter_map(|knob| {
@@ -291,6 +319,14 @@ impl RunSpec {
             let own =
                 || self.settings.0.get(&format!("{}.sampling", record.role.name()))?.value.get(knob.name);
             let value = sent.or_else(own).filter(|v| !v.is_null())?;
+            let by = if sent.is_some() { self.describe_override_origin(record.role, knob, sent) } else { "" };
+            let value = &match knob.sent_value(value, unsent) {
+                None => return None,
+                Some(raised) if raised != *value => {
+                    return Some(format!("{} {raised} (raised from {value})", knob.name));
+                }
+                Some(value) => value,
+            };
             let value = match value {
                 Value::Bool(true) => record.seed.to_string(),
                 other => match other.as_f64().filter(|_| warmer > 0.0 && knob.name == "temperature") {
@@ -300,7 +336,6 @@ impl RunSpec {
                     None => SamplingParam::format_value(other),
                 },
             };
-            let by = if sent.is_some() { self.describe_override_origin(record.role, knob, sent) } else { "" };
             Some(format!("{} {value}{by}", knob.name))
         });
         let mut told: Vec<String> = told.collect();
@@ -389,7 +424,7 @@ mod tests {
             if !noted.is_null() {
                 run.settings.set("actor.sampling", noted, SettingOrigin::Config);
             }
-            assert_eq!(run.describe_request_sampling(&record).unwrap(), format!("sampling: {want}"));
+            assert_eq!(run.describe_request_sampling(&record, &[]).unwrap(), format!("sampling: {want}"));
         }
     }
 
@@ -407,7 +442,7 @@ mod tests {
             run.settings.set("actor.max_tokens", value, origin);
             let sampling = json!({"max_tokens": 64}).as_object().unwrap().clone();
             let record = PromptRecord { sampling, ..PromptRecord::default() };
-            let words = run.describe_request_sampling(&record).unwrap();
+            let words = run.describe_request_sampling(&record, &[]).unwrap();
             assert!(words.contains(want), "{words}");
         }
     }

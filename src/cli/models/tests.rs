@@ -165,7 +165,7 @@ fn a_run_that_was_switched_says_what_its_new_profile_sends() {
         assert!(from.value.as_str().unwrap().ends_with(if model == "big" { ":9/v1" } else { ":8/v1" }));
         assert!(of(&spec, "unsent").is_some());
         let record = crate::domain::PromptRecord::default();
-        let told = spec.describe_request_sampling(&record).unwrap();
+        let told = spec.describe_request_sampling(&record, &[]).unwrap();
         assert!(
             told.contains(&format!("temperature {temperature}")) && !told.contains("its profile"),
             "{told}"

@@ -67,7 +67,7 @@ fn sampling_is_set_for_a_model_only_and_enters_its_next_prompt() {
     assert_eq!(Value::Object(sent.sampling.clone()), json!({"temperature": 0.7, "seed": true}));
     assert_ne!(sent.seed, drafted.seed, "a prompt that waited is drafted anew");
     assert_eq!(sent.seed, crate::engine::request_seed(9, 1, sent.step, ModelRole::Actor, 0));
-    let told = bench.state().run.as_ref().unwrap().describe_request_sampling(&sent).unwrap();
+    let told = bench.state().run.as_ref().unwrap().describe_request_sampling(&sent, &[]).unwrap();
     assert!(told.contains("temperature 0.7 (by a person)") && told.contains("its profile"), "{told}");
     assert!(bench.command(Command::Undo).unwrap_err().seq.is_some(), "a prompt has used it");
 }

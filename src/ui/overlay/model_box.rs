@@ -4,10 +4,10 @@
 use super::choice::around;
 use super::field::Field;
 use super::fuzzy::rank;
-use super::named;
+use super::named::{self, Named};
 use super::window::{Line, Place, Pointed, Scroll, Window, paragraph, put_line};
 use super::{Answer, Overlay, Response, moved, stepped};
-use crate::domain::{Autonomy, ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam};
+use crate::domain::{Autonomy, ModelRole, RunSpec, SAMPLING_PARAMS, SamplingParam, sampling_param};
 use crate::engine::{Command, State};
 use crate::method::{switch_model, unused_mentor_reason};
 use crate::ui::ModelList;
@@ -18,6 +18,7 @@ use crate::ui::msg::Request;
 use crate::ui::theme::Role;
 use crossterm::event::{KeyEvent, MouseEvent};
 use ratatui::layout::Rect;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// What is chosen.
@@ -83,7 +84,7 @@ impl ModelBox {
     }
 
     /// Everything that can be chosen, each with a few words about it.
-    fn all(&self, run: Option<&RunSpec>) -> Vec<(String, String)> {
+    fn all(&self, run: Option<&RunSpec>, params: &[Named]) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = Vec::new();
         let mut add = |what: &str, about: &str| {
             if !all.iter().any(|a| a.0 == what) {
@@ -102,8 +103,8 @@ impl ModelBox {
                     add(name, about);
                 }
             }
-            Purpose::Sampling(asked) => {
-                for named in named::knobs(run, asked) {
+            Purpose::Sampling(_) => {
+                for named in params {
                     add(&named.name, &named.about());
                 }
             }
@@ -171,29 +172,49 @@ impl ModelBox {
 
     fn filter(&mut self, look: &Context<'_>) {
         let run = look.moment.head.run.as_deref();
-        let all = self.all(run);
+        let params = match self.purpose {
+            Purpose::Sampling(asked) => params(look, asked),
+            Purpose::Model(_) | Purpose::Recorded => Vec::new(),
+        };
+        let all = self.all(run, &params);
         let words: Vec<String> = all.iter().map(|(what, about)| format!("{what} {about}")).collect();
         let order = rank(&self.field.text(), words.iter().map(String::as_str));
         self.fitting = order.into_iter().filter_map(|place| all.get(place).cloned()).collect();
         self.note = None;
         self.chosen = 0;
         let typed = self.field.text();
-        if let Purpose::Sampling(asked) = self.purpose
-            && let Some((named, value)) = named::typed(&named::knobs(run, asked), &typed)
-        {
+        if let Some((named, value)) = named::typed(&params, &typed) {
             self.fitting = vec![(named.name.clone(), named.told(!value.is_empty()))];
             return;
         }
+        if let (Purpose::Model(_), Some((named, value))) = (self.purpose, param_typed(run, &typed)) {
+            self.fitting = vec![(named.name.clone(), named.told(!value.is_empty()))];
+            return;
+        }
+        if typed.is_empty() {
+            self.chosen = self.place_in_force(look);
+        }
         let whole = typed.starts_with("openai:") || typed.starts_with("recorded:") || self.fitting.is_empty();
         if whole && !typed.is_empty() && !self.fitting.iter().any(|f| f.0 == typed) {
-            self.fitting.insert(0, (typed, "as typed".to_owned()));
+            // Where what was typed is a part of a name that is known, that name is meant.
+            let part = self.fitting.iter().any(|(name, _)| name.contains(&typed));
+            let at = if part { self.fitting.len() } else { 0 };
+            self.fitting.insert(at, (typed, "as typed".to_owned()));
         }
+    }
+
+    /// The place of the model that is in force. After a failed call another one is wanted.
+    fn place_in_force(&self, look: &Context<'_>) -> usize {
+        let Purpose::Model(asked) = self.purpose else { return 0 };
+        let now = self.now(look);
+        let place = self.fitting.iter().position(|(name, _)| name == now);
+        place.filter(|_| !look.moment.head.has_failed_call(asked)).unwrap_or(0)
     }
 
     /// Sets what is typed, or puts the chosen name into the line.
     fn sample(&mut self, asked: ModelRole, look: &Context<'_>) -> Response {
         let Some(run) = look.moment.head.run.as_deref() else { return Response::close() };
-        let all = named::knobs(Some(run), asked);
+        let all = params(look, asked);
         let typed = named::typed(&all, &self.field.text()).filter(|(_, value)| !value.is_empty());
         let Some((name, value)) = typed.map(|(named, value)| (named.name.clone(), value)) else {
             let chosen = self.fitting.get(self.chosen);
@@ -254,6 +275,12 @@ impl ModelBox {
     fn accept(&mut self, look: &Context<'_>) -> Response {
         if let Purpose::Sampling(asked) = self.purpose {
             return self.sample(asked, look);
+        }
+        let run = look.moment.head.run.as_deref();
+        if let (Purpose::Model(asked), Some((named, _))) =
+            (self.purpose, param_typed(run, &self.field.text()))
+        {
+            return self.sample(sampling_param(&named.name).map_or(asked, |(role, _)| role), look);
         }
         let Some((what, _)) = self.fitting.get(self.chosen) else { return Response::default() };
         let asked = match self.purpose {
@@ -343,48 +370,51 @@ impl ModelBox {
     }
 }
 
+/// What can be set for a role: its sampling parameters, as they are sent, and the budget of the prompts.
+fn params(look: &Context<'_>, asked: ModelRole) -> Vec<Named> {
+    let state = &look.moment.head;
+    let run = state.run.as_deref();
+    let mut all = named::knobs(run, asked);
+    named::as_sent(&mut all, &state.unsent_settings(asked));
+    all.extend(named::settings(run).into_iter().filter(|named| named.name == "context_tokens"));
+    all
+}
+
+/// The sampling parameter, or the budget, that a line begins with by its whole name, as advice writes it:
+/// `actor.max_tokens=4096`; and the value behind it.
+fn param_typed(run: Option<&RunSpec>, line: &str) -> Option<(Named, String)> {
+    let mut all: Vec<Named> =
+        [ModelRole::Actor, ModelRole::Mentor].iter().flat_map(|r| named::knobs(run, *r)).collect();
+    all.extend(named::settings(run).into_iter().filter(|named| named.name == "context_tokens"));
+    let line = line.trim_start_matches("set ");
+    let (named, value) = named::typed(&all, line)?;
+    line.starts_with(&named.name).then(|| (named.clone(), value))
+}
+
 /// The sampling parameters as they are sent, with what was learnt of the server, and the names of what is left out because
 /// of it. `unsent` has the lines of [`SignalState::unsent`].
 fn sampling_in_force(run: &RunSpec, asked: ModelRole, unsent: &[String]) -> String {
-    // Older sessions have "not sent".
-    const LEFT_OUT: [&str; 3] = ["the server refused", "left out", "not sent"];
     let lines = || unsent.iter().filter_map(|line| line.split_once(": "));
     let name = |head: &str| head.split(' ').next().unwrap_or_default().to_owned();
-    let refused = |why: &str| LEFT_OUT.iter().any(|words| why.starts_with(words));
     let mut words = Vec::new();
-    for knob in &SAMPLING_PARAMS {
-        let of_knob = || lines().filter(|(head, _)| name(head) == knob.name).map(|(_, why)| why);
-        let (Some(value), _) = run.effective_value(asked, knob) else { continue };
-        if of_knob().any(refused) {
-            continue;
-        }
-        let mut value = SamplingParam::format_value(&value);
-        let bound = of_knob().filter_map(|why| raised(why, &value)).max();
-        if let Some(bound) = bound {
-            value = bound.to_string();
-        }
-        words.push(format!("{} {value}", knob.name));
+    for param in &SAMPLING_PARAMS {
+        let value = run.effective_value(asked, param).0.and_then(|value| param.sent_value(&value, unsent));
+        words.extend(value.map(|value| format!("{} {}", param.name, SamplingParam::format_value(&value))));
     }
     if words.is_empty() {
         words.push("as its profile has it".to_owned());
     }
-    let left_out = lines().filter(|(head, why)| refused(why) || head.starts_with("stop at a newline"));
+    let refused = |head: &str| {
+        let mut params = SAMPLING_PARAMS.iter().filter(|param| param.name == name(head));
+        params.any(|param| param.sent_value(&Value::from(1), unsent).is_none())
+    };
+    let left_out = lines().filter(|(head, _)| refused(head) || head.starts_with("stop at a newline"));
     // The stop has two lines to be told apart; of the others the name will do.
     let left_out =
         left_out.map(|(head, _)| if head.starts_with("stop") { head.to_owned() } else { name(head) });
     let left_out: Vec<String> = left_out.collect();
     let sampling = words.join(", ");
     if left_out.is_empty() { sampling } else { format!("{sampling}; left out: {}", left_out.join(", ")) }
-}
-
-/// The bound that is sent in place of `value`, where that was raised for the model.
-fn raised(why: &str, value: &str) -> Option<u64> {
-    let number = |words: &str| words.split(' ').next().and_then(|n| n.parse::<u64>().ok());
-    if let Some(least) = why.strip_prefix("at least ").and_then(number) {
-        return value.parse().ok().map(|value: u64| value.max(least));
-    }
-    let (bound, cut) = why.split_once(" in place of ")?;
-    (cut.split(' ').next() == Some(value)).then(|| number(bound)).flatten()
 }
 
 /// Rows inside.

@@ -23,6 +23,8 @@ pub(super) struct Named {
     pub(super) name: String,
     /// The value, as it is typed; empty where nobody knows it.
     now: String,
+    /// What is sent in its place, where that is something else.
+    sent: Option<String>,
     /// Whose it is, where that is to be said.
     whose: &'static str,
     /// What it means.
@@ -35,6 +37,7 @@ impl Named {
     /// What stands behind the name in the list.
     pub(super) fn about(&self) -> String {
         let now = match (self.now.as_str(), self.whose) {
+            _ if self.sent.is_some() => format!("{}; ", self.sent.as_deref().unwrap_or_default()),
             ("", _) => String::new(),
             (now, "") => format!("{now}; "),
             (now, whose) => format!("{now} ({whose}); "),
@@ -61,6 +64,7 @@ pub(super) fn knobs(run: Option<&RunSpec>, asked: ModelRole) -> Vec<Named> {
         Named {
             name: knob.setting_name(asked),
             now: now.as_ref().map_or_else(String::new, SamplingParam::format_value),
+            sent: None,
             whose: match run.and_then(|r| r.settings.0.get(&knob.setting_name(asked))).map(|s| s.origin) {
                 _ if !chosen => "",
                 Some(SettingOrigin::Flag) => "by a flag",
@@ -74,6 +78,25 @@ pub(super) fn knobs(run: Option<&RunSpec>, asked: ModelRole) -> Vec<Named> {
     named.collect()
 }
 
+/// Says of the sampling parameters of a role what is sent in their place, after what was learnt of its model. A stop at a newline
+/// is the actor's own where nobody has chosen another.
+pub(super) fn as_sent(all: &mut [Named], unsent: &[String]) {
+    for named in all {
+        let Some((asked, param)) = sampling_param(&named.name) else { continue };
+        let newline = param.name == "stop" && asked == ModelRole::Actor && named.now.is_empty();
+        if newline {
+            r#"["\n"]"#.clone_into(&mut named.now);
+        }
+        let cut = newline && unsent.iter().any(|line| line.starts_with("stop at a newline: "));
+        let value = serde_json::from_str(&named.now).unwrap_or_else(|_| Value::from(named.now.as_str()));
+        named.sent = match param.sent_value(&value, unsent).filter(|_| !cut) {
+            None => Some("not sent".to_owned()),
+            Some(sent) if sent != value => Some(format!("{sent} (raised from {})", named.now)),
+            Some(_) => None,
+        };
+    }
+}
+
 /// The settings of a run, but for what is changed with its models and their sampling.
 pub(super) fn settings(run: Option<&RunSpec>) -> Vec<Named> {
     let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -84,6 +107,7 @@ pub(super) fn settings(run: Option<&RunSpec>) -> Vec<Named> {
         Named {
             name: name.clone(),
             now: word(&setting.value),
+            sent: None,
             whose: if setting.origin == SettingOrigin::Mentor { "because the mentor is a model" } else { "" },
             meaning: spec.map_or("", |s| s.meaning),
             allowed: spec.map_or_else(String::new, SettingSpec::allowed_values),
@@ -280,6 +304,7 @@ mod tests {
         let named = |name: &str| Named {
             name: name.to_owned(),
             now: "0".to_owned(),
+            sent: None,
             whose: "",
             meaning: "",
             allowed: String::new(),

@@ -50,5 +50,10 @@ pub(crate) fn preview(look: &Context<'_>, templates: Option<&Arc<Templates>>) ->
     for (hash, text) in drafted.texts {
         state.texts.insert_mut(hash, Arc::from(text));
     }
-    Ok(Preview { state: Arc::new(state), record: drafted.record })
+    let mut record = drafted.record;
+    if let Some(run) = &state.run {
+        record.sampling = run.settings.sampling_overrides(record.role);
+    }
+    record.seed = state.seed_for(&record);
+    Ok(Preview { state: Arc::new(state), record })
 }

@@ -1,7 +1,8 @@
 //! The prompt that would be sent now.
 
 use super::{Stage, screen};
-use crate::domain::{DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind};
+use crate::domain::{DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind, SettingOrigin};
+use crate::engine::{Cause, Event};
 use crate::prompt::Templates;
 use crate::ui::fixture::{Fixture, sample_session};
 use std::sync::Arc;
@@ -42,6 +43,21 @@ fn the_prompt_that_was_not_drafted_yet_can_be_seen() {
     let sent = told(&mut stage, &["d", "v"]);
     assert!(sent.contains("as it was sent"), "{sent}");
     assert_eq!(*stage.fixture.state(), before, "nothing was written");
+}
+
+/// The preview said "seed 0", which no request has, and knew nothing of what was set since.
+#[test]
+fn the_preview_had_no_seed_and_not_the_values_of_now() {
+    let mut fixture = sample_session();
+    let mut spec = fixture.state().run.as_deref().cloned().unwrap();
+    "openai:small".clone_into(&mut spec.actor);
+    let sampling = serde_json::json!({"seed": true, "max_tokens": 256});
+    spec.settings.set("actor.sampling", sampling, SettingOrigin::Config);
+    spec.settings.set("actor.max_tokens", 900, SettingOrigin::Flag);
+    fixture.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+    let mut stage = stage(fixture, (120, 60));
+    let ahead = told(&mut stage, &["p", "v"]);
+    assert!(ahead.contains("max_tokens 900 (by a flag), seed ") && !ahead.contains("seed 0"), "{ahead}");
 }
 
 #[test]

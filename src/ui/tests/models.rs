@@ -323,3 +323,69 @@ fn the_end_card_says_what_it_cost_and_who_counted() {
     stage.press("C");
     assert!(!screen(&stage.draw()).contains(", cost "));
 }
+
+/// `O` named 4096 on its first page and 256 on the next, a stop of the actor's had no value, and Enter over a filter took a
+/// model that does not exist.
+#[test]
+fn the_box_of_models_said_otherwise_what_was_sent_and_took_what_does_not_exist() {
+    let model = || {
+        let mut f = failed(FailureKind::Busy);
+        let mut spec = f.state.run.as_deref().cloned().unwrap();
+        let sampling = json!({"temperature": 0.0, "max_tokens": 256});
+        spec.settings.set("actor.sampling", sampling, SettingOrigin::Config);
+        spec.settings.set("context_tokens", 8192, SettingOrigin::BuiltIn);
+        "openai:big".clone_into(&mut spec.mentor);
+        f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+        f
+    };
+    let mut stage = Stage::new(model(), 120, 36);
+    for key in ["O", "Tab", "Tab"] {
+        stage.press(key);
+    }
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("actor.max_tokens  256;") && shown.contains(r#"actor.stop  ["\n"];"#), "{shown}");
+    let mut f = model();
+    let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
+    let settings = [
+        "max_tokens: at least 4096 for small at http://h/v1, whose reasoning used up the smaller limit",
+        "stop at a newline: it cut off the action of small at http://h/v1",
+    ];
+    let settings = settings.map(str::to_owned).to_vec();
+    f.write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings });
+    let mut stage = Stage::new(f, 120, 36);
+    stage.press("p");
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("max_tokens 4096 (raised from 256)"), "{shown}");
+    stage.press("Esc");
+    stage.press("O");
+    assert!(screen(&stage.draw()).contains("max_tokens 4096; left out: stop"));
+    for key in ["Tab", "Tab"] {
+        stage.press(key);
+    }
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("actor.max_tokens  4096 (raised from 256)"), "{shown}");
+    assert!(shown.contains("actor.stop  not sent;") && shown.contains("context_tokens  8192;"), "{shown}");
+    // What the advice of an error line says can be typed on the first page.
+    let set = |stage: &mut Stage, words: &str| {
+        stage.press("O");
+        typed(stage, words);
+        match stage.press("Enter").as_slice() {
+            [.., Request::Send(Command::ChangeSetting { name, value })] => (name.clone(), value.clone()),
+            other => panic!("{other:?}"),
+        }
+    };
+    stage.press("Esc");
+    assert_eq!(set(&mut stage, "actor.max_tokens=9000"), ("actor.max_tokens".to_owned(), json!(9000)));
+    assert_eq!(set(&mut stage, "context_tokens 4000"), ("context_tokens".to_owned(), json!(4000)));
+    // A part of a name that is listed means that name; who reflects now has the cursor.
+    stage.press("O");
+    let listed = ModelList { server: "h".to_owned(), names: vec!["qwen3:4b".to_owned()] };
+    stage.tell(Msg::Answer(Answer::Models { asked: ModelRole::Actor, listed: Ok(listed) }));
+    typed(&mut stage, "openai:qw");
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("▸ openai:qwen3:4b") && shown.contains("openai:qw  as typed"), "{shown}");
+    stage.press("Ctrl-u");
+    stage.press("Tab");
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("▸ openai:big  in force now"), "{shown}");
+}

@@ -120,10 +120,10 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
         let words = format!("asked so far: {}", state.usage.describe());
         lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
     }
-    if let Some(words) = state.run.as_ref().and_then(|run| run.describe_request_sampling(record)) {
+    let unsent = state.unsent_settings(record.role);
+    if let Some(words) = state.run.as_ref().and_then(|run| run.describe_request_sampling(record, &unsent)) {
         lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
     }
-    let unsent = state.unsent_settings(record.role);
     if !unsent.is_empty() {
         let words = format!("changed in the request: {}", unsent.join("; "));
         lines.extend(paragraph((Role::Warn, ""), Role::Warn, &words, columns));
