@@ -1,13 +1,14 @@
 //! What there is to see: the state now, the state at the cursor, what is going on, and how it is to be painted.
 
 use super::glyphs::Glyphs;
-use super::keymap::Keymap;
+use super::keymap::{Action, Keymap};
 use super::lane::{Form, Lane, lanes_in, lanes_of};
 use super::model::{Cursor, Model};
 use super::theme::Theme;
 use crate::domain::{ReflectionKind, Seq, Step};
 use crate::driver::{Halt, Health, Live, Store};
 use crate::engine::{Effect, Episode, State};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -137,6 +138,14 @@ impl<'a> Context<'a> {
     pub fn state_of(&self, number: u32) -> &'a State {
         let moment = self.moment;
         if moment.past() && number <= moment.chosen() { &moment.shown } else { &moment.story }
+    }
+
+    /// Advice in the words of the command line, with the key of the box where its settings are changed here.
+    pub fn advice<'t>(&self, words: &'t str) -> Cow<'t, str> {
+        match self.keymap.label(Action::Model).filter(|_| words.contains("--set ")) {
+            Some(key) => Cow::Owned(words.replace("--set ", &format!("{key}: "))),
+            None => Cow::Borrowed(words),
+        }
     }
 
     /// A call to a model is under way.

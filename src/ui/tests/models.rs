@@ -389,3 +389,36 @@ fn the_box_of_models_said_otherwise_what_was_sent_and_took_what_does_not_exist()
     let shown = screen(&stage.draw());
     assert!(shown.contains("▸ openai:big  in force now"), "{shown}");
 }
+
+/// "asking again in 0.5 s (2 of 2)" stood under a call that had failed, and the last row offered a step.
+#[test]
+fn a_failed_call_had_the_notice_of_its_last_try_and_the_keys_of_a_step() {
+    let mut stage = Stage::new(failed(FailureKind::Busy), 80, 24);
+    stage
+        .fixture
+        .store
+        .signal(crate::driver::Signal::Said("h: busy; asking again in 0.5 s (2 of 2)".to_owned()));
+    stage.tell(Msg::News);
+    let shown = screen(&stage.draw());
+    let last = shown.lines().last().unwrap();
+    assert!(!shown.contains("asking again") && !last.contains("step"), "{shown}");
+    assert!(last.contains("r try again") && last.contains("O model"), "{shown}");
+}
+
+/// The advice named a flag of the command line, where a key does it.
+#[test]
+fn advice_on_the_screen_names_its_key() {
+    let mut f = failed(FailureKind::TooLong);
+    let (effect, failure) = f.state.failed_call.clone().unwrap();
+    let call = effect.call();
+    f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: None });
+    let hint = "this prompt has about 9000 tokens: lower its budget (--set context_tokens=N) or the answer's (max_tokens of the profile), or give the server a larger context";
+    let message = "h refused it (400): This model's maximum context length is 4096 tokens. However, you requested 9256 tokens \
+                   (9000 in the messages, 256 in the completion). Please reduce the length of the messages or completion.";
+    let failure = Failure { hint: hint.to_owned(), message: message.to_owned(), ..failure };
+    f.write(Cause::Model, Event::CallFailed { call, failure });
+    let mut stage = Stage::new(f, 60, 16);
+    let shown = screen(&stage.draw());
+    assert!(shown.contains("O: context_tokens=N") && !shown.contains("--set"), "{shown}");
+    assert!(shown.contains("small at h: h refused it"), "{shown}");
+}

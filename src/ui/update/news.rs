@@ -41,8 +41,12 @@ pub(super) fn hear(model: &mut Model, look: &Context<'_>) {
                     model.overlays.extend(gone);
                 }
             }
-            Signal::Said(text) => model.say(text.clone(), Tone::Told, look.now),
+            Signal::Said(text) => model.say(look.advice(text).into_owned(), Tone::Told, look.now),
         }
+    }
+    // What a call announced is over when it has failed for good.
+    if look.moment.head.failed_call.is_some() {
+        model.notice.take_if(|notice| notice.text.contains("; asking again"));
     }
     undo::hear(model, look);
     hits::hear(model, look);

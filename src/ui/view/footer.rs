@@ -1,6 +1,6 @@
 //! The last row: a line of news while there is one, else what can be done now with its keys.
 
-use crate::domain::NoteKind;
+use crate::domain::{ModelRole, NoteKind};
 use crate::engine::{RunStatus, State};
 use crate::text::{one_line, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
@@ -144,6 +144,7 @@ fn two(first: Action, second: Action, words: &'static str) -> Pair {
 }
 
 fn pairs(model: &Model, look: &Context<'_>) -> Vec<Pair> {
+    let head = &look.moment.head;
     let time = two(Action::Back, Action::Forward, "back/forward");
     let mut pairs = Vec::new();
     let card = |pairs: &mut Vec<Pair>| {
@@ -192,6 +193,20 @@ fn pairs(model: &Model, look: &Context<'_>) -> Vec<Pair> {
             one(Action::DeleteLesson, "delete"),
             two(Action::Undo, Action::Redo, "undo/redo"),
             one(Action::Step, "step"),
+        ]);
+    } else if head.failed_call.is_some() {
+        let other = if head.has_failed_call(ModelRole::Mentor) && !head.has_failed_call(ModelRole::Actor) {
+            one(Action::GiveUp, "go on without")
+        } else {
+            one(Action::Override, "act by hand")
+        };
+        pairs.extend([
+            one(Action::AskAgain, "try again"),
+            other,
+            one(Action::Model, "model"),
+            one(Action::Prompt, "prompt"),
+            time,
+            one(Action::NextPane, "panes"),
         ]);
     } else {
         let running = look.moment.head.run_status == RunStatus::Running;

@@ -272,13 +272,14 @@ fn failed_calls(w: &mut Writer<'_>, look: &Context<'_>, state: &State) {
     // What failed in the same way is told once.
     for (failure, of) in alike {
         let of = if of.is_empty() { String::new() } else { format!(" ({})", of.join(", ")) };
-        w.text((Role::Bad, &mark), 2, Role::Bad, &format!("{}{of}: {}", failure.source, failure.message));
+        let message = look.advice(&failure.message);
+        w.text((Role::Bad, &mark), 2, Role::Bad, &format!("{}{of}: {message}", failure.source));
         if !told.contains(&failure.hint.as_str()) {
             told.push(&failure.hint);
         }
     }
     for next in &told {
-        w.text((Role::Dim, ""), 2, Role::Dim, next);
+        w.text((Role::Dim, ""), 2, Role::Dim, &look.advice(next));
     }
     let changed = |(effect, _): &(Effect, Failure)| matches!(effect, Effect::Ask { prompt, .. } if state.is_edited_since_sent(prompt));
     if state.failed_calls().any(changed) {

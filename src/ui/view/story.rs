@@ -73,7 +73,7 @@ fn window(
     let measure = Measure { parts, columns: area.width, digits };
     let chosen = look.moment.chosen().min(last);
     let height = usize::from(area.height);
-    let mut source = Source { look, measure, last, scratch, model };
+    let mut source = Source { look, measure, height, last, scratch, model };
 
     // In the past the chosen step lies at two thirds, so that what came of it can be read below.
     let below_wanted = if look.moment.past() { height / 3 } else { height };
@@ -116,6 +116,18 @@ fn window(
     rows.into_iter().skip(from).take(height).collect()
 }
 
+/// Of a failed call whose rows don't fit, the first two stay, which say what failed, and the last, which have the keys.
+fn with_head(mut rows: Vec<Row>, height: usize, look: &Context<'_>) -> Vec<Row> {
+    const HEAD: usize = 2;
+    if look.moment.head.failed_call.is_some() && height > 2 * HEAD && rows.len() > height {
+        rows.drain(HEAD..rows.len() - (height - HEAD));
+        if let Some((_, text)) = rows.get_mut(HEAD - 1).and_then(|row| row.pieces.last_mut()) {
+            *text = format!("{}{}", text.trim_end(), look.glyphs.more);
+        }
+    }
+    rows
+}
+
 fn bounded(rows: usize) -> i32 {
     i32::try_from(rows).unwrap_or(i32::MAX)
 }
@@ -124,6 +136,7 @@ fn bounded(rows: usize) -> i32 {
 struct Source<'a, 'b> {
     look: &'a Context<'b>,
     measure: Measure,
+    height: usize,
     last: u32,
     scratch: &'a mut Scratch,
     model: &'a Model,
@@ -139,7 +152,7 @@ impl Source<'_, '_> {
             return reset_rows(text, self.measure, glyphs).into();
         }
         if number > self.last {
-            return live_rows(self.look, self.measure, self.model).into();
+            return with_head(live_rows(self.look, self.measure, self.model), self.height, self.look).into();
         }
         let Some(step) = self.look.step(number) else { return Arc::default() };
         let state = self.look.state_of(number);
