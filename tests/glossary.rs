@@ -2,6 +2,7 @@
 //! the type that carries it. `UPDATE=1 cargo test --test glossary` writes the page.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first error")]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -78,7 +79,7 @@ fn glossary_is_generated_from_the_domain() {
                     documents and in the JSON.\n\n| term | type | meaning |\n|---|---|---|\n"
         .to_owned();
     for (words, name, text) in &terms {
-        page += &format!("| {words} | `{name}` | {} |\n", text.replace('|', "\\|"));
+        let _ = writeln!(page, "| {words} | `{name}` | {} |", text.replace('|', "\\|"));
     }
     let path = root.join("docs/GLOSSARY.md");
     if std::env::var_os("UPDATE").is_some() {

@@ -85,7 +85,7 @@ impl State {
             }
             Event::PrefetchChanged(told) => self.record_prefetch(told),
             Event::SettingsUnsent { call, role: asked, settings: what } => {
-                self.record_unsent_settings(seq, *call, *asked, what)
+                self.record_unsent_settings(seq, *call, *asked, what);
             }
             Event::ReplyReceived { call, usage, truncated, reply_source: from, .. } => {
                 // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
@@ -368,7 +368,7 @@ impl State {
             Event::RunEnded => self.run_over = true,
             Event::BreakpointSet { breakpoint, config: stop } => self.breakpoints.set(*breakpoint, stop),
             Event::BreakpointSwitched { breakpoint, enabled: on } => {
-                self.breakpoints.set_enabled(*breakpoint, *on)
+                self.breakpoints.set_enabled(*breakpoint, *on);
             }
             Event::BreakpointRemoved { breakpoint } => self.breakpoints.remove(*breakpoint),
             Event::BreakpointHit { breakpoint, episode, step, reason: why } => {

@@ -292,7 +292,7 @@ impl Transcript {
                 write_line(out, "      ", &format!("breakpoint {breakpoint} deleted"));
             }
             Event::Paused { reason: PauseReason::Failure } => {
-                write_line(out, "      ", "paused: a call failed")
+                write_line(out, "      ", "paused: a call failed");
             }
             Event::TextDefined { .. }
             | Event::PromptDrafted { .. }

@@ -2,6 +2,7 @@
 
 use crate::servers::{self, Server, key_of};
 use crate::{Home, outcome};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -122,7 +123,7 @@ fn every_command_of_the_readme_runs() {
         ran += 1;
         // 0 finished, 3 stopped by a limit.
         if code != 0 {
-            failed += &format!("`{line}` exits {code}: {error}{out}\n");
+            let _ = writeln!(failed, "`{line}` exits {code}: {error}{out}");
         }
     }
     assert!(ran >= 20, "only {ran} commands were found");

@@ -27,7 +27,7 @@ impl Differences {
     pub(super) fn look(&mut self, envelope: &Envelope) {
         match &envelope.event {
             Event::Diverged { episode, step, actual: now, .. } => {
-                self.open = Some((*episode, *step, now.clone()))
+                self.open = Some((*episode, *step, now.clone()));
             }
             Event::Retried { .. } => {
                 let by = envelope.seq;

@@ -64,7 +64,7 @@ impl State {
         self.edit_episode(|e| {
             if e.number == episode {
                 e.edit_step(step, |s| {
-                    s.breakpoint_marks.push(BreakpointMark { breakpoint, warn, reason: why.to_owned() })
+                    s.breakpoint_marks.push(BreakpointMark { breakpoint, warn, reason: why.to_owned() });
                 });
             }
         });
