@@ -108,8 +108,8 @@ impl Told {
             (&mut self.mistakes, u64::from(x.mistake_count()), u64::from(y.mistake_count())),
             (&mut self.tokens, x.tokens, y.tokens),
         ] {
-            sum.0 += x;
-            sum.1 += y;
+            sum.0 = sum.0.saturating_add(x);
+            sum.1 = sum.1.saturating_add(y);
         }
     }
 

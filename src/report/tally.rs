@@ -137,7 +137,7 @@ impl Tally {
                 tally.steps += u64::from(state.counted_steps(open));
                 tally.moves += u64::from(open.moves);
                 tally.calls += u64::from(open.calls);
-                tally.tokens += open.tokens;
+                tally.tokens = tally.tokens.saturating_add(open.tokens);
                 tally.spent = tally.spent.plus(open.token_counts);
             }
             for episode in &state.ended_episodes {
@@ -145,7 +145,7 @@ impl Tally {
                 tally.steps += u64::from(episode.steps);
                 tally.moves += u64::from(episode.moves);
                 tally.calls += u64::from(episode.calls);
-                tally.tokens += episode.tokens;
+                tally.tokens = tally.tokens.saturating_add(episode.tokens);
                 tally.spent = tally.spent.plus(episode.stats.token_counts);
                 if episode.assisted {
                     tally.assisted += 1;

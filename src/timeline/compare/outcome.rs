@@ -71,7 +71,7 @@ impl Outcome {
 
     /// All mistakes together.
     pub fn mistake_count(&self) -> u32 {
-        self.mistakes.values().sum()
+        self.mistakes.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
     /// How it ended, in a few words.

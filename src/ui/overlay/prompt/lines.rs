@@ -101,7 +101,7 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
     let mut sums: Vec<(SegmentLabel, u32)> = Vec::new();
     for segment in &record.segments {
         match sums.iter_mut().find(|s| s.0 == segment.label) {
-            Some(sum) => sum.1 += segment.tokens,
+            Some(sum) => sum.1 = sum.1.saturating_add(segment.tokens),
             None => sums.push((segment.label, segment.tokens)),
         }
     }
@@ -116,7 +116,7 @@ fn summary(state: &State, record: &PromptRecord, columns: u16) -> Vec<Line> {
         let words = format!("{FROM_PLAN}{turn} This is the prompt that asks for it:");
         lines.splice(0..0, paragraph((Role::Warn, ""), Role::Warn, &words, columns));
     }
-    if state.usage.actor_calls + state.usage.mentor_calls > 0 {
+    if state.usage.actor_calls > 0 || state.usage.mentor_calls > 0 {
         let words = format!("asked so far: {}", state.usage.describe());
         lines.extend(paragraph((Role::Dim, ""), Role::Dim, &words, columns));
     }
