@@ -46,24 +46,43 @@ fn a_server_that_counts_nothing_is_not_waited_for() {
     });
 }
 
-/// A server that writes on, slowly or fast, or says nothing more is left after a moment, and from the third time on at once.
+/// A server that writes on, slowly or fast, or says nothing more is left after a moment, and from the third time on at once,
+/// but for every eighth reply.
 #[test]
-fn a_server_that_does_not_end_is_left_and_then_not_waited_for() {
+fn a_server_that_does_not_end_is_left_and_then_seldom_waited_for() {
     let begun = || chunked(&[says("look\n").as_bytes()], false);
     let writes = |pause| [begun(), vec![Act::Forever(chunk(&says("more ")), pause)]].concat();
     for script in [writes(MS), writes(Duration::ZERO), [begun(), vec![Act::Hang]].concat()] {
         run(async {
             let server = Server::start(vec![script]).await;
             let of = provider(endpoint(&server.base));
-            for misses in [1, 2, 2] {
+            let waits = [1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3];
+            for misses in waits {
                 let answer = ask(&of, request()).await;
                 assert_eq!((answer.text.as_str(), answer.error), ("look", None));
                 assert!(answer.usage.unwrap().estimated);
                 assert_eq!(of.learnt().usage_misses, misses);
             }
-            while server.gone() < 3 {
+            while server.gone() < waits.len() as u32 {
                 tokio::time::sleep(MS).await;
             }
         });
     }
+}
+
+/// Two slow replies at the start were enough: all later ones were estimated, though their usage came at once.
+#[test]
+fn a_server_that_was_late_twice_is_waited_for_again() {
+    run(async {
+        let late = [chunked(&[says("look\n").as_bytes()], false), vec![Act::Hang]].concat();
+        let usage = json!({"choices": [], "usage": {"prompt_tokens": 150, "completion_tokens": 18}});
+        let server = Server::start(vec![late.clone(), late, writes_on(&format!("data: {usage}\n\n"))]).await;
+        let of = provider(endpoint(&server.base));
+        let mut estimated = Vec::new();
+        for _ in 0..11 {
+            estimated.push(ask(&of, request()).await.usage.unwrap().estimated);
+        }
+        assert_eq!(estimated, [vec![true; 9], vec![false; 2]].concat());
+        assert_eq!(of.learnt().usage_misses, 0);
+    });
 }

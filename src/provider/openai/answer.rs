@@ -33,6 +33,8 @@ const USAGE_BYTES: usize = 256 << 10;
 const UNBOUNDED: u32 = 1 << 17;
 /// How many such waits in a row may be in vain before there are no more.
 const USAGE_MISSES: u32 = 2;
+/// How many replies are then not waited for before one is again.
+const USAGE_SKIPS: u32 = 7;
 
 /// An answer under way.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about an answer")]
@@ -187,7 +189,7 @@ impl<'a> Answer<'a> {
             signs: false,
             finished_late: false,
             writes_on: false,
-            wants_usage: learnt.usage_misses < USAGE_MISSES,
+            wants_usage: learnt.usage_misses < USAGE_MISSES || learnt.usage_skips >= USAGE_SKIPS,
             words: 0,
         }
     }

@@ -462,9 +462,11 @@ impl Call {
                 learnt.finish_reasons = Some(true);
             }
             match whole.late_usage {
-                Some(true) => learnt.usage_misses = 0,
-                Some(false) => learnt.usage_misses += 1,
-                None => {}
+                Some(true) => (learnt.usage_misses, learnt.usage_skips) = (0, 0),
+                Some(false) => {
+                    (learnt.usage_misses, learnt.usage_skips) = (learnt.usage_misses.saturating_add(1), 0);
+                }
+                None => learnt.usage_skips = learnt.usage_skips.saturating_add(u32::from(whole.stopped)),
             }
         });
     }

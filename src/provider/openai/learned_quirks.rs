@@ -51,6 +51,10 @@ pub struct Learnt {
     pub finish_reasons: Option<bool>,
     /// How often in a row it sent no usage in time after a stop text had ended a reply here.
     pub usage_misses: u32,
+    /// Since then: replies that a stop text ended here, and whose usage was not waited for.
+    pub usage_skips: u32,
+    /// It sent counts of tokens that cannot be true.
+    pub impossible_counts: bool,
 }
 
 /// The memory of one endpoint, shared by all who speak to it.
