@@ -6,12 +6,13 @@
 //! Not here: what a prompt holds, what an answer means, what is done about a failure.
 //!
 //! `endpoint` describes a server as data, `profile` reads such a description; `ask` is a call with its retries, `answer` one
-//! answer coming in; `gate` admits requests to a server; `frames` and `chunk` read it, `think` tells reasoning from text,
+//! answer coming in; `gate` admits requests to a server, and `call_timer` leaves the wait for that out; `frames` and `chunk` read it, `think` tells reasoning from text,
 //! `objection` and `memory` learn what a server refuses; `received` is what came from a server with its secrets
 //! taken out (`redactor`, `secrets`, `key`); `tls` says whom https believes; `check` is what `doctor` asks.
 
 mod answer;
 mod ask;
+mod call_timer;
 mod check;
 mod chunk;
 mod client;
@@ -42,6 +43,7 @@ pub use profile::{KEYS, Profile, ProfileError};
 
 use super::{Delta, Provider, ProviderError, Request};
 use ask::Call;
+use call_timer::CallTimer;
 use client::Http;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, Stream};
@@ -140,6 +142,7 @@ impl Provider for OpenAi {
             redactor: self.redactor.clone(),
             request,
             tell,
+            timer: CallTimer::start(),
         };
         let work = async move { call.run().await.map(drop) };
         Box::pin(Driven { work: Some(Box::pin(work)), told, failed: None, said: String::new() })

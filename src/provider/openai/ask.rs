@@ -1,6 +1,7 @@
 //! A call from its first request to its last: what is sent again, what is sent otherwise, and what a person is told.
 
 use super::answer::{Answer, Completion};
+use super::call_timer::CallTimer;
 use super::client::Http;
 use super::endpoint::Endpoint;
 use super::error;
@@ -16,9 +17,11 @@ use crate::text;
 use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
 use serde_json::{Map, Value};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::Instant;
 
 /// The most bytes of an error body.
 const ERROR_BODY: usize = 256 << 10;
@@ -40,6 +43,7 @@ pub(super) struct Call {
     pub(super) redactor: Redactor,
     pub(super) request: Request,
     pub(super) tell: UnboundedSender<Delta>,
+    pub(super) timer: CallTimer,
 }
 
 /// What one call sends in addition to what was learnt, until a reply shows whether it helps.
@@ -115,15 +119,7 @@ impl Call {
 
     async fn in_time(&self) -> Result<Arc<Completion>, ProviderError> {
         let mut trial = Trial::default();
-        let tries = self.tries(&mut trial);
-        let done = match self.endpoint.times.total {
-            None => tries.await,
-            Some(total) => tokio::time::timeout(total, tries).await.unwrap_or_else(|_| {
-                let what = format!("{} was not done within {} s", self.endpoint.host(), total.as_secs_f64());
-                let next = "retry; total_seconds in the endpoint's profile says how long is waited";
-                Err(ProviderError::new(what, next).of_kind(FailureKind::TimedOut))
-            }),
-        };
+        let done = self.before_deadline(self.tries(&mut trial)).await;
         match (done, trial.doubled.take()) {
             (Err(error), Some(Doubled { bound, cut, others, why })) => {
                 let why = why.unwrap_or_else(|| format!("asking again with max_tokens {bound} failed"));
@@ -133,6 +129,38 @@ impl Call {
             }
             (done, _) => done,
         }
+    }
+
+    async fn before_deadline<T>(
+        &self,
+        work: impl Future<Output = Result<T, ProviderError>>,
+    ) -> Result<T, ProviderError> {
+        let mut work = pin!(work);
+        loop {
+            let Some(deadline) = self.deadline() else { return work.await };
+            // While the call waits in our own queue, its deadline moves.
+            let look = deadline.max(Instant::now() + Duration::from_millis(5));
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                () = tokio::time::sleep_until(look) => {}
+            }
+            if self.deadline().is_some_and(|deadline| deadline <= Instant::now()) {
+                return Err(self.overdue());
+            }
+        }
+    }
+
+    /// When the whole call has to be done, as far as that is known now.
+    fn deadline(&self) -> Option<Instant> {
+        self.timer.deadline(self.endpoint.times.total?)
+    }
+
+    fn overdue(&self) -> ProviderError {
+        let seconds = self.endpoint.times.total.unwrap_or_default().as_secs_f64();
+        let what = format!("{} was not done within {seconds} s", self.endpoint.host());
+        let next = "retry; total_seconds in the endpoint's profile says how long is waited";
+        ProviderError::new(what, next).of_kind(FailureKind::TimedOut)
     }
 
     async fn tries(&self, trial: &mut Trial) -> Result<Arc<Completion>, ProviderError> {
@@ -241,7 +269,7 @@ impl Call {
 
     async fn send(&self, learnt: &Learnt, body: &Map<String, Value>) -> Result<Completion, Failed> {
         let endpoint = &*self.endpoint;
-        let admission = self.memory.gate().admit(self.endpoint.one_at_a_time).await;
+        let admission = self.timer.queue(self.memory.gate().admit(self.endpoint.one_at_a_time)).await;
         let _ = self.tell.send(Delta::Phase(Phase::Connecting));
         let response = self.http.ask(endpoint, Value::Object(body.clone()).to_string(), &self.tell).await;
         let response = response
@@ -278,7 +306,15 @@ impl Call {
             &self.tell,
         );
         let stops_sent = body.contains_key("stop") && !stops.is_empty();
-        let read = answer.read(response, stops_sent).await;
+        let read = answer.read(response, stops_sent);
+        let read = match self.deadline() {
+            // What has come by then is counted.
+            Some(deadline) => match tokio::time::timeout_at(deadline, read).await {
+                Ok(read) => read,
+                Err(_) => answer.ended(Err(self.overdue())),
+            },
+            None => read.await,
+        };
         let shown = answer.shown();
         match read {
             Ok(whole) if whole.unfinished && whole.text.is_empty() && whole.reasoned == 0 => {

@@ -2,6 +2,7 @@
 
 use super::answer::Completion;
 use super::ask::{Call, ROOM};
+use super::call_timer::CallTimer;
 use super::endpoint::Endpoint;
 use super::finish::Finish;
 use super::learned_quirks::{Bound, Learnt, Memory};
@@ -185,7 +186,8 @@ async fn call(
 ) -> Result<Seen, ProviderError> {
     let (tell, mut told) = unbounded_channel();
     let (http, redactor) = (openai.http.clone(), openai.redactor.clone());
-    let call = Call { endpoint, memory, http, redactor, request, tell };
+    let timer = CallTimer::start();
+    let call = Call { endpoint, memory, http, redactor, request, tell, timer };
     let whole = call.run().await?;
     let (mut pieces, mut notices) = (0, Vec::new());
     while let Ok(delta) = told.try_recv() {
