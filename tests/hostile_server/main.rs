@@ -21,6 +21,7 @@ mod sent;
 #[path = "../serving/server.rs"]
 mod server;
 mod statuses;
+mod usage;
 
 use Want::{Answer as Says, Fail};
 use asking::{ask, endpoint, provider, request};

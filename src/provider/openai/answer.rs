@@ -31,7 +31,7 @@ const USAGE_WAIT: Duration = Duration::from_millis(250);
 const USAGE_BYTES: usize = 256 << 10;
 /// The most tokens that are read of a reply that was asked for without a bound.
 const UNBOUNDED: u32 = 1 << 17;
-/// How many such waits in a row may be in vain before there are no more.
+/// How many such waits in a row may be in vain before only some replies are waited for.
 const USAGE_MISSES: u32 = 2;
 /// How many replies are then not waited for before one is again.
 const USAGE_SKIPS: u32 = 7;
@@ -47,6 +47,7 @@ pub(super) struct Answer<'a> {
     splitter: ReasoningParser,
     stopper: StopMatcher,
     counts: Option<Counts>,
+    impossible_counts: bool,
     finish: Option<String>,
     done: bool,
     known: bool,
@@ -88,6 +89,8 @@ pub(super) struct Completion {
     pub(super) reasoned: usize,
     pub(super) thoughts: String,
     pub(super) counts: Option<Counts>,
+    /// The server sent counts that cannot be true.
+    pub(super) impossible_counts: bool,
     pub(super) finish: Option<String>,
     /// The answer ended while it still reasoned.
     pub(super) inside: bool,
@@ -171,6 +174,7 @@ impl<'a> Answer<'a> {
             splitter: ReasoningParser::new(&endpoint.reasoning, endpoint.reasoning.opened || learnt.opened),
             stopper: StopMatcher::new(stops),
             counts: None,
+            impossible_counts: false,
             finish: None,
             done: false,
             known: false,
@@ -335,6 +339,7 @@ impl<'a> Answer<'a> {
                 self.finished_late |= late.finish.is_some();
                 self.writes_on |= !late.text.is_empty() || !late.reasoning.is_empty();
                 self.counts = late.counts.or(self.counts);
+                self.impossible_counts |= late.impossible_counts;
             }
             Frame::Broken(_) => {}
         }
@@ -364,8 +369,10 @@ impl<'a> Answer<'a> {
             }
             Frame::Json(value, error) => (self.redactor.json(value), error),
         };
-        let Chunk { text, reasoning, finish, counts, error: trouble, refused, known } =
+        let Chunk { text, reasoning, finish, counts, impossible_counts, error: trouble, refused, known } =
             chunk::read(&value, &self.endpoint.reasoning.fields);
+        self.counts = counts.or(self.counts);
+        self.impossible_counts |= impossible_counts;
         if let Some((words, status)) = trouble.or_else(|| error.then(|| (error::words_of(&value), None))) {
             return Err(self.trouble(&words, status));
         }
@@ -380,7 +387,6 @@ impl<'a> Answer<'a> {
         let text = self.veils[1].push(&text);
         let parts = self.splitter.push(&text);
         self.parts(parts);
-        self.counts = counts.or(self.counts);
         self.finish = finish.or(self.finish.take());
         Ok(())
     }
@@ -431,7 +437,7 @@ impl<'a> Answer<'a> {
     }
 
     /// Lets go of what was held back, and judges the end.
-    fn ended(&mut self, how: Result<(), ProviderError>) -> Result<Completion, ProviderError> {
+    pub(super) fn ended(&mut self, how: Result<(), ProviderError>) -> Result<Completion, ProviderError> {
         let inside = self.splitter.inside();
         let whole = self.finish.as_deref().is_none_or(|reason| Finish::read(reason).is_whole());
         if !self.stopper.stopped() {
@@ -463,6 +469,7 @@ impl<'a> Answer<'a> {
             reasoned: self.reasoned,
             thoughts: std::mem::take(&mut self.thoughts),
             counts: self.counts,
+            impossible_counts: self.impossible_counts,
             finish: self.finish.clone(),
             inside,
             unopened: self.unopened,
@@ -476,6 +483,18 @@ impl<'a> Answer<'a> {
             late_usage: None,
             shared: false,
             refused: self.refused,
+        })
+    }
+
+    /// What had come of an answer that failed, to be counted; none where nothing had.
+    pub(super) fn received(&self) -> Option<Completion> {
+        (self.shown() || self.counts.is_some()).then(|| Completion {
+            text: self.text.clone(),
+            reasoned: self.reasoned,
+            thoughts: self.thoughts.clone(),
+            counts: self.counts,
+            impossible_counts: self.impossible_counts,
+            ..Completion::default()
         })
     }
 

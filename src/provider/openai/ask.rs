@@ -95,6 +95,8 @@ struct Failed {
     again: bool,
     wait: Option<Duration>,
     change: Option<Change>,
+    /// What had come of an answer: it is no answer, but it was paid for.
+    received: Option<Completion>,
 }
 
 impl Failed {
@@ -107,7 +109,7 @@ impl Failed {
 
 impl From<ProviderError> for Failed {
     fn from(error: ProviderError) -> Self {
-        Self { error, again: false, wait: None, change: None }
+        Self { error, again: false, wait: None, change: None, received: None }
     }
 }
 
@@ -169,7 +171,7 @@ impl Call {
         let (mut before, mut silent) = (Usage::default(), false);
         let mut interrupted: Vec<Arc<Completion>> = Vec::new();
         loop {
-            let failed = match self.once(trial, &mut silent).await {
+            let failed = match self.once(trial, &mut silent, &mut before).await {
                 Ok(whole) if self.is_interrupted(&whole, &interrupted) => {
                     self.in_vain(&whole, &mut before, trial);
                     let whole = Arc::new(whole);
@@ -201,6 +203,9 @@ impl Call {
                 }
                 Err(failed) => failed,
             };
+            if let Some(received) = &failed.received {
+                self.in_vain(received, &mut before, trial);
+            }
             if trial.doubled.is_some() && failed.refuses_bound() {
                 let sent = self.learn_refused_bound(&failed, trial);
                 let host = self.endpoint.host();
@@ -245,12 +250,20 @@ impl Call {
         }
     }
 
-    /// One request and its answer. `silent`: it was told that the server says nothing in a stream.
-    async fn once(&self, trial: &Trial, silent: &mut bool) -> Result<Completion, Failed> {
+    /// One request and its answer. `silent`: it was told that the server says nothing in a stream; `before`: what was of no use.
+    async fn once(
+        &self,
+        trial: &mut Trial,
+        silent: &mut bool,
+        before: &mut Usage,
+    ) -> Result<Completion, Failed> {
         let learnt = self.over(trial);
         let body = request::body(&self.endpoint, &learnt, &self.request);
         match self.send(&learnt, &body).await {
             Err(failed) if failed.error.kind == FailureKind::EmptyReply => {
+                if let Some(received) = &failed.received {
+                    self.in_vain(received, before, trial);
+                }
                 let whole = self.without_stream(failed.error, &learnt, body).await?;
                 if !std::mem::replace(silent, true) {
                     let host = self.endpoint.host();
@@ -333,7 +346,9 @@ impl Call {
                 // A second answer after a first one was seen is a person's choice.
                 let may = error.kind == FailureKind::Unreachable
                     || error.status.is_some_and(|status| retry::may(status, &|_| None));
-                Err(Failed { again: may && !shown, ..error.into() })
+                let received = answer.received();
+                let received = received.map(|r| Completion { by_proxy: counted_by_proxy, bound, ..r });
+                Err(Failed { again: may && !shown, received, ..error.into() })
             }
         }
     }
@@ -344,7 +359,7 @@ impl Call {
         empty: ProviderError,
         learnt: &Learnt,
         mut body: Map<String, Value>,
-    ) -> Result<Completion, ProviderError> {
+    ) -> Result<Completion, Failed> {
         body.insert("stream".to_owned(), Value::Bool(false));
         body.remove("stream_options");
         let mut answered = self.send(learnt, &body).await;
@@ -355,8 +370,10 @@ impl Call {
         }
         match answered {
             Ok(whole) => Ok(whole),
-            Err(failed) if failed.error.status.is_some() => Err(failed.error),
-            Err(_) => Err(empty),
+            Err(Failed { error, received, .. }) => {
+                let error = if error.status.is_some() { error } else { empty };
+                Err(Failed { received, ..error.into() })
+            }
         }
     }
 
@@ -389,6 +406,7 @@ impl Call {
                 && !matches!(error.kind, FailureKind::OutOfCredit | FailureKind::TooLong),
             wait: retry::asked(&header).or_else(|| retry::asked_in(&body)),
             change: Change::asked_by(status, &body, sent, &self.memory.learnt()),
+            received: None,
             error,
         }
     }
@@ -797,6 +815,12 @@ impl Call {
     /// What it cost, and whose count that is.
     fn usage(&self, whole: &Completion) -> Usage {
         let estimate = self.estimate();
+        if whole.impossible_counts && self.memory.learn(|learnt| learnt.impossible_counts = true) {
+            self.notice(format!(
+                "{} reports token counts that cannot be true; tokens are estimated in their place",
+                self.endpoint.host()
+            ));
+        }
         let usage = if let Some(counts) = whole.counts {
             let proxy = whole.by_proxy || self.endpoint.proxy;
             if !proxy {

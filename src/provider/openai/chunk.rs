@@ -12,6 +12,9 @@ pub(super) struct Counts {
     pub(super) reasoning: u64,
 }
 
+/// The most tokens that are believed of one answer: far more than any model's context, and few enough that no sum overflows.
+const MAX_TOKENS: u64 = 1 << 32;
+
 /// What a value says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Chunk {
@@ -19,6 +22,8 @@ pub(super) struct Chunk {
     pub(super) reasoning: Piece,
     pub(super) finish: Option<String>,
     pub(super) counts: Option<Counts>,
+    /// It had counts that cannot be true; they are not in `counts`.
+    pub(super) impossible_counts: bool,
     /// An error: its words, and its code where that is the number of a status.
     pub(super) error: Option<(String, Option<u16>)>,
     /// It is a refusal to answer, and its text is that.
@@ -29,10 +34,12 @@ pub(super) struct Chunk {
 
 /// Reads a value: a piece of a stream, a whole answer or an error.
 pub(super) fn read(value: &Received, fields: &[String]) -> Chunk {
-    let mut chunk = Chunk { counts: counts(value), ..Chunk::default() };
+    let mut chunk = Chunk::default();
+    chunk.count(value);
     chunk.error = trouble(value);
     let choices = value.get("choices").and_then(Value::as_array);
-    chunk.known = choices.is_some() || chunk.counts.is_some() || chunk.error.is_some();
+    chunk.known =
+        choices.is_some() || chunk.counts.is_some() || chunk.impossible_counts || chunk.error.is_some();
     let pieces = value.pieces().get("choices").into_iter().flat_map(Pieces::elements);
     for (choice, pieces) in choices.into_iter().flatten().zip(pieces) {
         // We ask for one answer. A server that gives more numbers them.
@@ -42,7 +49,9 @@ pub(super) fn read(value: &Received, fields: &[String]) -> Chunk {
         if chunk.error.is_none() {
             chunk.error = trouble(choice);
         }
-        chunk.counts = chunk.counts.or_else(|| counts(choice));
+        if chunk.counts.is_none() {
+            chunk.count(choice);
+        }
         if let Some(finish) =
             choice.get("finish_reason").and_then(Value::as_str).filter(|f| !["", "null"].contains(f))
         {
@@ -59,6 +68,16 @@ pub(super) fn read(value: &Received, fields: &[String]) -> Chunk {
         }
     }
     chunk
+}
+
+impl Chunk {
+    /// Takes the usage that stands in a value, unless it cannot be true.
+    fn count(&mut self, value: &Value) {
+        let counts = counts(value);
+        let possible = |c: &Counts| [c.prompt, c.reply, c.reasoning].iter().all(|n| *n <= MAX_TOKENS);
+        self.impossible_counts |= counts.is_some_and(|c| !possible(&c));
+        self.counts = counts.filter(possible);
+    }
 }
 
 /// Content is a text, or (some servers) a list of parts, reasoning among them.
@@ -169,6 +188,26 @@ mod tests {
         for (value, want) in cases {
             let got = read(&value, &[]).counts.map(|c| (c.prompt, c.reply, c.reasoning));
             assert_eq!(got, want, "{value}");
+        }
+    }
+
+    /// Sums of such counts overflowed, and the program ended by a panic.
+    #[test]
+    fn counts_that_cannot_be_true_are_refused() {
+        let (huge, most) = (MAX_TOKENS + 1, MAX_TOKENS);
+        let cases = [
+            (json!({"prompt_tokens": 1_u64 << 63, "completion_tokens": 1_u64 << 63}), None),
+            (json!({"prompt_tokens": 1e300, "completion_tokens": 2}), None),
+            (json!({"prompt_tokens": 1, "completion_tokens": 1e30}), None),
+            (json!({"prompt_tokens": 1, "total_tokens": huge + 1}), None),
+            (json!({"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": u64::MAX}), None),
+            (json!({"prompt_tokens": 1, "completion_tokens": 2, "reasoning_tokens": huge}), None),
+            (json!({"prompt_tokens": most, "completion_tokens": 2}), Some((most, 2))),
+        ];
+        for (usage, want) in cases {
+            let got = read(&json!({"usage": usage, "choices": []}), &[]);
+            assert_eq!(got.counts.map(|c| (c.prompt, c.reply)), want, "{usage}");
+            assert_eq!(got.impossible_counts, want.is_none(), "{usage}");
         }
     }
 

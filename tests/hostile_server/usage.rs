@@ -1,0 +1,117 @@
+//! Counts that cannot be true, and what a call cost that failed in the end.
+
+use crate::asking::{ask, endpoint, provider, request};
+use crate::server::{Act, Server, chunked, ends, good, reasons, says};
+use crate::{MS, run};
+use retrospect::domain::Usage;
+use retrospect::provider::FailureKind;
+use retrospect::provider::openai::{Endpoint, Prices};
+use serde_json::{Value, json};
+
+/// The program ended by a panic, and from then on every program that opened the session.
+#[test]
+fn counts_that_cannot_be_true_are_not_believed_and_that_is_said_once() {
+    let usages: [Value; 3] = [
+        json!({"prompt_tokens": 1_u64 << 63, "completion_tokens": 1_u64 << 63}),
+        json!({"prompt_tokens": 1e300, "completion_tokens": 1}),
+        serde_json::from_str(r#"{"prompt_tokens": 1, "completion_tokens": 1000000000000000000000000000000}"#)
+            .unwrap(),
+    ];
+    for usage in usages {
+        run(async {
+            let last = json!({"choices": [], "usage": usage});
+            let body = format!("{}{}data: {last}\n\ndata: [DONE]\n\n", says("look"), ends("stop"));
+            let server = Server::start(vec![chunked(&[body.as_bytes()], true)]).await;
+            let of = provider(endpoint(&server.base));
+            let mut told = 0;
+            for _ in 0..3 {
+                let answer = ask(&of, request()).await;
+                let counted = answer.usage.unwrap();
+                assert!(counted.estimated && counted.tokens() < 100, "{counted:?}");
+                told += answer.notices.iter().filter(|n| n.contains("cannot be true")).count();
+            }
+            assert_eq!((told, of.learnt().ratio), (1, None));
+        });
+    }
+}
+
+/// A call that failed had cost nothing, whatever had come of its answer.
+#[test]
+fn what_a_failed_call_had_received_is_counted() {
+    let reasoned = "x".repeat(400);
+    let begun = || reasons("reasoning_content", &reasoned);
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 100}});
+    let error = r#"data: {"error": {"message": "overloaded", "code": 503}}"#;
+    let counted = format!("{}data: {usage}\n\n{error}\n\n", begun());
+    let silent = [chunked(&[begun().as_bytes()], false), vec![Act::Hang]].concat();
+    // Our estimate of the prompt is 13 tokens, of the reasoning 100.
+    let cases: Vec<(&str, Vec<Act>, fn(&mut Endpoint), FailureKind, (u64, u64))> = vec![
+        (
+            "an error after its usage",
+            chunked(&[counted.as_bytes()], true),
+            |_| {},
+            FailureKind::Busy,
+            (900, 100),
+        ),
+        (
+            "a cut connection",
+            chunked(&[begun().as_bytes()], false),
+            |_| {},
+            FailureKind::Interrupted,
+            (13, 100),
+        ),
+        ("silence", silent.clone(), |e| e.times.idle = 50 * MS, FailureKind::TimedOut, (13, 100)),
+        (
+            "its whole time is over",
+            silent,
+            |e| e.times.total = Some(300 * MS),
+            FailureKind::TimedOut,
+            (13, 100),
+        ),
+    ];
+    for (name, script, set, kind, (prompt, reply)) in cases {
+        run(async {
+            let server = Server::start(vec![script]).await;
+            let mut endpoint = endpoint(&server.base);
+            endpoint.prices = Some(Prices { prompt: 1.0, reply: 1.0 });
+            set(&mut endpoint);
+            let answer = ask(&provider(endpoint), request()).await;
+            assert_eq!(answer.error.map(|e| e.kind), Some(kind), "{name}");
+            let usage = answer.usage.unwrap_or_else(|| panic!("{name}: nothing was counted"));
+            assert_eq!((usage.prompt_tokens, usage.reply_tokens), (prompt, reply), "{name}");
+            let who = (usage.earlier.reported, usage.earlier.estimated);
+            assert_eq!(who, if prompt == 900 { (1000, 0) } else { (0, 113) }, "{name}");
+            assert_eq!(usage.cost_nano, (prompt + reply) * 1000, "{name}");
+        });
+    }
+}
+
+/// A request that nothing came of costs nothing.
+#[test]
+fn a_failed_call_of_which_nothing_came_costs_nothing() {
+    run(async {
+        let server = Server::start(vec![vec![Act::Hang]]).await;
+        let mut endpoint = endpoint(&server.base);
+        endpoint.times.first = 50 * MS;
+        let answer = ask(&provider(endpoint), request()).await;
+        assert_eq!(answer.error.map(|e| e.kind), Some(FailureKind::TimedOut));
+        assert_eq!(answer.usage, None::<Usage>);
+    });
+}
+
+/// Waiting for our own other requests to be answered was counted, and calls failed that the server had never seen.
+#[test]
+fn total_seconds_leaves_out_the_wait_in_our_own_queue() {
+    run(async {
+        let slow = [vec![Act::Read, Act::Wait(100 * MS)], good("look")].concat();
+        let server = Server::start(vec![slow]).await;
+        let mut endpoint = endpoint(&server.base);
+        endpoint.one_at_a_time = true;
+        endpoint.times.total = Some(400 * MS);
+        let of = provider(endpoint);
+        let asked = (0..8).map(|_| ask(&of, request()));
+        for answer in futures_util::future::join_all(asked).await {
+            assert_eq!((answer.text.as_str(), answer.error), ("look", None));
+        }
+    });
+}
