@@ -6,7 +6,7 @@ use super::error::{CliError, CliErrorKind};
 use super::kinds::{kind_of, scope_of};
 use super::out::Out;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
-use super::{learn, locate, reflexion};
+use super::{learn, locate, models, reflexion};
 use crate::domain::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope};
 use crate::driver::now;
 use serde::Serialize;
@@ -21,14 +21,14 @@ pub(super) fn lessons(config: &mut Config, args: &args::Lessons, out: &mut Out) 
         LessonVerb::Add { text, solution, kind, scope } => {
             let (kind, words) = typed(text, solution.as_deref(), kind.as_deref())?;
             let line = add_line(now(), kind, scope_of(scope)?, words, LessonOrigin::Person);
-            append(&path, std::slice::from_ref(&line), out)?;
+            append(config, &path, std::slice::from_ref(&line), out)?;
             out.line(&format!("added {} to {}", line.op.id(), path.display()))
         }
         LessonVerb::Edit { lesson, text, solution } => {
-            edit(&path, lesson, text.as_deref(), solution.as_deref(), out)
+            edit(config, &path, lesson, text.as_deref(), solution.as_deref(), out)
         }
-        LessonVerb::Retire { lessons } => retire(&path, lessons, out),
-        LessonVerb::Import { file } => import(&path, file, out),
+        LessonVerb::Retire { lessons } => retire(config, &path, lessons, out),
+        LessonVerb::Import { file } => import(config, &path, file, out),
         LessonVerb::Export { from, format } => export(config, &path, from.as_deref(), *format, out),
         LessonVerb::Promote { session, lessons } => promote(config, &path, session, lessons, out),
     }
@@ -122,6 +122,7 @@ fn words(text: &LessonText) -> String {
 }
 
 fn edit(
+    config: &Config,
     path: &Path,
     lesson: &str,
     text: Option<&str>,
@@ -139,11 +140,16 @@ fn edit(
         solution: solution.map(str::to_owned).or(was.solution.clone()),
     };
     let op = LessonOp::Edit { id: lesson.id.clone(), previous: was, text: now_says };
-    append(path, &[PoolLine { v: 1, at: now(), session: String::new(), calibration: Vec::new(), op }], out)?;
+    append(
+        config,
+        path,
+        &[PoolLine { v: 1, at: now(), session: String::new(), calibration: Vec::new(), op }],
+        out,
+    )?;
     out.line(&format!("changed {}", lesson.id))
 }
 
-fn retire(path: &Path, lessons: &[String], out: &mut Out) -> Result<(), CliError> {
+fn retire(config: &Config, path: &Path, lessons: &[String], out: &mut Out) -> Result<(), CliError> {
     let pool = PoolFile::read(path)?;
     let mut lines = Vec::new();
     for text in lessons {
@@ -155,14 +161,14 @@ fn retire(path: &Path, lessons: &[String], out: &mut Out) -> Result<(), CliError
         };
         lines.push(PoolLine { v: 1, at: now(), session: String::new(), calibration: Vec::new(), op });
     }
-    append(path, &lines, out)?;
+    append(config, path, &lines, out)?;
     for line in lines {
         out.line(&format!("retired {}", line.op.id()))?;
     }
     Ok(())
 }
 
-fn import(path: &Path, file: &Path, out: &mut Out) -> Result<(), CliError> {
+fn import(config: &Config, path: &Path, file: &Path, out: &mut Out) -> Result<(), CliError> {
     let results = reflexion::is_results(file).then(|| reflexion::read(file)).transpose()?;
     let text = match results {
         Some(_) => String::new(),
@@ -185,7 +191,7 @@ fn import(path: &Path, file: &Path, out: &mut Out) -> Result<(), CliError> {
     };
     let all = incoming.len();
     let fresh: Vec<PoolLine> = incoming.into_iter().filter(|line| pool.take(line.clone())).collect();
-    append(path, &fresh, out)?;
+    append(config, path, &fresh, out)?;
     out.line(&format!("{} of {all} changes were new and are now in {}", fresh.len(), path.display()))
 }
 
@@ -251,7 +257,7 @@ fn promote(
     }
     learn::name_tasks(&mut fresh, &state);
     fresh.retain(|line| pool.take(line.clone()));
-    append(path, &fresh, out)?;
+    append(config, path, &fresh, out)?;
     let reworded = if changed > 0 { format!(", {changed} had new words,") } else { String::new() };
     out.line(&format!(
         "{added} of {} lessons were new{reworded} and are now in {}",
@@ -260,8 +266,20 @@ fn promote(
     ))
 }
 
-/// Adds lines to the pool, and says when a torn one had to go.
-fn append(path: &Path, lines: &[PoolLine], out: &mut Out) -> Result<(), CliError> {
+/// Adds lines to the pool, and says when a torn one had to go. A pool is passed on, so none is added that holds a key.
+fn append(config: &Config, path: &Path, lines: &[PoolLine], out: &mut Out) -> Result<(), CliError> {
+    let new_text = |line: &PoolLine| match &line.op {
+        // What stood there before is in the pool already.
+        LessonOp::Edit { text, .. } => format!("{text:?}"),
+        op => format!("{op:?}"),
+    };
+    if models::holds_secret(config, &lines.iter().map(new_text).collect::<Vec<_>>()) {
+        return Err(CliError::new(
+            CliErrorKind::Config,
+            "the key of a model server is in this text, and would be kept in the pool",
+            "take the key out; OPENAI_API_KEY or key_env of a profile says where it is",
+        ));
+    }
     let cut = pool::append(path, lines)?;
     if cut > 0 {
         out.note(&format!(

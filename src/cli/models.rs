@@ -158,6 +158,19 @@ fn profiles(config: &Config, asked: ModelRole) -> &str {
     if asked == ModelRole::Mentor && !mentors.is_empty() { mentors } else { config.text("run.profile") }
 }
 
+/// Whether one of these texts holds a secret of the model servers that are set here.
+pub(super) fn holds_secret(config: &Config, texts: &[String]) -> bool {
+    let variable = |name: &str| std::env::var(name).ok();
+    let of_role = |asked| endpoint_of(config, asked, "", None, &variable).ok();
+    let mut endpoints: Vec<Endpoint> =
+        [ModelRole::Actor, ModelRole::Mentor].into_iter().filter_map(of_role).collect();
+    // A key is a secret also where no server is set that would get it.
+    let keyed = |key| Endpoint { key: Some(key), ..Endpoint::new(HOSTED, "") };
+    endpoints.extend(ambient::key(config, &variable).ok().flatten().map(keyed));
+    let providers = endpoints.into_iter().map(|endpoint| OpenAi::with_memory(endpoint, Arc::default()));
+    providers.into_iter().any(|provider| texts.iter().any(|text| provider.holds_secret(text)))
+}
+
 /// The provider of a model.
 pub(super) fn provider(
     config: &Config,

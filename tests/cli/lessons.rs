@@ -217,3 +217,32 @@ fn a_pool_is_for_its_owner_alone_and_may_be_a_link() {
     let folder = home.run(&["lessons", "--pool", ".", "add", "Look."]);
     assert_eq!(folder.code, 1, "{}", folder.err);
 }
+
+/// A lesson that holds a key was refused in a run alone; here it was written into the pool.
+#[test]
+fn no_key_is_written_into_a_pool() {
+    const KEY: &str = "sk-proj-0123456789-never-to-be-kept";
+    let home = Home::new();
+    let refused = |args: &[&str]| {
+        let mut command = home.command(args);
+        let done = command.env("OPENAI_API_KEY", KEY).output().unwrap();
+        let said = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
+        assert!(!said.contains(KEY), "{said}");
+        (done.status.code() == Some(1)).then_some(said)
+    };
+    let lesson = format!("Use {KEY} to open it.");
+    std::fs::write(home.path("more.txt"), format!("- Look first.\n- {lesson}\n")).unwrap();
+    for args in [
+        &["lessons", "add", &lesson][..],
+        &["lessons", "add", "Took it.", "--solution", &lesson],
+        &["lessons", "import", "more.txt"],
+    ] {
+        let said = refused(args).unwrap_or_else(|| panic!("{args:?} was not refused"));
+        assert!(said.contains("the key of a model server is in this text"), "{said}");
+    }
+    assert!(!home.path("pool.jsonl").exists());
+    // A pool that holds one from before can be mended.
+    home.run(&["lessons", "add", &lesson]).ok();
+    assert_eq!(refused(&["lessons", "edit", "1", "Use the key to open it."]), None);
+    assert!(refused(&["lessons", "edit", "1", &lesson]).is_some());
+}
