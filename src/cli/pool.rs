@@ -220,7 +220,7 @@ pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
     }
     crate::driver::clock_is_sound()?;
     if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-        fs::create_dir_all(parent).map_err(|e| CliError::file(parent, "could not be made", &e))?;
+        files::create_folder(parent).map_err(|e| CliError::file(parent, "could not be made", &e))?;
     }
     let failed = |e: std::io::Error| CliError::file(path, "the pool could not be written", &e);
     let mut file = open_to_append(path).map_err(failed)?;

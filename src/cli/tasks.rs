@@ -72,7 +72,7 @@ fn write(dir: &Path, task: &Task) -> Result<String, CliError> {
     let id = TaskId::parse(&task.id).map_err(|e| generated(e.to_string()))?;
     let game = export_folder(&id).map_err(|e| generated(e.to_string()))?;
     let folder = dir.join(&game.folder);
-    std::fs::create_dir_all(&folder).map_err(|e| CliError::file(&folder, "could not be made", &e))?;
+    files::create_folder(&folder).map_err(|e| CliError::file(&folder, "could not be made", &e))?;
     for (name, text) in &game.files {
         let path = folder.join(name);
         files::replace_shared(&path, text.as_bytes())

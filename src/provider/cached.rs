@@ -10,7 +10,6 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -98,7 +97,7 @@ const LONGEST: u64 = 64 << 20;
 /// Writes beside and renames, so that nobody ever reads half an answer.
 fn write(path: &Path, kept: &Kept) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder)?;
+    files::create_folder(folder)?;
     files::replace_unsynced(path, &serde_json::to_vec(kept)?)
 }
 

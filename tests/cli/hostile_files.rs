@@ -117,6 +117,27 @@ fn pipes_and_devices_are_refused_wherever_a_file_is_read() {
     assert!(said.code == 1 && said.err.contains("longer than"), "{}", said.err);
 }
 
+/// With a umask of 000 anybody could write into the folders of a pool, an answer cache and tasks.
+#[test]
+fn new_folders_are_for_their_owner_alone_whatever_the_umask() {
+    let home = Home::new();
+    for args in [
+        &["lessons", "add", "Look first.", "--pool", "pools/mine/pool.jsonl"][..],
+        &["tasks", "--env", "household", "--only", "1", "--write", "games/here"],
+    ] {
+        let mut wrapped = Command::new("sh");
+        let shell = "umask 000; exec \"$@\"";
+        wrapped.args(["-c", shell, "sh"]).arg(home.command(&[]).get_program()).args(args);
+        wrapped.current_dir(home.path("")).env("RETROSPECT_SESSIONS", home.path("sessions"));
+        let said = in_time(wrapped);
+        assert_eq!(said.code, 0, "{}", said.err);
+    }
+    for folder in ["pools", "pools/mine", "games", "games/here"] {
+        let mode = fs::metadata(home.path(folder)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o700, "{folder}");
+    }
+}
+
 /// A link in a session's folder was carried out by an export, and one at the place of the export was followed.
 #[test]
 fn an_export_carries_and_writes_no_file_behind_a_link() {
