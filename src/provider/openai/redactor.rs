@@ -214,7 +214,7 @@ struct Decoded {
 impl Decoded {
     /// None where it is the text itself.
     fn of(text: &str, marks: &[String]) -> Option<Self> {
-        let plain = |b: u8| matches!(b, b' '..=b'~') && !matches!(b, b'%' | b'\\');
+        let plain = |b: u8| matches!(b, b' '..=b'~') && !matches!(b, b'%' | b'\\' | b'&');
         if text.bytes().all(plain) && !marks.iter().any(|m| text.contains(m.as_str())) {
             return None;
         }
@@ -280,26 +280,54 @@ enum Escape {
     Char(char, usize),
 }
 
-/// `%2F`, `\u002f`, `\/` and the like.
+/// `%2F`, `\u002f`, `\x2f`, `\/`, `&#47;` and the like.
 fn escaped(text: &str) -> Escape {
     let raw = text.as_bytes();
+    if raw.first() == Some(&b'&') {
+        return reference(text);
+    }
     let (digits, most) = match raw {
         [b'%', rest @ ..] => (rest, 2),
         [b'\\', b'u', rest @ ..] => (rest, 4),
+        [b'\\', b'x', rest @ ..] => (rest, 2),
         [b'\\', c @ (b'/' | b'"' | b'\\'), ..] => return Escape::Byte(*c, 2),
         [b'\\'] => return Escape::Begun,
         _ => return Escape::None,
     };
     let length = digits.iter().take(most).take_while(|b| b.is_ascii_hexdigit()).count();
     let digits = str::from_utf8(&digits[..length]).unwrap_or_default();
-    let head = if most == 2 { 1 } else { 2 };
+    let head = if raw.first() == Some(&b'%') { 1 } else { 2 };
     if digits.len() < most {
         return if head + digits.len() == raw.len() { Escape::Begun } else { Escape::None };
     }
     match u32::from_str_radix(digits, 16) {
-        Ok(code) if most == 2 => Escape::Byte(code as u8, 3),
+        Ok(code) if most == 2 => Escape::Byte(code as u8, head + 2),
         Ok(code) => char::from_u32(code).map_or(Escape::None, |c| Escape::Char(c, 6)),
         Err(_) => Escape::None,
+    }
+}
+
+/// A character of HTML by its number: `&#47;` or `&#x2f;`.
+fn reference(text: &str) -> Escape {
+    /// Digits of the largest number.
+    const MOST: usize = 7;
+    let Some(rest) = text.strip_prefix("&#") else {
+        return if text == "&" { Escape::Begun } else { Escape::None };
+    };
+    let (digits, radix) = match rest.strip_prefix(['x', 'X']) {
+        Some(digits) => (digits, 16),
+        None => (rest, 10),
+    };
+    let count = digits.chars().take(MOST + 1).take_while(|c| c.is_digit(radix)).count();
+    let head = text.len() - digits.len();
+    match digits[count..].chars().next() {
+        _ if count > MOST => Escape::None,
+        None => Escape::Begun,
+        Some(';') => {
+            let code = u32::from_str_radix(&digits[..count], radix).ok();
+            code.and_then(char::from_u32).map_or(Escape::None, |c| Escape::Char(c, head + count + 1))
+        }
+        Some(_) => Escape::None,
     }
 }
 

@@ -82,12 +82,15 @@ pub(super) fn of(name: &str, value: &Key) -> Vec<String> {
     all
 }
 
-/// How a secret reads in base 64, of both alphabets and with any bytes before and behind it, and in hexadecimal digits.
+/// How a secret reads in base 64, of both alphabets and with any bytes before and behind it, and in hexadecimal digits, with
+/// colons between them too.
 pub(super) fn encodings(secret: &str) -> Vec<String> {
     let mut all = Vec::new();
     for digits in [b"0123456789abcdef", b"0123456789ABCDEF"] {
-        let nibbles = secret.bytes().flat_map(|b| [b >> 4, b & 15]);
-        all.push(nibbles.map(|n| char::from(digits[usize::from(n)])).collect());
+        let pair =
+            |b: u8| [b >> 4, b & 15].map(|n| char::from(digits[usize::from(n)])).iter().collect::<String>();
+        let pairs: Vec<String> = secret.bytes().map(pair).collect();
+        all.extend(["", ":"].map(|between| pairs.join(between)));
     }
     for last in [*b"+/", *b"-_"] {
         let plain = |before| base64(before, secret.as_bytes(), last);
