@@ -25,6 +25,7 @@ mod key;
 mod learned_quirks;
 mod profile;
 mod received;
+mod proxy;
 mod redactor;
 mod rejected_param;
 mod request;

@@ -274,9 +274,11 @@ impl Endpoint {
 
     /// All its secrets.
     pub(super) fn redactor(&self) -> Redactor {
+        let proxies = super::proxy::credentials(&|name| std::env::var(name).ok());
         let values = self.headers.iter().chain(&self.query).map(|(name, value)| (name.as_str(), value));
         let marks = self.reasoning.tags.iter().flat_map(|(open, close)| [open.as_str(), close.as_str()]);
-        Redactor::new(values.chain(self.key.iter().map(|key| ("key", key))), marks)
+        let own = values.chain(self.key.iter().map(|key| ("key", key)));
+        Redactor::new(own.chain(proxies.iter().map(|secret| ("proxy-authorization", secret))), marks)
     }
 
     /// A header of this name is given.
