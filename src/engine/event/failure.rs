@@ -40,7 +40,7 @@ pub struct Failure {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[serde(rename = "came")]
     pub partial_text: String,
-    /// What the call cost before it failed, where an answer had been counted that was of no use.
+    /// What the call cost: answers that were of no use, and what had come of the one that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
