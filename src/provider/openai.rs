@@ -6,9 +6,10 @@
 //! Not here: what a prompt holds, what an answer means, what is done about a failure.
 //!
 //! `endpoint` describes a server as data, `profile` reads such a description; `ask` is a call with its retries, `answer` one
-//! answer coming in; `gate` admits requests to a server, and `call_timer` leaves the wait for that out; `frames` and `chunk` read it, `think` tells reasoning from text,
-//! `objection` and `memory` learn what a server refuses; `received` is what came from a server with its secrets
-//! taken out (`redactor`, `secrets`, `key`); `tls` says whom https believes; `check` is what `doctor` asks.
+//! answer coming in; `gate` admits requests to a server, and `call_timer` leaves the wait for that out of a call's time;
+//! `frames` and `chunk` read the answer, `think` tells reasoning from text; `rejected_param` and `learned_quirks` learn what a
+//! server refuses; `received` is what came from a server with its secrets taken out (`redactor`, `secrets`, `key`); `tls` says
+//! whom https believes; `check` is what `doctor` asks.
 
 mod answer;
 mod ask;
@@ -24,8 +25,8 @@ mod gate;
 mod key;
 mod learned_quirks;
 mod profile;
-mod received;
 mod proxy;
+mod received;
 mod redactor;
 mod rejected_param;
 mod request;

@@ -85,7 +85,7 @@ fn bodies() {
         case(
             "[DONE] and no finish_reason, every time",
             stream(format!("{go}data: [DONE]\n\n").as_bytes()),
-            Says("go", "", 2),
+            Says("go", "", 4),
         ),
         case(
             "only [DONE]",

@@ -2,9 +2,10 @@
 
 use crate::asking::{Answer, ask, endpoint, provider, request};
 use crate::run;
-use crate::server::{Act, Server, chunked, good, says};
+use crate::server::{Act, Server, chunked, good, plain, says};
 use retrospect::provider::openai::{Memory, OpenAi};
-use retrospect::provider::{FailureKind, Request};
+use retrospect::provider::{FailureKind, Provider as _, Request};
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,8 +20,9 @@ fn unfinished(text: &str) -> Vec<Act> {
 
 /// The same, as soon as so many requests have come in all.
 fn interrupted(text: &str, requests: usize) -> Vec<Act> {
-    let mut acts = vec![Act::Read, Act::Requests(requests)];
-    acts.extend(unfinished(text));
+    let mut acts = unfinished(text);
+    acts.splice(1..1, [Act::Requests(requests)]);
+    acts.insert(0, Act::Read);
     acts
 }
 
@@ -95,40 +97,182 @@ fn all_models_of_a_server_wait_for_each_other_once_it_is_known() {
     });
 }
 
-/// There are servers whose streams never say how a reply ended.
+/// A reply in one piece, from a server that heeds `stream: false`.
+fn in_one_piece(text: &str) -> Vec<Act> {
+    let message = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]});
+    plain(200, "", &message.to_string())
+}
+
+/// There are servers whose streams never say how a reply ended: the same words without a stream show it, and where the server
+/// streams all the same, the same words four times.
 #[test]
-fn a_server_that_never_sends_a_finish_reason_is_asked_twice_once() {
+fn a_server_that_never_sends_a_finish_reason_shows_it_once() {
+    let heeds = vec![unfinished("go"), unfinished("go"), in_one_piece("go"), unfinished("go")];
+    for (scripts, first_requests) in [(heeds, 3), (vec![unfinished("go")], 4)] {
+        run(async {
+            let server = Server::start(scripts).await;
+            let of = provider(endpoint(&server.base));
+            let first = ask(&of, question(1)).await;
+            let second = ask(&of, question(2)).await;
+            let asked = server.asked();
+            assert_eq!((first.text.as_str(), second.text.as_str()), ("go", "go"));
+            assert_eq!((first.error.clone(), second.error.clone()), (None, None));
+            let streams: Vec<bool> = asked.iter().map(|a| a.body["stream"].as_bool().unwrap()).collect();
+            let want = (0..=first_requests).map(|n| n < 2 || n == first_requests);
+            assert_eq!(streams, want.collect::<Vec<_>>());
+            assert_eq!(told(&[first, second], "never sends a finish_reason"), 1);
+            // Two of its replies at once say nothing about other requests.
+            let (a, b) = tokio::join!(ask(&of, question(3)), ask(&of, question(4)));
+            assert_eq!((server.asked().len(), told(&[a, b], "")), (asked.len() + 2, 0));
+        });
+    }
+}
+
+/// Half replies were taken for the way in which the server ends every reply, and acted. The second of the two tries was not made.
+#[test]
+fn half_replies_do_not_show_that_a_server_never_says_how_a_reply_ends() {
+    let cases: [(&str, Vec<Vec<Act>>, usize); 4] = [
+        ("different words", vec![unfinished("open cab"), unfinished("go to drawer "), good("look")], 3),
+        ("the same half twice", vec![unfinished("lo"), unfinished("lo"), good("look")], 3),
+        ("thrice", vec![unfinished("lo"), unfinished("lo"), unfinished("lo"), good("look")], 4),
+        ("the whole in one piece", vec![unfinished("lo"), unfinished("lo"), in_one_piece("look")], 3),
+    ];
+    for (name, scripts, requests) in cases {
+        run(async {
+            let server = Server::start(scripts).await;
+            let answer = ask(&provider(endpoint(&server.base)), question(1)).await;
+            let got = (answer.text.as_str(), answer.error.as_ref(), server.asked().len());
+            assert_eq!(got, ("look", None, requests), "{name}: {:?}", answer.notices);
+            assert_eq!(told(&[answer], "never sends a finish_reason"), 0, "{name}");
+        });
+    }
     run(async {
-        let server = Server::start(vec![unfinished("go")]).await;
-        let of = provider(endpoint(&server.base));
-        let first = ask(&of, question(1)).await;
-        let second = ask(&of, question(2)).await;
-        assert_eq!((first.text.as_str(), second.text.as_str(), server.asked().len()), ("go", "go", 3));
-        assert_eq!((first.error.clone(), second.error.clone()), (None, None));
-        assert_eq!(told(&[first, second], "never sends a finish_reason"), 1);
-        // Two of its replies at once say nothing about other requests.
-        let (a, b) = tokio::join!(ask(&of, question(3)), ask(&of, question(4)));
-        assert_eq!((server.asked().len(), told(&[a, b], "")), (5, 0));
+        let server = Server::start(vec![unfinished("open it"), unfinished("go"), unfinished("look")]).await;
+        let answer = ask(&provider(endpoint(&server.base)), question(1)).await;
+        assert_eq!((answer.error.unwrap().kind, server.asked().len()), (FailureKind::Interrupted, 3));
     });
 }
 
-/// Two half replies in different words were taken for the way in which the server ends every reply, and the second one acted.
+/// Sampled replies differ: streams that never say how a reply ends are given up for whole replies.
 #[test]
-fn different_words_twice_do_not_show_that_a_server_never_says_how_a_reply_ends() {
+fn a_server_whose_streams_never_end_in_order_is_asked_without_them() {
     run(async {
-        let server =
-            Server::start(vec![unfinished("open cab"), unfinished("go to drawer "), good("look")]).await;
-        let answer = ask(&provider(endpoint(&server.base)), question(1)).await;
-        assert_eq!((answer.text.as_str(), answer.error.as_ref(), server.asked().len()), ("look", None, 3));
-        assert_eq!(told(&[answer], "never sends a finish_reason"), 0);
+        let call = [unfinished("open it"), unfinished("go on"), in_one_piece("look")];
+        let server = Server::start([&call[..], &call[..], &[in_one_piece("look")]].concat()).await;
+        let of = provider(endpoint(&server.base));
+        let mut answers = Vec::new();
+        for seed in 0..4 {
+            answers.push(ask(&of, question(seed)).await);
+            assert_eq!(
+                (answers[seed as usize].text.as_str(), &answers[seed as usize].error),
+                ("look", &None)
+            );
+        }
+        assert_eq!((server.asked().len(), told(&answers, "from now on it is asked without one")), (8, 1));
     });
-    // Sampled replies of a server that never does differ every time.
+}
+
+/// A server that is silent in streams was asked twice at every step, and that was told every time.
+#[test]
+fn a_server_that_is_silent_in_streams_is_asked_without_them() {
     run(async {
+        let silent = || chunked(&[b"data: [DONE]\n\n"], true);
         let server =
-            Server::start(vec![unfinished("open it"), unfinished("go on"), unfinished("look")]).await;
-        let answer = ask(&provider(endpoint(&server.base)), question(1)).await;
-        assert_eq!((answer.text.as_str(), answer.error.as_ref(), server.asked().len()), ("look", None, 3));
-        assert_eq!(told(&[answer], "never sends a finish_reason"), 1);
+            Server::start(vec![silent(), in_one_piece("look"), silent(), in_one_piece("look")]).await;
+        let of = provider(endpoint(&server.base));
+        let mut answers = Vec::new();
+        for seed in 0..5 {
+            answers.push(ask(&of, question(seed)).await);
+        }
+        assert!(answers.iter().all(|a| a.text == "look" && a.error.is_none()), "{answers:?}");
+        assert_eq!((server.asked().len(), told(&answers, "a stream")), (7, 2), "{answers:?}");
+        let again = provider(endpoint(&server.base));
+        again.recall(&of.unsent());
+        assert_eq!(ask(&again, question(9)).await.text, "look");
+        assert_eq!(server.asked().len(), 8, "the next process knows it");
+    });
+}
+
+/// Only `[DONE]`, a clean end, a lost connection: none of these was asked again, and two were called an overflow.
+#[test]
+fn a_stream_that_broke_off_beside_another_request_is_asked_again() {
+    let role = b"data: {\"choices\": [{\"index\": 0, \"delta\": {\"role\": \"assistant\"}}]}\n\n";
+    let half = says("go t");
+    let forms: [(&str, Vec<Act>); 5] = [
+        ("[DONE] alone", chunked(&[b"data: [DONE]\n\n"], true)),
+        ("a clean end", chunked(&[], true)),
+        ("a clean end after some words", chunked(&[half.as_bytes()], true)),
+        ("a cut connection", chunked(&[role], false)),
+        ("a cut connection after some words", chunked(&[half.as_bytes()], false)),
+    ];
+    for (name, form) in forms {
+        run(async {
+            // It breaks off as soon as the other request has come.
+            let breaks = |requests| {
+                let mut acts = form.clone();
+                acts.splice(1..1, [Act::Requests(requests)]);
+                [vec![Act::Read], acts].concat()
+            };
+            let scripts = vec![breaks(2), slow("take mug 1"), slow("look"), breaks(5), slow("take mug 1")];
+            let server = Server::start(scripts).await;
+            let of = provider(endpoint(&server.base));
+            let mut answers = Vec::new();
+            for seed in [1, 3] {
+                let (a, b) = tokio::join!(ask(&of, question(seed)), ask(&of, question(seed + 1)));
+                answers.extend([a, b]);
+            }
+            let (a, b) = tokio::join!(ask(&of, question(5)), ask(&of, question(6)));
+            answers.extend([a, b]);
+            let texts: Vec<&str> = answers.iter().map(|a| a.text.as_str()).collect();
+            assert_eq!(texts[..2], ["look", "take mug 1"], "{name}: {answers:?}");
+            assert!(answers.iter().all(|a| a.error.is_none() && !a.text.is_empty()), "{name}: {answers:?}");
+            let beside: Vec<usize> = server.asked().iter().map(|a| a.beside).collect();
+            assert_eq!(beside, [0, 1, 0, 0, 1, 0, 0, 0], "{name}: one at a time from the second one on");
+            assert_eq!((told(&answers, ONE_AT_A_TIME), told(&answers, "longer than its context")), (1, 0));
+        });
+    }
+}
+
+/// llama-cpp-python breaks streams off unless it is told not to: its first replies were asked for twice.
+#[test]
+fn llama_cpp_python_is_known_by_its_models_before_it_gets_two_requests_at_once() {
+    let uvicorn = |acts: Vec<Act>| -> Vec<Act> {
+        let serve = |act| match act {
+            Act::Send(bytes) if bytes.starts_with(b"HTTP/1.1") => {
+                let text = String::from_utf8(bytes).unwrap();
+                Act::Send(text.replacen("\r\n", "\r\nserver: uvicorn\r\n", 1).into_bytes())
+            }
+            act => act,
+        };
+        acts.into_iter().map(serve).collect()
+    };
+    let list = |owner: &str| {
+        let list = json!({"object": "list", "data": [{"id": "tiny", "object": "model", "owned_by": owner}]});
+        uvicorn(plain(200, "", &list.to_string()))
+    };
+    let refused = uvicorn(plain(404, "", "{}"));
+    for (models, one) in [(list("me"), true), (list("vllm"), false), (refused, false)] {
+        run(async {
+            let server = Server::start(vec![uvicorn(slow("look")), models, uvicorn(slow("look"))]).await;
+            let of = provider(endpoint(&server.base));
+            let asked = (0..4).map(|seed| ask(&of, question(seed)));
+            let answers = futures_util::future::join_all(asked).await;
+            assert!(answers.iter().all(|a| a.text == "look"), "{answers:?}");
+            let asked = server.asked();
+            let beside: Vec<usize> = asked.iter().map(|a| a.beside).collect();
+            assert_eq!((beside[..3] == [0; 3], beside[3..] == [0; 2]), (true, one), "{beside:?}");
+            assert_eq!((asked.len(), asked[1].line.starts_with("GET /v1/models ")), (5, true));
+            assert_eq!(told(&answers, ONE_AT_A_TIME), usize::from(one));
+        });
+    }
+    // Nobody waits: it isn't looked at.
+    run(async {
+        let server = Server::start(vec![uvicorn(slow("look"))]).await;
+        let of = provider(endpoint(&server.base));
+        for seed in 0..3 {
+            assert_eq!(ask(&of, question(seed)).await.text, "look");
+        }
+        assert!(server.asked().iter().all(|a| a.line.starts_with("POST ")));
     });
 }
 

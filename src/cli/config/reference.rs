@@ -59,9 +59,13 @@ fn models(out: &mut String) {
          way to switch this off. **Proxies** are taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` (or the \
          same in small letters); servers on this machine are always spoken to directly.\n\n\
          **What a server teaches** holds until the program ends, and is said once: a field that it refuses isn't sent again, and a \
-         server that breaks off a reply when another request arrives (`[DONE]` without a finish_reason) gets one request at a time. \
+         server that breaks off a reply when another request arrives (`[DONE]` without a finish_reason, or twice any other end of \
+         the stream) gets one request at a time; llama-cpp-python, which does so, is known by its list of models before it gets \
+         two. A stream that ends without a finish_reason though the server has no other request is asked for again, the second \
+         time without a stream. A server that is silent or never whole in streams is asked without them after two such calls. \
          Where a stop text ends a reply here, the server's usage is waited for: up to `tail_seconds` if the server got that stop \
-         text too and writes nothing more, else for a quarter of a second.\n\n\
+         text too and writes nothing more, else for a quarter of a second; after two waits in vain only for every eighth \
+         reply.\n\n\
          | key | what it does |\n|---|---|\n",
         Profile::shipped_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
     );

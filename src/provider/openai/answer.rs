@@ -16,6 +16,7 @@ use crate::provider::{Delta, FailureKind, Phase, ProviderError};
 use crate::text;
 use futures_util::FutureExt as _;
 use reqwest::Response;
+use reqwest::header::CONTENT_TYPE;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -79,6 +80,8 @@ pub(super) struct Answer<'a> {
     wants_usage: bool,
     /// Bytes of text and reasoning in the frames.
     words: usize,
+    /// The body is one JSON value, which is whole where it can be read.
+    json_body: bool,
 }
 
 /// How an answer came out.
@@ -115,6 +118,12 @@ pub(super) struct Completion {
     pub(super) shared: bool,
     /// The server marked the text as a refusal to answer.
     pub(super) refused: bool,
+    /// Which request it answers, of all that this program sent to the server.
+    pub(super) number: u64,
+    /// It was asked for as a stream.
+    pub(super) streamed: bool,
+    /// Why there is no more of it, where it broke off without `[DONE]` while the server had another request.
+    pub(super) broken: Option<ProviderError>,
 }
 
 impl Completion {
@@ -195,6 +204,7 @@ impl<'a> Answer<'a> {
             writes_on: false,
             wants_usage: learnt.usage_misses < USAGE_MISSES || learnt.usage_skips >= USAGE_SKIPS,
             words: 0,
+            json_body: false,
         }
     }
 
@@ -211,6 +221,8 @@ impl<'a> Answer<'a> {
     ) -> Result<Completion, ProviderError> {
         self.stops_sent = stops_sent;
         let times = self.endpoint.times;
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        self.json_body = kind.is_some_and(|kind| kind.starts_with("application/json"));
         let mut frames = Vec::new();
         let mut silence = Box::pin(tokio::time::sleep(times.first));
         let (mut begun, mut late_reads, mut last) = (false, 0, 0);
@@ -450,7 +462,8 @@ impl<'a> Answer<'a> {
             self.show(rest);
         }
         let unfinished = self.done && self.known && self.finish.is_none() && !self.stopper.stopped();
-        let good = self.finish.is_some() || self.stopper.stopped() || unfinished;
+        let whole = self.json_body && self.known && self.shown();
+        let good = self.finish.is_some() || self.stopper.stopped() || unfinished || whole;
         let judged = match how {
             Ok(()) if good => Ok(()),
             Ok(()) if self.shown() => {
@@ -483,6 +496,9 @@ impl<'a> Answer<'a> {
             late_usage: None,
             shared: false,
             refused: self.refused,
+            number: 0,
+            streamed: false,
+            broken: None,
         })
     }
 

@@ -6,6 +6,7 @@ use super::client::Http;
 use super::endpoint::Endpoint;
 use super::error;
 use super::finish::Finish;
+use super::gate::Probe;
 use super::learned_quirks::{Bound, Learnt, Memory};
 use super::redactor::Redactor;
 use super::rejected_param::Change;
@@ -32,6 +33,11 @@ const FRUITLESS: u32 = 2;
 /// How often a reply that the server broke off is asked for again.
 const INTERRUPTIONS: u32 = 2;
 
+/// So many calls in a row that were answered only without a stream show that streams are of no use there.
+const USELESS_STREAMS: u32 = 2;
+/// How long a server may take to list its models before it gets several requests at once without that.
+const MODEL_LIST: Duration = Duration::from_secs(5);
+
 /// The bound that leaves room for a reply behind the reasoning of most models.
 pub(super) const ROOM: u32 = 4096;
 
@@ -48,6 +54,7 @@ pub(super) struct Call {
 
 /// What one call sends in addition to what was learnt, until a reply shows whether it helps.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent changes of a request")]
 struct Trial {
     /// No stop at a newline.
     lines: bool,
@@ -58,6 +65,10 @@ struct Trial {
     doubled: Option<Doubled>,
     /// The bound as it was wanted, because a larger one that was learnt leaves too little of the context to the prompt.
     unraised: bool,
+    /// No other request of ours beside it, because one may have broken the reply off.
+    alone: bool,
+    /// No stream, because streams did not say how the reply ended.
+    without_stream: bool,
 }
 
 /// A bound of which the half cut a reply off.
@@ -76,6 +87,7 @@ impl Trial {
     fn over(&self, mut learnt: Learnt, wanted: u32, prompt: u64) -> Learnt {
         learnt.lines |= self.lines;
         learnt.stop_here |= self.stop_here;
+        learnt.without_stream |= self.without_stream;
         learnt.room = learnt.room.max(self.room);
         let raised = learnt.raised.get(&wanted).is_some_and(|bound| learnt.refuses_bound(*bound, prompt));
         if self.unraised || raised {
@@ -175,11 +187,15 @@ impl Call {
                 Ok(whole) if self.is_interrupted(&whole, &interrupted) => {
                     self.in_vain(&whole, &mut before, trial);
                     let whole = Arc::new(whole);
-                    if interrupted.len() as u32 == INTERRUPTIONS {
-                        return Err(after(self.interrupted(&whole), INTERRUPTIONS));
-                    }
+                    let count = interrupted.len() as u32;
                     interrupted.push(whole.clone());
-                    self.ask_interrupted_again(interrupted.len() as u32, &whole).await;
+                    let once_more = count == INTERRUPTIONS
+                        && same_words(&interrupted)
+                        && self.memory.learnt().finish_reasons.is_none();
+                    if count >= INTERRUPTIONS && !once_more {
+                        return Err(after(self.interrupted(&whole), count));
+                    }
+                    self.ask_interrupted_again(&interrupted, trial).await;
                     continue;
                 }
                 Ok(whole) => {
@@ -190,6 +206,7 @@ impl Call {
                             self.judge(&whole, trial);
                             return Err(no_reply(&whole));
                         }
+                        self.judge_streams(&whole, &interrupted);
                         self.finish(&whole, &before);
                         self.judge(&whole, trial);
                         return Ok(whole);
@@ -259,13 +276,13 @@ impl Call {
     ) -> Result<Completion, Failed> {
         let learnt = self.over(trial);
         let body = request::body(&self.endpoint, &learnt, &self.request);
-        match self.send(&learnt, &body).await {
-            Err(failed) if failed.error.kind == FailureKind::EmptyReply => {
+        match self.send(&learnt, &body, trial.alone).await {
+            Err(failed) if failed.error.kind == FailureKind::EmptyReply && !learnt.without_stream => {
                 if let Some(received) = &failed.received {
                     self.in_vain(received, before, trial);
                 }
                 let whole = self.without_stream(failed.error, &learnt, body).await?;
-                if !std::mem::replace(silent, true) {
+                if !std::mem::replace(silent, true) && !self.count_useless_stream() {
                     let host = self.endpoint.host();
                     self.notice(format!("{host} says nothing in a stream; it was asked without one"));
                 }
@@ -280,13 +297,24 @@ impl Call {
         trial.over(self.memory.learnt(), self.wanted(), self.estimate())
     }
 
-    async fn send(&self, learnt: &Learnt, body: &Map<String, Value>) -> Result<Completion, Failed> {
-        let endpoint = &*self.endpoint;
-        let admission = self.timer.queue(self.memory.gate().admit(self.endpoint.one_at_a_time)).await;
+    async fn send(
+        &self,
+        learnt: &Learnt,
+        body: &Map<String, Value>,
+        alone: bool,
+    ) -> Result<Completion, Failed> {
+        let (endpoint, gate) = (&*self.endpoint, self.memory.gate());
+        let mut probe = self.timer.queue(self.probe()).await;
+        let admission = self.timer.queue(gate.admit(alone || endpoint.one_at_a_time)).await;
         let _ = self.tell.send(Delta::Phase(Phase::Connecting));
         let response = self.http.ask(endpoint, Value::Object(body.clone()).to_string(), &self.tell).await;
-        let response = response
-            .map_err(|error| Failed { again: error.kind == FailureKind::Unreachable, ..error.into() })?;
+        let response = response.map_err(|error| {
+            if error.kind == FailureKind::TimedOut {
+                // The requests that wait for this one would time out one after the other.
+                gate.decide();
+            }
+            Failed { again: error.kind == FailureKind::Unreachable, ..error.into() }
+        })?;
         let status = response.status().as_u16();
         if status != 200 {
             let failed = self.refusal(response, body).await;
@@ -297,6 +325,15 @@ impl Call {
             };
         }
         let headers = self.redactor.headers(response.headers());
+        if probe.is_some() {
+            // llama-cpp-python, which breaks a stream off when another request arrives, answers by uvicorn, as others do too.
+            if headers.get("server").is_some_and(|name| name == "uvicorn") {
+                gate.suspect();
+            } else {
+                gate.decide();
+                probe = None;
+            }
+        }
         if let Some(how) = headers.get(CONTENT_ENCODING.as_str()).filter(|h| *h != "identity") {
             let what = format!("{} answers packed ({how:?}), which was not asked for", endpoint.host());
             return Err(ProviderError::new(
@@ -328,19 +365,39 @@ impl Call {
             },
             None => read.await,
         };
-        let shown = answer.shown();
+        // The next request may be the one that looks at what the server is.
+        drop(probe);
+        let (shown, shared, number) = (answer.shown(), admission.was_shared(), admission.number());
+        let streamed = body.get("stream").is_some_and(|stream| *stream == Value::Bool(true));
         match read {
             Ok(whole) if whole.unfinished && whole.text.is_empty() && whole.reasoned == 0 => {
                 // Nothing at all: another request interrupted it, or the server has nothing to say.
-                if !admission.was_shared() {
+                if !shared {
                     return Err(answer.empty().into());
                 }
-                Ok(Completion { shared: true, ..whole })
+                Ok(Completion { shared, number, streamed, ..whole })
             }
             Ok(whole) => {
+                let by_proxy = counted_by_proxy;
+                let whole =
+                    Completion { by_proxy, stops, stops_sent, bound, shared, number, streamed, ..whole };
                 self.learn_endings(&whole);
-                let shared = admission.was_shared();
-                Ok(Completion { by_proxy: counted_by_proxy, stops, stops_sent, bound, shared, ..whole })
+                Ok(whole)
+            }
+            // Another request of ours may be why it broke off.
+            Err(error) if shared && streamed && broke_off(&error) => {
+                let received = answer.received().unwrap_or_default();
+                let (by_proxy, broken) = (counted_by_proxy, Some(error));
+                Ok(Completion {
+                    by_proxy,
+                    bound,
+                    shared,
+                    number,
+                    streamed,
+                    unfinished: true,
+                    broken,
+                    ..received
+                })
             }
             Err(error) => {
                 // A second answer after a first one was seen is a person's choice.
@@ -362,11 +419,11 @@ impl Call {
     ) -> Result<Completion, Failed> {
         body.insert("stream".to_owned(), Value::Bool(false));
         body.remove("stream_options");
-        let mut answered = self.send(learnt, &body).await;
+        let mut answered = self.send(learnt, &body, false).await;
         // Such a server has often closed the connection behind its silence.
         if answered.as_ref().is_err_and(|failed| failed.error.kind == FailureKind::Unreachable) {
             tokio::time::sleep(self.endpoint.retry.first).await;
-            answered = self.send(learnt, &body).await;
+            answered = self.send(learnt, &body, false).await;
         }
         match answered {
             Ok(whole) => Ok(whole),
@@ -512,8 +569,8 @@ impl Call {
     /// What the end of an answer says of all that come from there.
     fn learn_endings(&self, whole: &Completion) {
         self.memory.learn(|learnt| {
-            if whole.finished {
-                learnt.finish_reasons = Some(true);
+            if whole.finished && whole.streamed {
+                (learnt.finish_reasons, learnt.useless_streams) = (Some(true), 0);
             }
             match whole.late_usage {
                 Some(true) => (learnt.usage_misses, learnt.usage_skips) = (0, 0),
@@ -525,48 +582,143 @@ impl Call {
         });
     }
 
-    /// The server broke the reply off: it says so (`finish_reason`), or its stream ended with `[DONE]` and did not say how the
-    /// reply ended. Servers do the latter to a stream when another request arrives; a few never say how a reply ended. Those show
-    /// it where no other request of ours was in the way: by the same words to the same question again, or, where the words differ
-    /// each time, by ending every try so and none sooner or later in the same words than the one `before`.
+    /// The server broke the reply off: it says so (`finish_reason`), its stream ended with `[DONE]` and did not say how the reply
+    /// ended, or ended without a word while the server had another request of ours. Servers do the latter two to a stream when
+    /// another request arrives. A few never say how a reply ended: that is believed where a server that was asked without a stream
+    /// says the same words, and where it streams all the same, where the same words came once more than any other reply is asked
+    /// for.
     fn is_interrupted(&self, whole: &Completion, before: &[Arc<Completion>]) -> bool {
         if whole.ending() == Some(Finish::Interrupted) {
             return true;
         }
         let known = self.memory.learnt().finish_reasons;
-        if !whole.unfinished || known == Some(false) {
+        if !whole.unfinished || (known == Some(false) && whole.broken.is_none()) {
             return false;
         }
-        let alone = !whole.shared && before.iter().all(|earlier| !earlier.shared);
-        let last = before.last().map_or("", |earlier| earlier.text.as_str());
-        let cut = last.starts_with(&whole.text) || whole.text.starts_with(last);
-        let always = before.len() as u32 == INTERRUPTIONS && !cut;
-        let same = !before.is_empty() && last == whole.text;
-        if known.is_none() && alone && !whole.text.is_empty() && (same || always) {
-            self.memory.learn(|learnt| learnt.finish_reasons = Some(false));
-            self.memory.gate().set_one_at_a_time(false);
-            self.notice(format!(
-                "{} never sends a finish_reason; from now on [DONE] ends its replies",
-                self.endpoint.host()
-            ));
+        let last = before.last().map(|earlier| earlier.text.as_str());
+        let proved = before.len() as u32 > INTERRUPTIONS && same_words(before);
+        if proved && known.is_none() && !whole.shared && last == Some(whole.text.as_str()) {
+            self.learn_no_finish_reasons();
             return false;
         }
         true
     }
 
-    /// Prepares for the next request after the server broke off a reply for the `count`th time.
-    async fn ask_interrupted_again(&self, count: u32, whole: &Completion) {
-        let (host, how) = (self.endpoint.host(), how_interrupted(whole));
-        self.notice(format!("{host} broke off the reply: {how}; asking again ({count} of {INTERRUPTIONS})"));
+    fn learn_no_finish_reasons(&self) {
+        if self.memory.learn(|learnt| learnt.finish_reasons = Some(false)) {
+            self.memory.gate().set_one_at_a_time(false);
+            self.notice(format!(
+                "{} never sends a finish_reason; from now on [DONE] ends its replies",
+                self.endpoint.host()
+            ));
+        }
+    }
+
+    /// Prepares for the next request after the server broke off these replies, and changes how it is sent.
+    async fn ask_interrupted_again(&self, replies: &[Arc<Completion>], trial: &mut Trial) {
+        let Some(last) = replies.last() else { return };
+        let (host, count) = (self.endpoint.host(), replies.len() as u32);
+        let (shared, beside) = (last.shared && last.unfinished, last.broken.is_some());
+        let unknown = self.memory.learnt().finish_reasons.is_none();
+        trial.alone |= shared;
+        // A reply that comes in one piece cannot be a half.
+        trial.without_stream |=
+            count >= INTERRUPTIONS && unknown && replies.iter().all(|reply| !reply.shared);
+        let how = match (beside, trial.without_stream) {
+            (true, _) => " alone",
+            (_, true) => " without a stream",
+            _ => "",
+        };
+        let times = if count > INTERRUPTIONS {
+            "once more: it may never say how a reply ends".to_owned()
+        } else {
+            format!("({count} of {INTERRUPTIONS})")
+        };
+        let what = how_interrupted(last);
+        self.notice(format!("{host} broke off the reply: {what}; asking again{how} {times}"));
         let _ = self.tell.send(Delta::Anew);
-        if whole.shared && whole.unfinished {
+        if shared && !beside {
             // Otherwise this request would interrupt the one that interrupted it.
             self.memory.gate().set_one_at_a_time(true);
-        } else if let Some(wait) =
-            retry::wait(&self.endpoint.retry, self.request.seed, count, None, Duration::ZERO)
+        } else if !shared
+            && let Some(wait) =
+                retry::wait(&self.endpoint.retry, self.request.seed, count, None, Duration::ZERO)
         {
             tokio::time::sleep(wait).await;
         }
+    }
+
+    /// What a good answer says of the streams that broke off before it.
+    fn judge_streams(&self, whole: &Completion, interrupted: &[Arc<Completion>]) {
+        let Some(first) = interrupted.first() else { return };
+        if first.broken.is_some() {
+            // It was answered when it was alone.
+            self.memory.gate().count_break(first.number);
+        } else if !whole.streamed && !whole.unfinished {
+            let same = same_words(interrupted) && first.text.trim() == whole.text.trim();
+            if same && self.memory.learnt().finish_reasons.is_none() {
+                self.learn_no_finish_reasons();
+            } else {
+                self.count_useless_stream();
+            }
+        }
+    }
+
+    /// Counts a call that was answered only without a stream; whether streams are of no use from now on, which is said then.
+    fn count_useless_stream(&self) -> bool {
+        let count = |learnt: &mut Learnt| {
+            learnt.useless_streams = learnt.useless_streams.saturating_add(1);
+            learnt.without_stream |= learnt.useless_streams >= USELESS_STREAMS;
+        };
+        let was = self.memory.learnt().without_stream;
+        self.memory.learn(count);
+        let new = !was && self.memory.learnt().without_stream;
+        if new {
+            self.notice(format!(
+                "{} answers only without a stream; from now on it is asked without one",
+                self.endpoint.host()
+            ));
+        }
+        new
+    }
+
+    /// Waits until it is known whether the server takes several requests at once; else this is the only request.
+    async fn probe(&self) -> Option<Probe<'_>> {
+        if self.endpoint.one_at_a_time {
+            return None;
+        }
+        let gate = self.memory.gate();
+        let probe = gate.probe().await?;
+        if !probe.waited || !gate.is_suspect() {
+            return Some(probe);
+        }
+        // No request is under way, so looking breaks none off.
+        if self.is_llama_cpp_python().await {
+            gate.set_one_at_a_time(true);
+        }
+        gate.decide();
+        None
+    }
+
+    /// The server is llama-cpp-python's, as its list of models shows: each is owned by "me".
+    async fn is_llama_cpp_python(&self) -> bool {
+        let read = async {
+            let mut response = self.http.get(&self.endpoint, &self.endpoint.base_url, "models").await.ok()?;
+            let mut body = Vec::new();
+            while let Some(piece) = response.chunk().await.ok()? {
+                body.extend_from_slice(&piece);
+                if body.len() > ERROR_BODY {
+                    return None;
+                }
+            }
+            serde_json::from_slice::<Value>(&body).ok()
+        };
+        let Ok(Some(list)) = tokio::time::timeout(MODEL_LIST, read).await else { return false };
+        let models = list.get("data").and_then(Value::as_array);
+        models.is_some_and(|models| {
+            let own = |model: &Value| model.get("owned_by").is_some_and(|owner| owner == "me");
+            !models.is_empty() && models.iter().all(own)
+        })
     }
 
     fn interrupted(&self, whole: &Completion) -> ProviderError {
@@ -871,11 +1023,25 @@ fn no_reply(whole: &Completion) -> ProviderError {
 
 /// How a reply shows that the server broke it off.
 fn how_interrupted(whole: &Completion) -> String {
-    if whole.unfinished {
+    if whole.broken.is_some() {
+        "its stream ended while the server had another request".to_owned()
+    } else if whole.unfinished {
         "[DONE] without a finish_reason".to_owned()
     } else {
         format!("finish_reason {}", whole.reason())
     }
+}
+
+/// The answer ended before it said so: the connection or the stream did.
+fn broke_off(error: &ProviderError) -> bool {
+    use FailureKind::{EmptyReply, Interrupted, Unreachable};
+    error.status.is_none() && matches!(error.kind, EmptyReply | Interrupted | Unreachable)
+}
+
+/// All these replies are of the same words, and no other request of ours was in their way.
+fn same_words(replies: &[Arc<Completion>]) -> bool {
+    let first = replies.first().map_or("", |first| first.text.as_str());
+    !first.is_empty() && replies.iter().all(|reply| reply.unfinished && !reply.shared && reply.text == first)
 }
 
 /// The words of a server are redacted where they come in. What other libraries say of its answer, and what joining makes of

@@ -6,6 +6,9 @@ use super::gate::Gate;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+/// So many replies that were empty with stop texts, and not without them, show that it is because of them.
+pub(super) const EMPTY_WITH_STOPS: u32 = 2;
+
 /// The most tokens of a reply, as a request says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bound {
@@ -33,6 +36,8 @@ pub struct Learnt {
     pub fruitless: u32,
     /// A stop text ended its reasoning before its reply began: stop texts are not sent, and its replies are cut here.
     pub stop_here: bool,
+    /// Replies that were empty with stop texts and not without them, though no reasoning was seen.
+    pub empty_with_stops: u32,
     /// The least bound that leaves room for a reply behind its reasoning; none: no reply has shown one.
     pub room: Option<Bound>,
     /// Bounds that cut its replies off, each with the larger one that did not.
@@ -49,6 +54,10 @@ pub struct Learnt {
     pub ratio: Option<f64>,
     /// Whether its streams say how a reply ended (`finish_reason`); none: no whole stream was seen yet.
     pub finish_reasons: Option<bool>,
+    /// It is asked without a stream.
+    pub without_stream: bool,
+    /// Calls in a row that were answered only without a stream.
+    pub useless_streams: u32,
     /// How often in a row it sent no usage in time after a stop text had ended a reply here.
     pub usage_misses: u32,
     /// Since then: replies that a stop text ended here, and whose usage was not waited for.
@@ -136,8 +145,15 @@ impl Learnt {
     pub(super) fn told(&self, place: &str) -> Vec<String> {
         let mut told = Vec::new();
         if self.stop_here {
-            told.push(if self.opened { opened_words(place) } else { stop_words(place) });
+            told.push(if self.opened {
+                opened_words(place)
+            } else if self.empty_with_stops > 0 {
+                empty_words(place)
+            } else {
+                stop_words(place)
+            });
         }
+        told.extend(self.without_stream.then(|| stream_words(place)));
         told.extend(self.room.map(|room| match room {
             Bound::Tokens(n) => format!("max_tokens: at least {n}{}", room_words(place)),
             Bound::Server => format!("max_tokens: left out{}", room_words(place)),
@@ -154,7 +170,10 @@ impl Learnt {
         for words in told {
             let opened = *words == opened_words(place);
             self.opened |= opened;
-            self.stop_here |= opened || *words == stop_words(place);
+            let empty = *words == empty_words(place);
+            self.empty_with_stops = self.empty_with_stops.max(u32::from(empty) * EMPTY_WITH_STOPS);
+            self.stop_here |= opened || empty || *words == stop_words(place);
+            self.without_stream |= *words == stream_words(place);
             let Some(bound) = words.strip_prefix("max_tokens: ") else { continue };
             if let Some(room) = bound.strip_suffix(&room_words(place)) {
                 let tokens = room.strip_prefix("at least ").and_then(|n| n.parse().ok()).map(Bound::Tokens);
@@ -178,6 +197,14 @@ impl Learnt {
 
 fn stop_words(place: &str) -> String {
     format!("stop: left out for {place}, where it ended the model's reasoning; replies are cut here instead")
+}
+
+fn empty_words(place: &str) -> String {
+    format!("stop: left out for {place}, whose replies were empty with it; replies are cut here instead")
+}
+
+fn stream_words(place: &str) -> String {
+    format!("stream: left out for {place}, whose streams did not bring a whole reply")
 }
 
 fn opened_words(place: &str) -> String {
@@ -206,6 +233,12 @@ mod tests {
             known.clone(),
             Learnt { opened: true, room: Some(Bound::Server), ..known.clone() },
             Learnt { raised, ..Learnt::default() },
+            Learnt {
+                stop_here: true,
+                empty_with_stops: EMPTY_WITH_STOPS,
+                without_stream: true,
+                ..Learnt::default()
+            },
         ];
         for learnt in cases {
             let (mut same, mut other) = (Learnt::default(), Learnt::default());

@@ -59,7 +59,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("first_seconds", "for the first piece of an answer; default 180"),
     ("idle_seconds", "for the next byte of a stream that has begun; default 60"),
     ("tail_seconds", "for what may come after an answer's end; default 2"),
-    ("total_seconds", "for all of it; no bound by default"),
+    ("total_seconds", "for all of it, without the wait for our own other requests; no bound by default"),
     ("retries", "how often a request is sent again at most; default 4"),
     ("retry_seconds", "the first wait before that; it doubles; default 0.5"),
     ("retry_total_seconds", "the longest wait in all; default 120"),

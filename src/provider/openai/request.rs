@@ -89,7 +89,7 @@ pub(super) fn is_newline(stop: &str) -> bool {
     stop.contains('\n') && stop.trim().is_empty()
 }
 
-/// The body of a streamed request.
+/// The body of a request, streamed unless the server's streams are known to be of no use.
 pub(super) fn body(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> Map<String, Value> {
     let (sampling, wish) = (&endpoint.sampling, &request.wish);
     let mut body = Map::new();
@@ -133,7 +133,10 @@ pub(super) fn body(endpoint: &Endpoint, learnt: &Learnt, request: &Request) -> M
         body.insert("temperature".to_owned(), json!(raised_temperature(own, wish.warmer)));
     }
     body.insert("model".to_owned(), json!(endpoint.model));
-    body.insert("stream".to_owned(), json!(true));
+    body.insert("stream".to_owned(), json!(!learnt.without_stream));
+    if learnt.without_stream {
+        body.remove("stream_options");
+    }
     match endpoint.api {
         Api::Completions => body.insert("prompt".to_owned(), json!(request.prompt.body())),
         Api::Chat if endpoint.one_message || learnt.one_message => {
