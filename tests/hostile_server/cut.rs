@@ -2,7 +2,7 @@
 
 use crate::asking::{ask, endpoint, provider, request};
 use crate::run;
-use crate::server::{Act, Server, ends, good, plain, says, stream};
+use crate::server::{Act, Server, ends, good, plain, reasons, says, stream};
 use retrospect::domain::EarlierUsage;
 use retrospect::prompt::{cut_short, may_be_reasoning, read};
 use retrospect::provider::openai::OpenAi;
@@ -120,6 +120,53 @@ fn a_model_that_ends_by_itself_keeps_the_stop_and_is_not_asked_twice_for_ever() 
         assert_eq!((answer.text.as_str(), answer.notices), (WHOLE, vec![TOLD.to_owned()]));
         assert!(!keeps_its_stop(&of));
     });
+}
+
+/// One empty reply of a model that never reasoned removed its stop texts for good, because they "ended its reasoning".
+#[test]
+fn stop_texts_stay_until_a_reply_shows_that_they_do_harm() {
+    let empty = || stream(format!("{}data: [DONE]\n\n", ends("stop")).as_bytes());
+    let reasoned = [reasons("reasoning_content", "It is near."), says("look"), ends("stop")].concat();
+    let look = || good("look");
+    let cases = [
+        ("once is chance", vec![empty(), look()], 3, [true, false, true, true].as_slice(), ""),
+        (
+            "twice is not",
+            vec![empty(), look(), look(), empty(), look()],
+            4,
+            &[true, false, true, true, false, false],
+            "whose replies were empty with it",
+        ),
+        (
+            "reasoning shows it at once",
+            vec![empty(), stream(reasoned.as_bytes()), look()],
+            2,
+            &[true, false, false],
+            "where it ended the model's reasoning",
+        ),
+    ];
+    for (name, scripts, calls, sent, told) in cases {
+        run(async {
+            let server = Server::start(scripts).await;
+            let of = provider(endpoint(&server.base));
+            let mut notices = Vec::new();
+            for seed in 0..calls {
+                let answer = ask(&of, actors(seed)).await;
+                assert_eq!((answer.text.as_str(), answer.error), ("look", None), "{name}");
+                notices.extend(answer.notices);
+            }
+            assert_eq!(stops(&server), sent, "{name}");
+            let unsent = of.unsent().join("\n");
+            assert_eq!(unsent.contains("stop: left out"), !told.is_empty(), "{name}: {unsent}");
+            assert!(unsent.contains(told), "{name}: {unsent}");
+            assert_eq!(notices.len(), usize::from(!told.is_empty()), "{name}: {notices:?}");
+            let untrue = notices.iter().any(|n| n.contains("reasoning")) && !told.contains("reasoning");
+            assert!(!untrue, "{name}: {notices:?}");
+            let next = provider(endpoint(&server.base));
+            next.recall(&of.unsent());
+            assert_eq!(next.learnt().stop_here, !told.is_empty(), "{name}");
+        });
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::endpoint::Endpoint;
 use super::error;
 use super::finish::Finish;
 use super::gate::Probe;
-use super::learned_quirks::{Bound, Learnt, Memory};
+use super::learned_quirks::{Bound, EMPTY_WITH_STOPS, Learnt, Memory};
 use super::redactor::Redactor;
 use super::rejected_param::Change;
 use super::request;
@@ -772,8 +772,16 @@ impl Call {
         let learnt = self.memory.learnt();
         let role = self.request.asked.name();
         if trial.stop_here && !learnt.stop_here {
-            if !whole.is_empty() || whole.has_reasoned() || whole.hit_bound() {
+            let counted = whole.counts.is_some_and(|counts| counts.reasoning > 0);
+            let used_up = trial.room.is_some() || (whole.is_empty() && whole.hit_bound());
+            if whole.has_reasoned() || counted || used_up {
                 self.learn(&Change::StopHere);
+            } else if !whole.is_empty() {
+                // Once may be chance: no reasoning was seen.
+                self.memory.learn(|learnt| learnt.empty_with_stops += 1);
+                if self.memory.learnt().empty_with_stops >= EMPTY_WITH_STOPS {
+                    self.learn(&Change::EmptyWithStops);
+                }
             } else {
                 self.memory.learn(|learnt| learnt.fruitless += 1);
             }

@@ -2,7 +2,7 @@
 
 use super::endpoint::{Endpoint, MaxTokensField};
 use super::error;
-use super::learned_quirks::Learnt;
+use super::learned_quirks::{EMPTY_WITH_STOPS, Learnt};
 use super::received::Body;
 use super::request::OPTIONAL;
 use serde_json::{Map, Value};
@@ -18,8 +18,10 @@ pub(super) enum Change {
     OneMessage,
     /// Do not stop at a newline.
     Lines,
-    /// Send no stop text, and cut the replies here.
+    /// Send no stop text, and cut the replies here: one ended the model's reasoning.
     StopHere,
+    /// The same, because replies were empty with stop texts and not without them.
+    EmptyWithStops,
 }
 
 impl Change {
@@ -77,7 +79,8 @@ impl Change {
             Self::OtherMaxField => learnt.other_max_field = true,
             Self::OneMessage => learnt.one_message = true,
             Self::Lines => learnt.lines = true,
-            Self::StopHere => learnt.stop_here = true,
+            Self::StopHere => (learnt.stop_here, learnt.empty_with_stops) = (true, 0),
+            Self::EmptyWithStops => learnt.stop_here = true,
         }
     }
 
@@ -113,6 +116,10 @@ impl Change {
             Self::Lines => {
                 "the stop at a newline cut off the action; it isn't sent to this server any more".to_owned()
             }
+            Self::EmptyWithStops => format!(
+                "with stop texts this model's replies were empty {EMPTY_WITH_STOPS} times, without them they were not; stop texts \
+                 aren't sent to {host} any more, replies are cut here instead"
+            ),
             Self::StopHere => format!(
                 "the stop text ended the model's reasoning before its reply began; stop texts aren't sent to {host} any more, \
                  replies are cut here instead"
