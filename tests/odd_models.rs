@@ -333,3 +333,39 @@ fn an_error_line_names_the_server_once_and_the_variable_of_its_key() {
         assert_eq!(line.matches(host).count(), 1, "{line}");
     }
 }
+
+/// Counts of 2^63 tokens overflowed sums: the run ended by a panic, and so did whatever told its session afterwards.
+#[test]
+fn token_counts_that_cannot_be_true_end_neither_a_run_nor_what_tells_of_it() {
+    let place = Place::new();
+    let usage = r#"{"choices":[],"usage":{"prompt_tokens":9223372036854775808,"completion_tokens":9223372036854775808}}"#;
+    let reply = format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", says("look"), ends("stop"));
+    let server = place.server(vec![chunked(&[reply.as_bytes()], true)]);
+    let (code, said) = place.run(&server, &[&REACT[..], &["--max-steps", "3"]].concat());
+    assert_eq!((code, said.matches("cannot be true").count()), (0, 1), "{said}");
+    // An old session holds what was believed then.
+    let session = std::fs::read_dir(place.home.path().join("sessions")).unwrap().next().unwrap().unwrap();
+    let trunk = session.path().join("branches/trunk.jsonl");
+    let _ = std::fs::remove_dir_all(session.path().join("index"));
+    let huge = |line: &str| match line.split_once(r#""usage":{"prompt_tokens":"#) {
+        Some((before, behind)) => {
+            let rest = behind.trim_start_matches(|c: char| c.is_ascii_digit());
+            format!("{before}\"usage\":{{\"prompt_tokens\":{}{rest}", u64::MAX)
+        }
+        None => line.to_owned(),
+    };
+    let old: Vec<String> = place.journal().lines().map(huge).collect();
+    assert!(old.iter().any(|line| line.contains("18446744073709551615")), "{old:?}");
+    std::fs::write(&trunk, old.join("\n") + "\n").unwrap();
+    let name = session.path().display().to_string();
+    for args in [
+        &["export", &name, "--format", "json", "--out", "out.json"][..],
+        &["export", &name, "--format", "html", "--out", "out.html"],
+        &["diff", &name, &name],
+        &["report", &name, &name],
+        &["resume", &name, "--headless", "--base-url", &server.base],
+    ] {
+        let (code, said) = place.says(args);
+        assert!(code != 101 && !said.contains("panicked"), "{args:?}: {code} {said}");
+    }
+}
