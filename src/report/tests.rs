@@ -311,9 +311,11 @@ fn an_action_in_the_place_of_a_thought_says_so_everywhere() {
 #[test]
 fn sums_of_counts_from_a_journal_do_not_overflow() {
     let mut state = State::default();
-    events().iter().for_each(|event| state.apply(event));
+    for event in events() {
+        state.apply(&event);
+    }
     let mut episode = state.ended_episodes[0].as_ref().clone();
     episode.tokens = u64::MAX;
     state.ended_episodes = [Arc::new(episode.clone()), Arc::new(episode)].into_iter().collect();
-    assert_eq!(Tally::of([&state, &state]).tokens, u64::MAX);
+    assert_eq!(Tally::from_states([&state, &state]).tokens, u64::MAX);
 }

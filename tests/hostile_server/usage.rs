@@ -38,6 +38,7 @@ fn counts_that_cannot_be_true_are_not_believed_and_that_is_said_once() {
 /// A call that failed had cost nothing, whatever had come of its answer.
 #[test]
 fn what_a_failed_call_had_received_is_counted() {
+    type Case = (&'static str, Vec<Act>, fn(&mut Endpoint), FailureKind, (u64, u64));
     let reasoned = "x".repeat(400);
     let begun = || reasons("reasoning_content", &reasoned);
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 100}});
@@ -45,7 +46,7 @@ fn what_a_failed_call_had_received_is_counted() {
     let counted = format!("{}data: {usage}\n\n{error}\n\n", begun());
     let silent = [chunked(&[begun().as_bytes()], false), vec![Act::Hang]].concat();
     // Our estimate of the prompt is 13 tokens, of the reasoning 100.
-    let cases: Vec<(&str, Vec<Act>, fn(&mut Endpoint), FailureKind, (u64, u64))> = vec![
+    let cases: Vec<Case> = vec![
         (
             "an error after its usage",
             chunked(&[counted.as_bytes()], true),

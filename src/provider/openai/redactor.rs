@@ -287,9 +287,8 @@ fn escaped(text: &str) -> Escape {
         return reference(text);
     }
     let (digits, most) = match raw {
-        [b'%', rest @ ..] => (rest, 2),
+        [b'%', rest @ ..] | [b'\\', b'x', rest @ ..] => (rest, 2),
         [b'\\', b'u', rest @ ..] => (rest, 4),
-        [b'\\', b'x', rest @ ..] => (rest, 2),
         [b'\\', c @ (b'/' | b'"' | b'\\'), ..] => return Escape::Byte(*c, 2),
         [b'\\'] => return Escape::Begun,
         _ => return Escape::None,
