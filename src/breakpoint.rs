@@ -1,8 +1,9 @@
-//! Breakpoints and watches: reading their one-line conditions, and looking whether an event made one true. Pure, and never a
-//! panic, whatever is typed. `docs/BREAKPOINTS.md` lists the forms.
+//! Breakpoints and watches: parsing one-line conditions, and checking whether an event made one true. Pure; never
+//! panics, whatever is typed. `docs/BREAKPOINTS.md` lists the forms.
 //!
-//! A condition is looked at when the event that could make it true is about to be written ([`crate::engine::Engine::watched`]).
-//! It reads the last step, the detectors' notes and the tallies of the fold, and never walks back through an episode.
+//! A condition is checked when the event that could make it true is about to be written
+//! ([`crate::engine::Engine::breakpoint_events`]). The check reads the last step, the detectors' notes and the tallies
+//! in the state, and never walks back through an episode.
 
 mod complete;
 mod condition;
@@ -21,15 +22,17 @@ pub use parse::{MAX_CONDITION_CHARS, ParseError, parse, parse_checked};
 use crate::engine::{BreakpointRules, CommandError};
 use std::sync::Arc;
 
-/// The rules that an engine's policy looks with, and how it reads what a person types; whoever knows the detectors holds
-/// their names to it with [`check`]. Patterns are compiled once for each condition.
+/// Returns the breakpoint rules of an engine's policy. `read` parses what a person types; it can check detector names
+/// with [`parse_checked`]. Patterns are compiled once per condition.
 pub fn breakpoint_rules(read: fn(&str) -> Result<BreakpointSpec, ParseError>) -> BreakpointRules {
-    let kept = matcher::ConditionCache::default();
+    let cache = matcher::ConditionCache::default();
     BreakpointRules {
         parse: Arc::new(move |text| {
-            read(text).map(|meant| meant.to_record()).map_err(|bad| CommandError::new(bad.message, bad.hint))
+            read(text)
+                .map(|spec| spec.to_record())
+                .map_err(|error| CommandError::new(error.message, error.hint))
         }),
-        find_hits: Arc::new(move |before, envelope, after| kept.find_hits(before, envelope, after)),
+        find_hits: Arc::new(move |before, envelope, after| cache.find_hits(before, envelope, after)),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The nouns of the field, one name for one idea. Nothing here reads a file, a clock or a socket.
+//! The terms of the field, one name for each idea. Nothing here reads a file, a clock or a socket.
 
 mod breakpoint;
 mod failure;

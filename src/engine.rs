@@ -1,8 +1,9 @@
 //! The episode engine: four pure functions around one state.
 //!
-//! [`Engine::decide`] turns a command or a reply into events, [`Engine::advance`] says what comes next of itself,
-//! [`SignalState::apply`] folds an event into the state, and [`effect_of`] says what an event asks of the outside.
-//! Nothing here waits, reads a clock or draws chance; the driver stamps and journals every event before it is applied.
+//! [`Engine::decide`] turns a command or a reply into events, [`Engine::advance`] returns the events that follow
+//! without input, [`State::apply`] folds an event into the state, and [`effect_of`] returns the work that an event asks
+//! of the driver. Nothing here waits, reads a clock or draws random numbers; the driver adds the timestamp to every
+//! event and journals it before it is applied.
 
 mod advance;
 mod apply;
@@ -57,23 +58,22 @@ pub use reply::Reply;
 
 use crate::domain::BranchId;
 
-/// The state, and the pure policy it is run by.
+/// The state of a session and the pure functions that decide on its next events.
 pub struct Engine {
     /// The fold of all events so far.
     pub state: State,
-    /// What decides on the next move.
     pub policy: Policy,
-    /// The branch its events are written to: part of the id of every lesson that begins there.
+    /// The branch the events are written to; part of the id of every lesson added on it.
     pub branch: BranchId,
 }
 
 impl Engine {
-    /// An engine before its first event, on the trunk.
+    /// Creates an engine before its first event, on the trunk.
     pub fn new(policy: Policy) -> Self {
         Self::resume(State::default(), policy, BranchId::trunk())
     }
 
-    /// An engine that goes on from a folded state, on a branch.
+    /// Creates an engine that continues from a folded state, on a branch.
     pub fn resume(state: State, policy: Policy, branch: BranchId) -> Self {
         Self { state, policy, branch }
     }

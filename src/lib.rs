@@ -1,10 +1,11 @@
 //! Step through an agent's episode, watch it reflect, teach it, and see whether the lesson helped.
 //!
-//! The rooms, from the inside out; an arrow only ever points to the left (`docs/ARCHITECTURE.md`):
-//! `domain` <- `engine` <- {`prompt`, `grid`, `symbolic`, `stop`, `pddl`, `env` native, `timeline`} <- `method`
-//! <- {`journal`, `provider`, `driver`} <- {`ui`, `cli`}.
+//! The modules, from the inside out; each depends only on those to its left (`docs/ARCHITECTURE.md`): `domain` <-
+//! `engine` <- {`prompt`, `grid`, `symbolic`, `breakpoint`, `pddl`, `env` native, `timeline`} <- `method` <-
+//! {`journal`, `provider`, `driver`} <- {`ui`, `cli`}.
 
-// What is outside (files, clocks, the environment, processes: clippy.toml) is closed to every room but those that say why it is not.
+// Access to the outside (files, clocks, environment variables, processes: clippy.toml) is denied to every module,
+// except those below that state a reason.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 
 pub mod breakpoint;

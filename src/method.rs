@@ -1,6 +1,6 @@
-//! The methods: one policy each over episodes, reflections and prompts. Pure; all memory is in the state.
+//! The methods: each is a policy over episodes, reflections and prompts. Pure; all memory is in the state.
 //!
-//! A method is found by its name on the command line ([`policy`]); what it obeys besides is listed once, in [`SETTINGS`].
+//! [`build_policy`] finds a method by its name on the command line; [`SETTINGS`] lists every setting that methods read.
 
 mod calibration;
 mod constitution;
@@ -33,33 +33,34 @@ use std::sync::Arc;
 /// The names of all methods, in the order in which screens list them.
 pub const METHOD_NAMES: &[&str] = &["react", "omnireflect", "reflexion", "fcrf", "sweet_sour", "planning"];
 
-/// A method that this program does not know.
+/// A method that this program cannot provide.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownMethod {
     /// No method has this name.
     #[error("there is no method {0:?}; there are {list}", list = METHOD_NAMES.join(", "))]
     Name(String),
-    /// The method is there, but not with this generation of reflections.
+    /// OmniReflect has no such generation of reflections.
     #[error("OmniReflect has no {0:?} generation; there are symbolic, neural and neuro-symbolic")]
     Generation(String),
-    /// Whoever writes the plans of planning-only cannot plan this task.
+    /// The planning-only method has no mentor that can plan this task.
     #[error("planning: {0}; name a model that writes the plans, such as --mentor openai:MODEL")]
     NoPlanner(String),
 }
 
-/// The policy of a run: its method, and the pure functions around it.
+/// Returns the policy of a run: its method and the pure functions it needs.
 ///
 /// # Errors
-/// [`UnknownMethod`] when the run names a method or a generation that is not there.
+/// Returns [`UnknownMethod`] if the run names an unknown method or generation.
 pub fn build_policy(spec: &RunSpec, templates: Arc<Templates>) -> Result<Policy, UnknownMethod> {
     build_policy_with(spec, Arc::new(PromptBuilder::new(templates)))
 }
 
-/// As [`policy`], with prompts drafted at this desk, so that their sender can have them from it.
+/// Returns the policy as [`build_policy`] does, drafting prompts with `desk`, so that their sender can take them from
+/// its cache.
 ///
 /// # Errors
-/// As for [`policy`].
-pub fn build_policy_with(spec: &RunSpec, desk: Arc<PromptBuilder>) -> Result<Policy, UnknownMethod> {
+/// See [`build_policy`].
+pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<Policy, UnknownMethod> {
     let method: Arc<dyn Method> = match spec.method.as_str() {
         "react" => Arc::new(ReAct),
         "omnireflect" => match spec.settings.text("generation", "symbolic") {
@@ -76,7 +77,7 @@ pub fn build_policy_with(spec: &RunSpec, desk: Arc<PromptBuilder>) -> Result<Pol
     let method = if learns { Arc::new(calibration::WithCalibration(method)) } else { method };
     Ok(Policy {
         method,
-        draft_prompt: Arc::new(move |state, ask| desk.draft(state, ask)),
+        draft_prompt: Arc::new(move |state, ask| builder.draft(state, ask)),
         parse_reply: prompt::read,
         parse_mentor_reply: prompt::read_mentor,
         edit_prompt: prompt::edit_segment,
@@ -89,10 +90,11 @@ pub fn build_policy_with(spec: &RunSpec, desk: Arc<PromptBuilder>) -> Result<Pol
     })
 }
 
-/// Reads the condition of a breakpoint or watch; a detector in it is one of ours.
+/// Parses the condition of a breakpoint or watch; a detector in it must be one of
+/// [`DETECTORS`](crate::symbolic::DETECTORS).
 ///
 /// # Errors
-/// [`Bad`](crate::breakpoint::Bad), in words.
+/// Returns a [`ParseError`](crate::breakpoint::ParseError) that explains what is wrong.
 pub fn parse_condition(
     text: &str,
 ) -> Result<crate::breakpoint::BreakpointSpec, crate::breakpoint::ParseError> {

@@ -1,11 +1,12 @@
-//! What a model is shown, and what its answer means.
+//! Prompt assembly and reply parsing: what a model is shown, and what its reply means.
 //!
-//! Responsibilities: putting a prompt together from templates and the state within a budget of tokens ([`PromptBuilder`]),
-//! rebuilding the very same prompt from its record ([`render()`]), reading replies ([`read()`]), and the pure views between
-//! world and prompt ([`interface`]). Not here: when a prompt is wanted (the method's), sending it (the provider's).
+//! Responsibilities: assembling a prompt from templates and the state within a token budget ([`PromptBuilder`]),
+//! rebuilding the identical prompt from its record ([`render()`]), parsing replies ([`read()`]), and the pure views
+//! between environment and prompt ([`interface`]). Not here: when a prompt is needed (decided by the method) and
+//! sending it (the provider).
 //!
-//! A record must outlive its templates: what a template contributes is kept as text under its hash, and the forms of
-//! everything else (lesson lines, steps, the task) are fixed in [`forms`], part of the journal's format.
+//! A record must outlive its templates: text contributed by a template is stored under its hash, and the format of
+//! everything else (lesson lines, steps, the task) is fixed in [`forms`], which is part of the journal format.
 
 mod builder;
 mod cache;

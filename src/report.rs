@@ -1,7 +1,8 @@
-//! A session told to people and to other programs: transcript, Markdown, JSON, one HTML file, a picture.
+//! Exports of a session for people and other programs: transcript, Markdown, JSON, a single HTML file, a picture.
 //!
-//! Everything here is a pure function of the events of a branch; nothing opens a file or looks at a clock. The room sits
-//! beside `timeline`: it knows the nouns, the events and the fold, and nothing of methods, drivers or screens.
+//! Everything here is a pure function of the events of a branch; nothing opens a file or reads a clock. The module is
+//! on the same level as `timeline`: it uses the domain types, the events and the fold, and nothing of methods, drivers
+//! or screens.
 
 mod by_task;
 mod dropped_text;

@@ -1,8 +1,9 @@
-//! Detectors and the rules behind symbolic reflections, for the household worlds and planning problems: no model is asked (`docs/SYMBOLIC.md`).
+//! Detectors and the rules behind symbolic reflections, for household environments, grid worlds and planning problems.
+//! They call no model (`docs/SYMBOLIC.md`).
 //!
-//! Responsibilities: [`detect()`] finds what a step shows, as notes with the words that prove them; [`reflect`] turns notes
-//! into Abstract, Error and Progress lessons. Not here: when to reflect (the method's). Neither ever sees `truth`, and
-//! both do work that is bounded by one step.
+//! Responsibilities: [`detect()`] finds what a step shows, as notes with the text that proves them; [`reflect`] turns
+//! notes into Abstract, Error and Progress lessons. Not here: when to reflect, which the method decides. Neither ever
+//! sees `truth`, and the work of both is bounded by one step.
 
 mod cause;
 mod detect;

@@ -1,7 +1,8 @@
-//! Text as it is shown: made harmless, measured in cells, wrapped, cut and searched. Pure; knows no screen.
+//! Text for display: sanitizing, measuring in cells, wrapping, truncating and searching. Pure and independent of the
+//! screen.
 //!
-//! Everything that comes from a model, a world or a file passes [`clean()`] before it is drawn, printed to a terminal or
-//! put into a picture. Widths are sums over grapheme clusters, which is how the cells of a screen are filled.
+//! All text from a model, an environment or a file passes through [`clean()`] before it is drawn, printed to a terminal
+//! or written into a picture. Widths are sums over grapheme clusters, which matches how a terminal fills cells.
 
 mod clean;
 mod escape;
@@ -16,7 +17,7 @@ pub use wrap::{wrap, wrap_at_most};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// The cells that one line of clean text takes.
+/// Returns the width in cells of one line of clean text.
 pub fn width(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();
@@ -24,10 +25,10 @@ pub fn width(text: &str) -> usize {
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
-/// The cells that one line of clean text takes, or `most` where it takes more. Looks at no more of the text than it needs:
-/// for words of a world or a model, which may be of any length, this is the one to ask in a frame.
+/// Returns the width in cells of one line of clean text, or `most` if it is wider. Reads no more of the text than
+/// necessary, so that it can be used in every frame on text of any length.
 pub fn width_within(text: &str, most: usize) -> usize {
-    // A letter of ASCII is a cell whatever follows it, so that many bytes of them are enough.
+    // Every ASCII character takes one cell whatever follows it, so that `most` bytes of them suffice.
     if text.as_bytes()[..text.len().min(most)].is_ascii() {
         return text.len().min(most);
     }
@@ -41,15 +42,15 @@ pub fn width_within(text: &str, most: usize) -> usize {
     used
 }
 
-/// Whether one line of clean text takes no more than so many cells. Looks at no more of it than it needs.
+/// Returns whether one line of clean text takes at most `columns` cells. Reads no more of the text than necessary.
 pub fn fits(text: &str, columns: usize) -> bool {
     width_within(text, columns.saturating_add(1)) <= columns
 }
 
 /// Cleans one line and cuts it to at most `columns` cells without splitting a character; a cut is marked with `more`.
-/// Looks at no more of the text than it needs.
+/// Reads no more of the text than necessary.
 pub fn truncate(text: &str, columns: usize, more: &str) -> String {
-    // Sixteen bytes a cell are more than any clean character of one cell needs on the average.
+    // Clean text needs fewer than 16 bytes per cell on average.
     let longest = columns.saturating_mul(16).saturating_add(64);
     let shortened = text.len() > longest;
     let text = one_line(if shortened { prefix(text, longest) } else { text });
@@ -70,7 +71,7 @@ pub fn truncate(text: &str, columns: usize, more: &str) -> String {
     kept
 }
 
-/// The longest beginning of a text of at most so many bytes.
+/// Returns the longest prefix of a text with at most `bytes` bytes that ends at a character boundary.
 pub fn prefix(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {

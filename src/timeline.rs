@@ -1,7 +1,7 @@
-//! The state at any point of a branch: its events, and checkpoints between them.
+//! The state at any point of a branch, from its events and the checkpoints between them.
 //!
-//! Memory is bounded: only the newest events are held, older ones are fetched from where they were written; checkpoints
-//! share what grows, and are thinned out when there are many.
+//! Memory is bounded: only the newest events are held, and older ones are fetched from the journal. Checkpoints share
+//! the parts that grow, and are thinned out when there are many.
 
 pub mod compare;
 mod fetch;
@@ -16,30 +16,31 @@ use fold_plan::{FoldCache, latest_not_after};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Events between two checkpoints of a short branch; doubled each time there are too many checkpoints.
+/// Events between two checkpoints of a short branch; doubled whenever there are too many checkpoints.
 const CHECKPOINT_STRIDE: u64 = 64;
-/// Checkpoints kept at most.
+/// Maximum number of checkpoints.
 const MAX_CHECKPOINTS: usize = 1024;
-/// Newest events held at least; twice as many at most.
+/// Minimum number of newest events held; the maximum is twice as many.
 const MIN_RECENT_EVENTS: usize = 4096;
 
-/// Events held at once while all are gone through.
+/// Events held at once while iterating over all of them.
 const CHUNK_EVENTS: u64 = 1024;
 
-/// Recalls the last state of [`CheckpointIndex`] that can be had and is not after an event; none where all must be folded.
+/// Loads the last readable state of a [`CheckpointIndex`] that is not after an event. Returns `None` if all events must
+/// be folded.
 pub type LoadCheckpoint = Arc<dyn Fn(Seq) -> Option<State> + Send + Sync>;
 
-/// States that are kept elsewhere, such as beside the journal.
+/// Checkpoints stored elsewhere, such as beside the journal.
 #[derive(Clone)]
 pub struct CheckpointIndex {
-    /// After which events, in ascending order.
+    /// The events after which checkpoints exist, in ascending order.
     pub seqs: Vec<Seq>,
-    /// Brings one of them.
+    /// Loads one of them.
     pub load: LoadCheckpoint,
 }
 
 impl CheckpointIndex {
-    /// Those of a branch up to the event it shares with another one, and then that one's own.
+    /// Uses the checkpoints of `self` up to the event `at` that two branches share, and those of `own` after it.
     pub fn chain(self, at: Seq, own: Self) -> Self {
         let mut places: Vec<Seq> = self.seqs.into_iter().filter(|seq| *seq <= at).collect();
         places.extend(&own.seqs);
@@ -50,13 +51,13 @@ impl CheckpointIndex {
         Self { seqs: places, load: Arc::new(recall) }
     }
 
-    /// None at all.
+    /// Returns an index without checkpoints.
     pub fn empty() -> Self {
         Self { seqs: Vec::new(), load: Arc::new(|_| None) }
     }
 }
 
-/// The events of a branch, and the way back to every state it had.
+/// The events of a branch, and access to every state it had.
 pub struct Timeline {
     /// Events up to this one are not held.
     dropped_through: u64,
@@ -86,12 +87,12 @@ impl Default for Timeline {
 }
 
 impl Timeline {
-    /// A timeline that may let go of old events, because they can be fetched again.
+    /// Creates a timeline that may drop old events, because they can be fetched again.
     pub fn with_fetcher(fetch: EventFetcher) -> Self {
         Self { fetcher: Some(fetch), ..Self::default() }
     }
 
-    /// A timeline that begins in the middle: `head` is the state after events that are fetched when they are wanted.
+    /// Creates a timeline that starts from a later state: `head` is the state after events that are fetched on demand.
     pub fn from_head(head: Arc<State>, fetch: EventFetcher, stored: CheckpointIndex) -> Self {
         Self {
             dropped_through: head.head.0,
@@ -103,8 +104,8 @@ impl Timeline {
         }
     }
 
-    /// The line up to an event, to go on from there as another one whose own events `own` fetches. `head` is the state after
-    /// that event.
+    /// Returns the timeline up to an event, to be continued as another branch whose own events `own` fetches. `head` is
+    /// the state after that event.
     pub fn fork(&self, head: Arc<State>, own: EventFetcher) -> Self {
         let at = head.head;
         let before = |s: &&Arc<State>| s.head < at;
@@ -125,22 +126,22 @@ impl Timeline {
         }
     }
 
-    /// How old events are fetched.
+    /// Returns the fetcher of old events.
     pub fn fetcher(&self) -> Option<&EventFetcher> {
         self.fetcher.as_ref()
     }
 
-    /// From now on these states are known to be kept elsewhere.
+    /// Sets the index of the checkpoints stored elsewhere.
     pub fn set_checkpoint_index(&mut self, stored: CheckpointIndex) {
         self.checkpoint_index = Some(stored);
     }
 
-    /// Why old events could not be fetched, if that happened since this was asked last.
+    /// Returns why old events could not be fetched, if that happened since the last call.
     pub fn take_fetch_error(&self) -> Option<String> {
         self.fold_cache.lock_fetch_error().take()
     }
 
-    /// From now on old events can be let go of.
+    /// Sets the fetcher of old events, which allows them to be dropped.
     pub fn set_fetcher(&mut self, fetch: EventFetcher) {
         self.fetcher = Some(fetch);
         self.drop_old_events();
@@ -165,22 +166,22 @@ impl Timeline {
         self.drop_old_events();
     }
 
-    /// The state after the last event.
+    /// Returns the state after the last event.
     pub fn head(&self) -> &Arc<State> {
         &self.head
     }
 
-    /// How many events there are; the last has this number.
+    /// Returns the number of events, which is also the number of the last one.
     pub fn len(&self) -> u64 {
         self.dropped_through + self.recent.len() as u64
     }
 
-    /// There is no event yet.
+    /// Returns whether there are no events.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// An event by its number.
+    /// Returns an event by its number.
     pub fn event(&self, seq: Seq) -> Option<Arc<Envelope>> {
         let before = seq.0.checked_sub(1)?;
         match before.checked_sub(self.dropped_through) {
@@ -193,12 +194,12 @@ impl Timeline {
         }
     }
 
-    /// The events with numbers above `after`.
+    /// Returns the events with numbers above `after`.
     pub fn events_after(&self, after: Seq) -> Vec<Arc<Envelope>> {
         self.events_between(after, Seq(u64::MAX))
     }
 
-    /// The events with numbers above `after` up to and with `to`.
+    /// Returns the events with numbers above `after` up to and including `to`.
     pub fn events_between(&self, after: Seq, to: Seq) -> Vec<Arc<Envelope>> {
         let mut events = match &self.fetcher {
             Some(fetch) if after.0 < self.dropped_through => {
@@ -210,8 +211,8 @@ impl Timeline {
         events
     }
 
-    /// Goes through the events with numbers above `after`, a piece at a time: a long branch is never held as a whole. Where
-    /// some cannot be fetched any more, the last item says why.
+    /// Iterates over the events with numbers above `after` in chunks, so that a long branch is never held as a whole.
+    /// If some can no longer be fetched, the last item is the error.
     pub fn iter_after(&self, after: Seq) -> impl Iterator<Item = Result<Arc<Envelope>, String>> + '_ {
         let mut after = after.0;
         let pieces = std::iter::from_fn(move || {
@@ -226,14 +227,14 @@ impl Timeline {
         pieces.flatten()
     }
 
-    /// The state after an event: the nearest checkpoint before it, and the events since folded onto it.
+    /// Returns the state after an event: the nearest checkpoint before it with the later events folded onto it.
     pub fn state_at(&self, seq: Seq) -> Arc<State> {
         self.fold_plan_to(seq).execute()
     }
 
-    /// The way to the state after an event, to be walked when the timeline is no longer held.
+    /// Returns a plan for computing the state after an event, to be executed without holding the timeline.
     pub fn fold_plan_to(&self, seq: Seq) -> FoldPlan {
-        let walked = self.fold_cache.clone();
+        let cache = self.fold_cache.clone();
         if seq >= self.head.head {
             return FoldPlan {
                 start_state: self.head.clone(),
@@ -241,11 +242,11 @@ impl Timeline {
                 target: seq,
                 recent_events: Vec::new(),
                 fetcher: None,
-                fold_cache: walked,
+                fold_cache: cache,
             };
         }
         let near = latest_not_after(&self.checkpoints, seq).cloned().unwrap_or_default();
-        let from = walked.nearest(seq).filter(|w| w.head > near.head).unwrap_or(near);
+        let from = cache.nearest(seq).filter(|w| w.head > near.head).unwrap_or(near);
         let stored = self.checkpoint_index.as_ref().and_then(|stored| {
             let at = *stored.seqs.get(stored.seqs.partition_point(|at| *at <= seq).checked_sub(1)?)?;
             (at > from.head).then(|| stored.load.clone())
@@ -258,7 +259,7 @@ impl Timeline {
             target: Seq(seq.0.min(self.dropped_through)),
             recent_events: held,
             fetcher: fetch,
-            fold_cache: walked,
+            fold_cache: cache,
         }
     }
 

@@ -1,29 +1,30 @@
-//! What could be typed next.
+//! Completion of partly typed conditions.
 
 use super::forms::FORMS;
 use crate::domain::ReflectionKind;
 
-/// What is known just now, for the parts that are filled in.
+/// The current values for the placeholders of conditions.
 #[derive(Clone, Debug, Default)]
 pub struct CompletionContext {
-    /// Actions, as they could be proposed.
+    /// Actions that could be proposed.
     pub actions: Vec<String>,
     /// Names of detectors.
     pub detectors: Vec<String>,
-    /// Lessons by their short number, with their words.
+    /// Lessons by their short number, with their texts.
     pub lessons: Vec<(u32, String)>,
 }
 
-/// A line that could stand there, and what it means.
+/// A completed line and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
     /// The whole line.
     pub text: String,
-    /// What it means, or what is to be filled in.
+    /// What it means, or what to fill in.
     pub description: String,
 }
 
-/// The lines that what is typed could become, in the order of the documents. Those that fit best are chosen by the asker.
+/// Returns the lines that the typed text can be completed to, in the order of the documentation. Ranking them is left
+/// to the caller.
 pub fn suggestions(typed: &str, known: &CompletionContext) -> Vec<Suggestion> {
     let (lead, rest) = split_modifiers(typed);
     let word = rest.split_whitespace().next().unwrap_or_default();
@@ -64,7 +65,7 @@ pub fn suggestions(typed: &str, known: &CompletionContext) -> Vec<Suggestion> {
     all
 }
 
-/// `warn ` and `once ` at the beginning, and what comes after them.
+/// Splits off `warn ` and `once ` at the beginning.
 fn split_modifiers(typed: &str) -> (String, &str) {
     let (mut lead, mut rest) = (String::new(), typed.trim_start());
     for _ in 0..2 {

@@ -1,110 +1,103 @@
-//! What can be waited for, and how it is written. Written and read again it is the same.
+//! Conditions and their text form. Parsing a formatted condition gives the same condition.
 
 use super::number;
 use crate::domain::{BreakpointConfig, ReflectionKind};
 use std::fmt;
 
-/// Which text of a step is looked at.
+/// The text of a step that is matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextPart {
     /// The proposed action.
     Action,
-    /// What the world answered, as the agent sees it.
+    /// The environment's answer, as the agent sees it.
     Observation,
-    /// What the agent thought.
     Thought,
 }
 
-/// What is looked for in a text. Case counts where there is a capital letter in it.
+/// A search pattern. It is case-sensitive if it contains a capital letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// A regular expression.
     Regex(String),
-    /// These words as they stand.
+    /// Literal text.
     Words(String),
 }
 
-/// What can be the same step after step.
+/// The part of a step that can repeat step after step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepeatedPart {
-    /// The action.
     Action,
-    /// The observation.
     Observation,
-    /// The thought.
     Thought,
 }
 
-/// What is added up.
+/// A limit on what is spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpendLimit {
     /// Tokens of prompts and replies.
     Tokens(u64),
     /// Costs, in billionths of the prices' unit.
     Cost(u64),
-    /// Seconds in which the session moves.
+    /// Seconds during which the session is running.
     Time(u64),
 }
 
-/// What a sum is of.
+/// The scope over which spending is summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpendScope {
-    /// The whole run.
     Run,
     /// The open episode.
     Episode,
 }
 
-/// A condition.
+/// A condition for a breakpoint or watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// A text of a step matches.
     Text(TextPart, Pattern),
-    /// Nothing happened so many times in a row.
+    /// Nothing happened this many times in a row.
     NothingHappened(u32),
-    /// The world did not accept the action so many times in a row.
+    /// The environment did not accept the action this many times in a row.
     Invalid(u32),
-    /// The same so many times in a row.
+    /// The same part repeated this many times in a row.
     Repeated(RepeatedPart, u32),
     /// The agent goes in circles.
     GoingInCircles,
-    /// The goal holds.
+    /// The goal is reached.
     Won,
-    /// A detector found a mistake.
+    /// A detector noted a mistake.
     Mistake,
-    /// This detector found something.
+    /// The detector of this name noted something.
     Note(String),
-    /// The reward is another one than a step before.
+    /// The reward differs from that of the previous step.
     RewardChanged,
-    /// The progress rate is another one than a step before.
+    /// The progress rate differs from that of the previous step.
     ProgressChanged,
-    /// So many steps without progress.
+    /// This many steps without progress.
     Stalled(u32),
-    /// A reflection was written, of this kind where one is named.
+    /// A reflection was written, of this kind if one is given.
     Reflection(Option<ReflectionKind>),
-    /// The lesson of this short number entered a prompt.
+    /// The lesson with this short number entered a prompt.
     Lesson(u32),
-    /// More than this was spent.
+    /// More than this limit was spent.
     SpentMoreThan(SpendScope, SpendLimit),
-    /// The step of this number was answered.
+    /// The step with this number was answered.
     Step(u32),
-    /// An episode ended; won or not, where that is said.
+    /// An episode ended; won or not won if given.
     EpisodeEnded(Option<bool>),
 }
 
-/// A condition and what is done when it comes true.
+/// A condition, and what happens when it becomes true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BreakpointSpec {
-    /// The condition.
     pub condition: Condition,
-    /// It only tells.
+    /// Warns instead of pausing.
     pub warn: bool,
-    /// Its first hit switches it off.
+    /// Disabled after its first hit.
     pub once: bool,
 }
 
 impl BreakpointSpec {
-    /// As the engine keeps it.
+    /// Converts to the form that the engine stores.
     pub fn to_record(&self) -> BreakpointConfig {
         BreakpointConfig { condition: self.condition.to_string(), warn: self.warn, once: self.once }
     }

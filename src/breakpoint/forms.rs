@@ -1,19 +1,19 @@
-//! Every form of a condition: for help, completion, complaints and the table of `docs/BREAKPOINTS.md`.
+//! Every form of a condition: for help, completion, error messages and the table of `docs/BREAKPOINTS.md`.
 
-/// One form.
+/// One form of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// How it is written; capitals stand for what is to be filled in.
+    /// How it is written; capital letters mark placeholders.
     pub syntax: &'static str,
-    /// One that can be read.
+    /// A valid example.
     pub example: &'static str,
-    /// When it comes true.
+    /// When it becomes true.
     pub meaning: &'static str,
-    /// Where the session then stands.
+    /// Where the session pauses.
     pub pauses_at: &'static str,
 }
 
-/// All of them, in the order of the documents.
+/// All forms, in the order of the documentation.
 pub const FORMS: &[Form] = &[
     form("action ~ REGEX", "action ~ heat", "an action that matches is proposed", AT_PROPOSAL),
     form("action = WORDS", "action = go to fridge 1", "an action with these words is proposed", AT_PROPOSAL),
@@ -99,7 +99,7 @@ const fn form(write: &'static str, example: &'static str, when: &'static str, st
     Form { syntax: write, example, meaning: when, pauses_at: stands }
 }
 
-/// What to write instead, in a line or two: the forms that begin with this word, else a few of all.
+/// Returns a suggestion of a line or two: the forms that begin with this word, otherwise a few of all.
 pub fn hint(word: &str) -> String {
     const REFERENCE: &str = "docs/BREAKPOINTS.md and `retrospect run --help` have every condition";
     let of = |form: &&Form| form.syntax.split([' ', '[']).next() == Some(word);

@@ -1,4 +1,4 @@
-//! Looks whether an event made a condition true. The work is bounded by the texts of the event, not by the episode.
+//! Checks whether an event made a condition true. The work is bounded by the texts of the event, not by the episode.
 
 use super::condition::{Condition, RepeatedPart, SpendLimit, SpendScope, TextPart};
 use super::parse::{compile_pattern, parse};
@@ -9,18 +9,18 @@ use regex::Regex;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Conditions that were read, by their text; none: it cannot be read (a journal may hold anything).
+/// Parsed conditions by their text; `None` if the text cannot be parsed (a journal may contain anything).
 #[derive(Default)]
 pub(super) struct ConditionCache(Mutex<HashMap<String, Option<Arc<CompiledCondition>>>>);
 
-/// A condition with its pattern compiled.
+/// A condition with its compiled pattern.
 struct CompiledCondition {
     condition: Condition,
     regex: Option<Regex>,
 }
 
 impl ConditionCache {
-    /// More than any session holds at a time.
+    /// More than any session has at a time.
     const MAX_CACHED: usize = 512;
 
     pub(super) fn find_hits(
@@ -56,19 +56,19 @@ impl ConditionCache {
         if kept.len() >= Self::MAX_CACHED {
             kept.clear();
         }
-        let ready = parse(text).ok().map(|meant| {
-            let regex = match &meant.condition {
+        let ready = parse(text).ok().map(|spec| {
+            let regex = match &spec.condition {
                 Condition::Text(_, pattern) => compile_pattern(pattern).ok(),
                 _ => None,
             };
-            Arc::new(CompiledCondition { condition: meant.condition, regex })
+            Arc::new(CompiledCondition { condition: spec.condition, regex })
         });
         kept.insert(text.to_owned(), ready.clone());
         ready
     }
 }
 
-/// Events that make some condition true.
+/// Returns whether an event can make some condition true.
 fn can_matter(event: &Event) -> bool {
     !matches!(
         event,
@@ -140,7 +140,7 @@ impl<'a> BreakpointCheck<'a> {
                 (0, seen.as_deref().unwrap_or(&turn.observation))
             }
             (TextPart::Observation, Event::Observed { step, .. }) => {
-                // What a world says to a thought says nothing.
+                // An environment's answer to a thought carries no information.
                 let answered = self.state_after.last_step().filter(|s| !s.is_thought_only())?;
                 (*step, answered.observation()?)
             }
@@ -159,7 +159,8 @@ impl<'a> BreakpointCheck<'a> {
         ))
     }
 
-    /// The proposal goes on a row of `n` steps; the row of the fold ends with the step before it.
+    /// Returns a hit if the proposal continues a streak of `n` equal steps; the streak in the state ends with the
+    /// previous step.
     fn check_repeated_proposal<'s>(
         &'s self,
         n: u32,
@@ -192,11 +193,11 @@ impl<'a> BreakpointCheck<'a> {
                 format!("the world refused the action {}", reason::at_streak_steps(episode, rows.invalid, *n))
             }
             Condition::Repeated(_, n) if self.is_streak_due(*n, rows.observation, step) => {
-                let said = episode.last_step().and_then(Step::observation).unwrap_or_default();
+                let observation = episode.last_step().and_then(Step::observation).unwrap_or_default();
                 format!(
                     "the world said the same {}: \"{}\"",
                     reason::at_streak_steps(episode, rows.observation, *n),
-                    reason::shorten(said)
+                    reason::shorten(observation)
                 )
             }
             Condition::Won if turn.won => format!("the goal holds at turn {step}"),
@@ -298,15 +299,15 @@ impl<'a> BreakpointCheck<'a> {
         })
     }
 
-    /// A sum is told once in its scope: a budget that is used up stays used up.
+    /// Fires once per scope: a budget that is used up stays used up.
     fn check_spend(&self, scope: SpendScope, spend: SpendLimit) -> Hit {
         let number = self.episode().map_or(0, |e| e.number);
-        let told = match scope {
+        let has_fired = match scope {
             SpendScope::Run => self.breakpoint.hits > 0,
             SpendScope::Episode => self.breakpoint.last.as_ref().is_some_and(|h| h.episode == number),
         };
         let replied = matches!(self.event, Event::ReplyReceived { .. });
-        if told || !(replied || matches!(spend, SpendLimit::Time(_))) {
+        if has_fired || !(replied || matches!(spend, SpendLimit::Time(_))) {
             return None;
         }
         let (state, meter) = (self.state_after, &self.state_after.breakpoints.baseline);
@@ -324,8 +325,8 @@ impl<'a> BreakpointCheck<'a> {
             SpendLimit::Time(bound) => {
                 let before = if whole { meter.earlier_time } else { std::time::Duration::ZERO };
                 let now = before.saturating_add(state.clock.elapsed);
-                let told = || format!("{} of moving time", number::format_seconds(now.as_secs()));
-                (now > std::time::Duration::from_secs(bound)).then(told)
+                let describe = || format!("{} of moving time", number::format_seconds(now.as_secs()));
+                (now > std::time::Duration::from_secs(bound)).then(describe)
             }
         }?;
         let of = if whole { "the run".to_owned() } else { format!("episode {number}") };
@@ -353,12 +354,12 @@ impl<'a> BreakpointCheck<'a> {
         row.last == step && self.is_due(n, row.count, row.first)
     }
 
-    /// A row is told when it is `n` long, and again after each further `n`; one that was longer already when the condition
-    /// was set is told at once.
+    /// Returns whether a streak fires: when it reaches length `n`, and again at every multiple of `n`. A streak that
+    /// was already longer when the condition was set fires at once.
     fn is_due(&self, n: u32, count: u32, first: u32) -> bool {
         let number = self.episode().map_or(0, |e| e.number);
-        let told = self.breakpoint.last.as_ref().is_some_and(|h| h.episode == number && h.step >= first);
-        count >= n && (count.is_multiple_of(n.max(1)) || !told)
+        let has_fired = self.breakpoint.last.as_ref().is_some_and(|h| h.episode == number && h.step >= first);
+        count >= n && (count.is_multiple_of(n.max(1)) || !has_fired)
     }
 }
 
@@ -366,7 +367,7 @@ fn step_action(step: &Step) -> Option<&str> {
     step.action()
 }
 
-/// A rate without needless digits.
+/// Formats a rate without trailing zeros.
 fn format_rate(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

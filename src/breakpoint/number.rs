@@ -1,17 +1,18 @@
-//! Numbers in conditions: counts, sums of tokens, costs and times. Total, and written as they are read.
+//! Parses and formats numbers in conditions: counts, token sums, costs and times. Never panics; parsing a formatted
+//! number gives the same number.
 
 use std::fmt::Write as _;
 
 /// The highest count that a condition may ask for.
 const MAX_COUNT: u64 = 1_000_000;
 
-/// A count from `least` on.
+/// Parses a count of at least `least`.
 pub(super) fn parse_count(text: &str, least: u32) -> Option<u32> {
     let n: u64 = text.parse().ok().filter(|n| *n <= MAX_COUNT)?;
     u32::try_from(n).ok().filter(|n| *n >= least)
 }
 
-/// A number of tokens: `20000`, `20_000`, `20k`, `1.5M`.
+/// Parses a number of tokens: `20000`, `20_000`, `20k`, `1.5M`.
 pub(super) fn parse_tokens(text: &str) -> Option<u64> {
     let text = text.replace('_', "");
     let (digits, nought) = match text.strip_suffix(['k', 'K']) {
@@ -23,14 +24,14 @@ pub(super) fn parse_tokens(text: &str) -> Option<u64> {
     (exact % BILLION == 0).then_some(exact / BILLION)
 }
 
-/// A cost in billionths: `0.5`, `$2`.
+/// Parses a cost, in billionths: `0.5`, `$2`.
 pub(super) fn parse_cost(text: &str) -> Option<u64> {
     parse_billionths(text.strip_prefix('$').unwrap_or(text).trim_start())
 }
 
 const BILLION: u64 = 1_000_000_000;
 
-/// A decimal number in billionths; nine places at most.
+/// Parses a decimal number, in billionths; at most nine decimal places.
 fn parse_billionths(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |t: &str| !t.is_empty() && t.bytes().all(|b| b.is_ascii_digit());
@@ -41,14 +42,14 @@ fn parse_billionths(text: &str) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_mul(BILLION)?.checked_add(part)
 }
 
-/// Billionths as the shortest decimal number.
+/// Formats billionths as the shortest decimal number.
 pub(super) fn format_billionths(nano: u64) -> String {
     let (whole, part) = (nano / BILLION, nano % BILLION);
     let text = format!("{whole}.{part:09}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A time in seconds: `10m`, `90s`, `1h30m`; a bare number is seconds.
+/// Parses a time in seconds: `10m`, `90s`, `1h30m`; a bare number is seconds.
 pub(super) fn parse_seconds(text: &str) -> Option<u64> {
     if text.is_empty() {
         return None;
@@ -65,7 +66,7 @@ pub(super) fn parse_seconds(text: &str) -> Option<u64> {
             's' => 1,
             _ => return None,
         };
-        // The larger comes first, and each once.
+        // Larger units come first, and each at most once.
         if unit >= least {
             return None;
         }
@@ -80,13 +81,13 @@ pub(super) fn parse_seconds(text: &str) -> Option<u64> {
     }
 }
 
-/// Seconds as a time.
+/// Formats seconds as a time.
 pub(super) fn format_seconds(seconds: u64) -> String {
     let (hours, minutes, rest) = (seconds / 3600, seconds % 3600 / 60, seconds % 60);
     let mut text = String::new();
     for (n, unit) in [(hours, 'h'), (minutes, 'm'), (rest, 's')] {
         if n > 0 {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "{n}{unit}");
         }
     }

@@ -1,4 +1,4 @@
-//! Reads a condition. Total: a condition, or what is wrong with the text and what could be written.
+//! Parses conditions. Never panics: returns a condition, or what is wrong with the text and what to write instead.
 
 use super::condition::{BreakpointSpec, Condition, Pattern, RepeatedPart, SpendLimit, SpendScope, TextPart};
 use super::similar::{most_similar, similar_names};
@@ -6,13 +6,13 @@ use super::{hint, number};
 use crate::domain::ReflectionKind;
 use regex::{Regex, RegexBuilder};
 
-/// Characters of a condition at most.
+/// Maximum length of a condition in characters.
 pub const MAX_CONDITION_CHARS: usize = 600;
 
-/// Bytes that a compiled pattern may take.
+/// Maximum size of a compiled pattern in bytes.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-/// What is wrong with a text, and what could be written.
+/// What is wrong with a text, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// What is wrong.
@@ -21,7 +21,7 @@ pub struct ParseError {
     pub hint: String,
 }
 
-/// Every first word, and those from before that still mean something.
+/// Every first word, including old spellings that still work.
 const FIRST_WORDS: &[&str] = &[
     "action",
     "observation",
@@ -49,11 +49,11 @@ const FIRST_WORDS: &[&str] = &[
     "seen",
 ];
 
-/// Reads `[warn] [once] CONDITION [once]`. The spellings `step=5`, `note=X`, `reflection=KIND`, `action=WORDS` and
-/// `seen=WORDS` mean the same as ever.
+/// Parses `[warn] [once] CONDITION [once]`. The old spellings `step=5`, `note=X`, `reflection=KIND`, `action=WORDS` and
+/// `seen=WORDS` keep their meaning.
 ///
 /// # Errors
-/// [`Bad`], in words.
+/// Returns a [`ParseError`] that explains what is wrong.
 pub fn parse(text: &str) -> Result<BreakpointSpec, ParseError> {
     let text = text.trim();
     let bad = |what: String, word: &str| ParseError {
@@ -78,7 +78,7 @@ pub fn parse(text: &str) -> Result<BreakpointSpec, ParseError> {
     }
     let (word, _) = split_word(rest);
     let word = word.to_ascii_lowercase();
-    // A pattern is all of the line: its own last word is not ours.
+    // A pattern extends to the end of the line, so its own last word is not a modifier.
     let is_text = matches!(word.as_str(), "action" | "observation" | "thought" | "seen");
     if !is_text && let Some(before) = rest.strip_suffix("once").filter(|b| b.ends_with(' ')) {
         once = true;
@@ -89,27 +89,27 @@ pub fn parse(text: &str) -> Result<BreakpointSpec, ParseError> {
     Ok(BreakpointSpec { condition, warn, once })
 }
 
-/// As [`parse`], and a detector that is waited for has to be one of these. What a journal holds is not held to it: a detector
-/// of another program never says anything here.
+/// Parses like [`parse`], but requires that a detector in the condition is one of these. Conditions from a journal are
+/// not checked: a detector of another program never notes anything here.
 ///
 /// # Errors
-/// [`Bad`], in words, with the names that are like it.
+/// Returns a [`ParseError`] that lists similar names.
 pub fn parse_checked(text: &str, detectors: &[&str]) -> Result<BreakpointSpec, ParseError> {
-    let meant = parse(text)?;
-    let Condition::Note(name) = &meant.condition else { return Ok(meant) };
+    let spec = parse(text)?;
+    let Condition::Note(name) = &spec.condition else { return Ok(spec) };
     if detectors.contains(&name.as_str()) {
-        return Ok(meant);
+        return Ok(spec);
     }
     let near: Vec<String> = similar_names(name, detectors).into_iter().map(|d| format!("`{d}`")).collect();
-    let meant =
+    let suggestion =
         if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
     Err(ParseError {
-        message: format!("{:?}: there is no detector `{}`{meant}", shorten(text.trim()), shorten(name)),
+        message: format!("{:?}: there is no detector `{}`{suggestion}", shorten(text.trim()), shorten(name)),
         hint: "docs/SYMBOLIC.md names the detectors, docs/PDDL.md those of planning problems".to_owned(),
     })
 }
 
-/// The first word, of letters alone, and what comes after it.
+/// Splits off the first word, which consists of letters only.
 fn split_word(text: &str) -> (&str, &str) {
     let text = text.trim_start();
     let end = text.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -118,7 +118,7 @@ fn split_word(text: &str) -> (&str, &str) {
 }
 
 fn parse_condition(word: &str, rest: &str) -> Result<Condition, String> {
-    // The old spelling had an equals sign before every argument.
+    // The old spelling has an equals sign before every argument.
     let given = rest.strip_prefix('=').map_or(rest, str::trim_start);
     let bare = |condition: Condition| match rest {
         "" => Ok(condition),
@@ -204,7 +204,7 @@ fn parse_text(part: TextPart, rest: &str) -> Result<Condition, String> {
     }
 }
 
-/// A pattern ready for use, within bounds that no pattern from outside can break.
+/// Compiles a pattern, within size limits that protect against hostile patterns.
 pub(super) fn compile_pattern(pattern: &Pattern) -> Result<Regex, String> {
     let source = match pattern {
         Pattern::Regex(source) => source.clone(),
@@ -216,20 +216,20 @@ pub(super) fn compile_pattern(pattern: &Pattern) -> Result<Regex, String> {
     builder.build().map_err(|error| match error {
         regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
         other => {
-            let told = other.to_string();
-            let last = told.lines().last().unwrap_or_default().trim();
+            let message = other.to_string();
+            let last = message.lines().last().unwrap_or_default().trim();
             last.strip_prefix("error: ").unwrap_or(last).to_owned()
         }
     })
 }
 
-/// A capital letter in a pattern is meant; one behind a backslash is a class.
+/// Returns whether a pattern contains a capital letter that is meant literally; one after a backslash is a class.
 fn is_case_sensitive(source: &str) -> bool {
     let mut escaped = false;
     source.chars().any(|c| {
-        let meant = c.is_uppercase() && !escaped;
+        let is_literal = c.is_uppercase() && !escaped;
         escaped = c == '\\' && !escaped;
-        meant
+        is_literal
     })
 }
 

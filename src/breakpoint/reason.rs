@@ -1,13 +1,13 @@
-//! Why a condition came true, in the words a person is told.
+//! Explains to the person why a condition became true.
 
 use crate::domain::Step;
 use crate::engine::{Episode, Streak};
 
-/// Turns that are named one by one; of a longer row only its ends are.
+/// Maximum number of steps listed one by one; longer streaks are summarized.
 const MAX_LISTED_STEPS: u32 = 6;
 
-/// `at turn 5`, `at turns 5, 6 and 7`: the last `n` turns of a row that ends with this step. Turns that only think lie
-/// between them; where those are many, only the ends are named.
+/// Formats the last `n` steps of a streak that ends with the step `last`: `at turn 5`, `at turns 5, 6 and 7`.
+/// Thought-only steps between them are skipped; if there are many, only the end is named.
 pub(super) fn at_steps(episode: &Episode, last: u32, n: u32, first: u32) -> String {
     if n == 1 {
         return format!("at turn {last}");
@@ -35,12 +35,12 @@ pub(super) fn at_steps(episode: &Episode, last: u32, n: u32, first: u32) -> Stri
     }
 }
 
-/// The same for a row of the fold.
+/// Formats the steps of a streak as [`at_steps`] does.
 pub(super) fn at_streak_steps(episode: &Episode, row: Streak, n: u32) -> String {
     at_steps(episode, row.last, n, row.first)
 }
 
-/// A text in one line, short enough to be told with others.
+/// Shortens a text to one line that fits into a message.
 pub(super) fn shorten(text: &str) -> String {
     const MAX_CHARS: usize = 90;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -48,13 +48,13 @@ pub(super) fn shorten(text: &str) -> String {
     format!("{}…", line.get(..end).unwrap_or_default().trim_end())
 }
 
-/// The line of a text that a match stands in.
+/// Returns the line of a text that contains the offset `at`.
 pub(super) fn line_at(text: &str, at: usize) -> String {
     let start = text.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |n| n + 1);
     shorten(text.get(start..).unwrap_or(text).lines().next().unwrap_or_default())
 }
 
-/// 1st, 2nd, 3rd.
+/// Formats an ordinal: 1st, 2nd, 3rd.
 pub(super) fn ordinal(n: u32) -> String {
     let end = match (n % 10, n % 100) {
         (_, 11..=13) => "th",
@@ -66,7 +66,7 @@ pub(super) fn ordinal(n: u32) -> String {
     format!("{n}{end}")
 }
 
-/// The number of a step that may not be there.
+/// Returns the number of a step, or 0 if there is none.
 pub(super) fn step_number(step: Option<&Step>) -> u32 {
     step.map_or(0, |s| s.number)
 }

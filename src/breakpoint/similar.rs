@@ -1,6 +1,6 @@
-//! Names that are alike, for whoever has mistyped one.
+//! Finds similar names for mistyped ones.
 
-/// The word most like this one, if one is alike at all.
+/// Returns the most similar word, or `None` if no word is similar enough.
 pub(super) fn most_similar<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     if word.chars().count() > 24 {
         return None;
@@ -9,7 +9,7 @@ pub(super) fn most_similar<'a>(word: &str, known: &[&'a str]) -> Option<&'a str>
     near.filter(|(d, k)| *d <= 2.min(k.len() / 2)).map(|n| n.1)
 }
 
-/// Letters to change from one word to the other.
+/// Returns the edit distance (Levenshtein) between two words.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -32,7 +32,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
-/// Up to three names that are like this one, or have a whole word of it; the most alike first.
+/// Returns up to three names that are similar or share a whole word with this one, most similar first.
 pub(super) fn similar_names<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
     const MAX_NAMES: usize = 3;
     const MIN_CHARS: usize = 4;
@@ -46,7 +46,7 @@ pub(super) fn similar_names<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
     let mut near: Vec<(usize, &str)> = known.iter().map(|k| (edit_distance(name, k), *k)).collect();
     near.retain(|(d, k)| *d <= (k.len() / 3).max(1) || shares(k));
     near.sort_unstable();
-    // Of one that is nearly it, the others are only noise.
+    // If one name is nearly identical, the others are noise.
     if near.first().is_some_and(|n| n.0 <= 2) {
         near.retain(|n| n.0 <= 2);
     }

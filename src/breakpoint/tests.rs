@@ -1,4 +1,4 @@
-//! Reading and writing conditions. Where each kind fires on recorded sessions: `tests/breakpoints.rs`.
+//! Parsing and formatting of conditions. `tests/breakpoints.rs` covers where each kind fires on recorded sessions.
 
 use super::condition::{BreakpointSpec, Condition, Pattern, RepeatedPart, SpendLimit, SpendScope, TextPart};
 use super::{CompletionContext, FORMS, MAX_CONDITION_CHARS, parse, parse_checked, suggestions};
@@ -48,7 +48,7 @@ fn what_is_typed_is_what_is_meant() {
         ("end", Condition::EpisodeEnded(None)),
         ("end failure", Condition::EpisodeEnded(Some(false))),
         ("end success", Condition::EpisodeEnded(Some(true))),
-        // The spellings of before.
+        // The old spellings.
         ("step=5", Condition::Step(5)),
         ("won", Condition::Won),
         ("mistake", Condition::Mistake),
@@ -57,9 +57,9 @@ fn what_is_typed_is_what_is_meant() {
         ("action=heat mug 1", text_words(TextPart::Action, "heat mug 1")),
         ("seen=Nothing happens", text_words(TextPart::Observation, "Nothing happens")),
     ];
-    for (text, meant) in cases {
-        assert_eq!(parse_ok(text), meant, "{text}");
-        assert_eq!(parse_ok(&meant.to_string()), meant, "written and read again: {meant}");
+    for (text, spec) in cases {
+        assert_eq!(parse_ok(text), spec, "{text}");
+        assert_eq!(parse_ok(&spec.to_string()), spec, "written and read again: {spec}");
     }
 }
 
@@ -69,7 +69,7 @@ fn warn_and_once_stand_before_and_once_also_behind() {
     assert_eq!(of("warn action ~ heat"), ("warn action ~ heat".to_owned(), true, false));
     assert_eq!(of("once  warn nothing 3"), ("warn once nothing 3".to_owned(), true, true));
     assert_eq!(of("nothing 3 once"), ("once nothing 3".to_owned(), false, true));
-    // A pattern is the whole line.
+    // A pattern extends to the end of the line.
     assert_eq!(of("action ~ only once"), ("action ~ only once".to_owned(), false, false));
 }
 
@@ -96,7 +96,7 @@ fn what_cannot_be_read_says_what_is_wrong_and_what_to_write() {
         ("time > 3y", "no bound that can be read"),
         ("reward", "`reward changed`"),
         ("end badly", "`end failure` or `end success`"),
-        // A name that would be read otherwise when it is written again.
+        // A name that would be parsed differently after being written.
         ("note==", "is no name of a detector"),
         ("cycle 3", "`cycle` stands alone"),
         ("episode nothing 3", "`episode` goes before"),
@@ -107,7 +107,7 @@ fn what_cannot_be_read_says_what_is_wrong_and_what_to_write() {
     for (text, part) in cases {
         let bad = parse(text).expect_err(text);
         assert!(bad.message.contains(part), "{text:?}: {}", bad.message);
-        // A hint, not the whole grammar: it is in the document and behind `--help`.
+        // A hint, not the whole grammar, which is in the document and behind `--help`.
         assert!(bad.hint.contains("docs/BREAKPOINTS.md") && bad.hint.chars().count() < 200, "{}", bad.hint);
     }
     assert!(parse(&"x".repeat(MAX_CONDITION_CHARS + 1)).is_err());
@@ -229,11 +229,11 @@ proptest! {
 
     #[test]
     fn written_and_read_again_it_is_the_same(condition in conditions(), warn: bool, once: bool) {
-        let meant = BreakpointSpec { condition, warn, once };
-        let text = meant.to_record().to_string();
-        // A pattern that regular expressions cannot have (`+` first) is refused, and never another one.
+        let spec = BreakpointSpec { condition, warn, once };
+        let text = spec.to_record().to_string();
+        // A pattern that is not a valid regular expression (`+` first) is rejected; others never are.
         match parse(&text) {
-            Ok(read) => prop_assert_eq!(read, meant),
+            Ok(read) => prop_assert_eq!(read, spec),
             Err(bad) => prop_assert!(bad.message.contains("the pattern cannot be used"), "{}: {}", text, bad.message),
         }
     }
@@ -241,7 +241,7 @@ proptest! {
     #[test]
     fn any_text_is_read_or_refused_in_words(text in "\\PC{0,80}|(warn |once )?(action|same|time|nothing|cost|end|note) ?[~=>]? ?\\PC{0,30}") {
         match parse(&text) {
-            Ok(meant) => prop_assert_eq!(parse(&meant.to_record().to_string()), Ok(meant)),
+            Ok(spec) => prop_assert_eq!(parse(&spec.to_record().to_string()), Ok(spec)),
             Err(bad) => prop_assert!(!bad.message.is_empty() && !bad.hint.is_empty()),
         }
     }

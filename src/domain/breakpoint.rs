@@ -1,30 +1,31 @@
-//! Where a run is to stop: a condition in words, and what is done when it comes true.
+//! Breakpoints and watches: conditions that pause a run or mark a step.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A condition and what it does when it comes true. Its text is what a person types, and what the journal keeps.
+/// A breakpoint is a condition that pauses the run when it becomes true; a watch is one that only marks the step. The
+/// condition is journaled as the person typed it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakpointConfig {
-    /// The condition in its own words (`docs/BREAKPOINTS.md`), such as `nothing 3`.
+    /// The condition in the syntax of `docs/BREAKPOINTS.md`, such as `nothing 3`.
     pub condition: String,
-    /// It is a watch: it tells and marks, and nothing stops.
+    /// Whether this is a watch, which marks the step and reports the hit but doesn't pause.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warn: bool,
-    /// It is switched off by its first hit.
+    /// Whether the first hit disables it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once: bool,
 }
 
-/// What a step is marked with where a condition came true.
+/// A breakpoint mark on a step records that a breakpoint or watch was hit there, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakpointMark {
-    /// The number of the breakpoint or watch.
+    /// Number of the breakpoint or watch.
     pub breakpoint: u32,
-    /// It only told.
+    /// Whether it was a watch and didn't pause.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warn: bool,
-    /// Why, as a sentence without its dot.
+    /// Why the condition is true: a sentence without its full stop.
     #[serde(rename = "why")]
     pub reason: String,
 }
@@ -38,7 +39,7 @@ impl fmt::Display for BreakpointConfig {
 }
 
 impl BreakpointConfig {
-    /// The word for what it is.
+    /// Returns "watch" or "breakpoint".
     pub fn kind_name(&self) -> &'static str {
         if self.warn { "watch" } else { "breakpoint" }
     }

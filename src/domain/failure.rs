@@ -1,60 +1,60 @@
-//! What kind of failure a call to a model came to.
+//! Why a call to a model failed.
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of failure it was.
+/// A failure kind says why a call to a model failed, such as a timeout or a missing key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// Nobody has an answer to this question (a recording, a script).
+    /// The recording or script has no reply to this prompt.
     #[default]
     NoAnswer,
-    /// The endpoint is described in a way that cannot work; nothing was sent.
+    /// The endpoint's configuration cannot work; nothing was sent.
     #[serde(rename = "setup")]
     Misconfigured,
-    /// No connection, or it broke before anything of an answer had come.
+    /// No connection, or it was lost before any part of the reply arrived.
     Unreachable,
-    /// Nothing came in time.
+    /// No reply within the time limit.
     TimedOut,
-    /// The key is missing or wrong (401).
+    /// The key is missing or invalid (401).
     Credentials,
-    /// There is no credit or quota left (402, or 429 with that reason).
+    /// No credit or quota is left (402, or 429 with that reason).
     #[serde(rename = "credit")]
     OutOfCredit,
-    /// The server forbids it (403).
+    /// The server denies access (403).
     Forbidden,
-    /// There is no such address or model (404).
+    /// The address or the model doesn't exist (404).
     NotFound,
-    /// The server does not take the request (400, 422 and the like).
+    /// The server rejects the request (400, 422 and similar).
     #[serde(rename = "refused")]
     BadRequest,
-    /// The prompt is longer than the model's context.
+    /// The prompt exceeds the model's context length.
     TooLong,
-    /// The server has no room now (408, 409, 429, 503).
+    /// The server is overloaded or limits the request rate (408, 409, 429, 503).
     Busy,
-    /// The server failed (other 5xx, or an error in the stream).
+    /// The server failed (any other 5xx, or an error inside the stream).
     ServerFault,
-    /// The stream ended without a word.
+    /// The stream ended without any content.
     #[serde(rename = "empty")]
     EmptyReply,
-    /// The answer broke off; what had come is no answer.
+    /// The stream was interrupted; what had arrived doesn't count as a reply.
     #[serde(rename = "cut_off")]
     Interrupted,
-    /// What came is no answer of a model server.
+    /// The response isn't in the format of a model server.
     #[serde(rename = "odd")]
     InvalidResponse,
-    /// The model answered, as often as it was asked, and nothing in it says what to do.
+    /// The model replied, in every attempt, with text from which no action can be parsed.
     Unusable,
-    /// The program that answers broke (a panic).
+    /// The provider panicked.
     #[serde(rename = "broken")]
     Panicked,
-    /// A kind that a later version knows.
+    /// A kind written by a later version of the program.
     #[serde(other)]
     Unknown,
 }
 
 impl FailureKind {
-    /// Its name in the journal and in JSON lines.
+    /// Returns the name in the journal and in JSON lines.
     pub fn name(self) -> &'static str {
         match self {
             Self::NoAnswer => "no_answer",
@@ -78,7 +78,7 @@ impl FailureKind {
         }
     }
 
-    /// The same question may well be answered when it is asked again as it is; of all others something has to change first.
+    /// Returns whether a retry without changes may succeed. For every other kind something must be changed first.
     pub fn is_transient(self) -> bool {
         matches!(
             self,

@@ -1,38 +1,39 @@
-//! Names of things that many events speak of.
+//! Identifiers of events, calls, branches and lessons.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// Position of an event in its branch, counted from 1; 0 is "before any event".
+/// A sequence number is the position of an event in its branch, counted from 1; 0 means "before any event".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seq(pub u64);
 
-/// Names one effect in flight; a reply whose call is unknown is inert.
+/// A call id identifies one call in flight to a model or an environment. A reply whose call id isn't in flight yields
+/// no event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(pub u64);
 
-/// Names a branch inside its session (also the stem of its file).
+/// A branch id identifies a branch, one sequence of events of a session; it is also the stem of the branch's file name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BranchId(pub String);
 
-/// Names a lesson across programs: twelve hexadecimal digits of a hash of (session, branch, seq, n).
+/// A lesson id identifies a lesson across programs: twelve hexadecimal digits of a hash of (session, branch, seq, n).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LessonId(pub Arc<str>);
 
 impl BranchId {
-    /// The branch every session begins with.
+    /// Returns the id of the trunk, the branch with which every session starts.
     pub fn trunk() -> Self {
         Self("trunk".to_owned())
     }
 }
 
 impl Seq {
-    /// No event has this place.
+    /// Returns whether this is 0, which no event has.
     pub fn is_unset(&self) -> bool {
         self.0 == 0
     }
@@ -62,7 +63,7 @@ impl fmt::Display for LessonId {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits.
+/// Encodes bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes

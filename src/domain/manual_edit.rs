@@ -1,101 +1,94 @@
-//! What a person changes by hand beside the lessons, with what it was, so that it can be taken back.
+//! Manual edits other than lesson operations, with the previous values so that they can be undone.
 
 use super::{Autonomy, BreakpointConfig, PromptRecord, Setting};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A change with its way back.
+/// A manual edit is a person's change to anything but the lesson pool, stored with the previous value so that it can be
+/// undone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum ManualEdit {
-    /// The thought of a step.
+    /// Changes the thought of a step.
     Thought {
-        /// The step.
         step: u32,
-        /// The words before, and whether a person had written them.
+        /// The text before.
         #[serde(rename = "was")]
         previous: Option<String>,
-        /// See `was`.
+        /// Whether a person had written the text before.
         #[serde(default)]
         #[serde(rename = "was_edited")]
         previous_edited: bool,
-        /// The words from now on; none: no thought.
+        /// The new text; `None` removes the thought.
         text: Option<String>,
-        /// Whether a person has written them.
+        /// Whether a person wrote the new text.
         #[serde(default)]
         edited: bool,
     },
-    /// How the agent sees what the world answered to a step. The world is not changed.
+    /// Changes how the agent sees an observation. The environment itself isn't changed.
     Observation {
-        /// The step.
         step: u32,
-        /// The view before (none: the world's own words), and whether a person had written it.
+        /// The agent's view before; `None` is the environment's own text.
         #[serde(rename = "was")]
         previous: Option<String>,
-        /// See `was`.
+        /// Whether a person had written the view before.
         #[serde(default)]
         #[serde(rename = "was_edited")]
         previous_edited: bool,
-        /// The view from now on.
+        /// The new view; `None` is the environment's own text.
         text: Option<String>,
-        /// Whether a person has written it.
+        /// Whether a person wrote the new view.
         #[serde(default)]
         edited: bool,
     },
-    /// A setting.
+    /// Changes a setting of the run.
     Setting {
-        /// Its name.
         name: String,
-        /// Its value before, with its origin; none: it was not set.
+        /// The value before, with its origin; `None` if it wasn't set.
         #[serde(rename = "was")]
         previous: Option<Setting>,
-        /// Its value from now on.
+        /// The new value; `None` removes the setting.
         setting: Option<Setting>,
     },
-    /// Who decides.
+    /// Changes who decides on actions.
     Autonomy {
-        /// Who did.
         #[serde(rename = "was")]
         previous: Autonomy,
-        /// Who does.
         autonomy: Autonomy,
     },
-    /// A remark.
+    /// Adds or removes a remark.
     Remark {
-        /// The episode.
         episode: u32,
-        /// The step (0: the episode).
+        /// The step; 0 if the remark is about the episode.
         step: u32,
-        /// The words.
         text: String,
-        /// It is taken away.
+        /// Whether the remark is removed.
         #[serde(default)]
         #[serde(rename = "gone")]
         removed: bool,
     },
-    /// The prompt that waits to be sent.
+    /// Changes the prompt that waits to be sent.
     Prompt {
         /// The draft before.
         #[serde(rename = "was")]
         previous: Arc<PromptRecord>,
-        /// The draft from now on.
+        /// The new draft.
         prompt: Arc<PromptRecord>,
     },
-    /// A breakpoint or watch.
+    /// Sets, changes or removes a breakpoint or watch.
     Breakpoint {
-        /// Its number.
         number: u32,
-        /// What it was before (none: there was none of this number), and whether it was on.
+        /// The definition before; `None` if the number was unused.
         #[serde(rename = "was")]
         previous: Option<BreakpointConfig>,
-        /// See `was`.
+        /// Whether it was enabled before.
         #[serde(default)]
         #[serde(rename = "was_on")]
         previous_enabled: bool,
-        /// What it is from now on; none: it is removed.
+        /// The new definition; `None` removes it.
         #[serde(rename = "stop")]
         config: Option<BreakpointConfig>,
-        /// Whether it is on.
+        /// Whether it is enabled from now on.
         #[serde(default)]
         #[serde(rename = "on")]
         enabled: bool,
@@ -103,54 +96,51 @@ pub enum ManualEdit {
 }
 
 impl ManualEdit {
-    /// The change that takes this one back.
+    /// Returns the edit that undoes this one.
     #[must_use]
     pub fn inverse(&self) -> Self {
         match self.clone() {
-            Self::Thought { step, previous: was, previous_edited: was_edited, text, edited } => {
-                Self::Thought { step, previous: text, previous_edited: edited, text: was, edited: was_edited }
+            Self::Thought { step, previous, previous_edited, text, edited } => Self::Thought {
+                step,
+                previous: text,
+                previous_edited: edited,
+                text: previous,
+                edited: previous_edited,
+            },
+            Self::Observation { step, previous, previous_edited, text, edited } => Self::Observation {
+                step,
+                previous: text,
+                previous_edited: edited,
+                text: previous,
+                edited: previous_edited,
+            },
+            Self::Setting { name, previous, setting } => {
+                Self::Setting { name, previous: setting, setting: previous }
             }
-            Self::Observation { step, previous: was, previous_edited: was_edited, text, edited } => {
-                Self::Observation {
-                    step,
-                    previous: text,
-                    previous_edited: edited,
-                    text: was,
-                    edited: was_edited,
-                }
+            Self::Autonomy { previous, autonomy } => {
+                Self::Autonomy { previous: autonomy, autonomy: previous }
             }
-            Self::Setting { name, previous: was, setting } => {
-                Self::Setting { name, previous: setting, setting: was }
+            Self::Remark { episode, step, text, removed } => {
+                Self::Remark { episode, step, text, removed: !removed }
             }
-            Self::Autonomy { previous: was, autonomy } => {
-                Self::Autonomy { previous: autonomy, autonomy: was }
-            }
-            Self::Remark { episode, step, text, removed: gone } => {
-                Self::Remark { episode, step, text, removed: !gone }
-            }
-            Self::Prompt { previous: was, prompt } => Self::Prompt { previous: prompt, prompt: was },
-            Self::Breakpoint {
+            Self::Prompt { previous, prompt } => Self::Prompt { previous: prompt, prompt: previous },
+            Self::Breakpoint { number, previous, previous_enabled, config, enabled } => Self::Breakpoint {
                 number,
-                previous: was,
-                previous_enabled: was_on,
-                config: stop,
-                enabled: on,
-            } => Self::Breakpoint {
-                number,
-                previous: stop,
-                previous_enabled: on,
-                config: was,
-                enabled: was_on,
+                previous: config,
+                previous_enabled: enabled,
+                config: previous,
+                enabled: previous_enabled,
             },
         }
     }
 
-    /// It changes what the agent does or sees: the episode is then assisted, and what used it cannot be taken back.
+    /// Returns whether it changes what the agent does or sees. Such an edit makes the episode assisted and can't be
+    /// undone once it has been used.
     pub fn is_intervention(&self) -> bool {
         !matches!(self, Self::Remark { .. } | Self::Autonomy { .. } | Self::Breakpoint { .. })
     }
 
-    /// In a few words.
+    /// Describes the edit in a few words.
     pub fn describe(&self) -> String {
         let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "as it was".to_owned());
         match self {
@@ -170,19 +160,19 @@ impl ManualEdit {
             Self::Prompt { prompt, .. } if prompt.edited => "your words in a prompt".to_owned(),
             Self::Prompt { .. } => "prompt as it was drafted".to_owned(),
             Self::Breakpoint { number, config: None, .. } => format!("breakpoint {number} removed"),
-            Self::Breakpoint { number, previous: was, config: Some(stop), enabled: on, .. }
-                if was.as_ref() != Some(stop) =>
+            Self::Breakpoint { number, previous, config: Some(config), enabled, .. }
+                if previous.as_ref() != Some(config) =>
             {
-                let off = if *on { "" } else { ", off" };
-                let word = stop.kind_name();
-                match was {
-                    None => format!("{word} {number} set: {stop}{off}"),
-                    Some(was) => format!("{word} {number} {stop} in the place of {was}{off}"),
+                let off = if *enabled { "" } else { ", off" };
+                let word = config.kind_name();
+                match previous {
+                    None => format!("{word} {number} set: {config}{off}"),
+                    Some(previous) => format!("{word} {number} {config} in the place of {previous}{off}"),
                 }
             }
-            Self::Breakpoint { number, config: stop, enabled: on, .. } => {
-                let word = stop.as_ref().map_or("breakpoint", BreakpointConfig::kind_name);
-                format!("{word} {number} switched {}", if *on { "on" } else { "off" })
+            Self::Breakpoint { number, config, enabled, .. } => {
+                let word = config.as_ref().map_or("breakpoint", BreakpointConfig::kind_name);
+                format!("{word} {number} switched {}", if *enabled { "on" } else { "off" })
             }
         }
     }

@@ -1,8 +1,9 @@
-//! What detectors see in a step.
+//! Findings of detectors.
 
 use serde::{Deserialize, Serialize};
 
-/// Which way a detector's finding points; marks, reflections and breakpoints choose by it.
+/// A note's kind says whether a finding is progress, a mistake or a neutral fact; timeline marks, reflections and
+/// breakpoints select by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoteKind {
@@ -10,18 +11,17 @@ pub enum NoteKind {
     Progress,
     /// Something went wrong in this step.
     Mistake,
-    /// Neither good nor bad; worth knowing (a place seen for the first time, ...).
+    /// Neutral, but worth recording (a place seen for the first time, ...).
     Fact,
 }
 
-/// One finding of one detector about one step.
+/// A note is a finding about one step by a detector, a pure function that examines each step after its observation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// Stable name of the detector, such as `nothing_happened` or `wrong_appliance`.
     pub detector: String,
-    /// Which way it points.
     pub kind: NoteKind,
-    /// The words of this trajectory that prove it, short enough for one line.
+    /// The passage of this trajectory that proves it, short enough for one line.
     pub evidence: String,
     /// Named parts of the finding, for rules that build sentences from it (`object`, `receptacle`, ...).
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]

@@ -1,30 +1,29 @@
-//! What there is of an answer that nobody waited for.
+//! Partial replies of cancelled calls.
 
 use super::Usage;
 use serde::{Deserialize, Serialize};
 
-/// What had come of an answer when its call was broken off. It is no answer: it is kept to be read, and enters no prompt.
+/// A partial reply is what had arrived of a reply when its call was cancelled. It is kept for reading only and enters
+/// no prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartialReply {
-    /// Its words so far.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// Its reasoning so far.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
-    /// What it cost, an estimate where nobody had counted yet; none: the question had not gone out, or it is not known
-    /// (sessions of older versions).
+    /// Tokens and cost, estimated unless the server had reported them. `None` if the request wasn't sent, or if nothing
+    /// is known (sessions of older versions).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
 
 impl PartialReply {
-    /// Nothing of it can be read.
+    /// Returns whether it has neither text nor reasoning.
     pub fn is_blank(&self) -> bool {
         self.text.trim().is_empty() && self.reasoning.trim().is_empty()
     }
 
-    /// What it cost, in words: `about 40 tokens (estimated)`; none where that is not known.
+    /// Describes the cost, as in `about 40 tokens, estimated`. Returns `None` if it isn't known.
     pub fn describe_cost(&self) -> Option<String> {
         let usage = self.usage.as_ref()?;
         Some(match (usage.estimated, usage.tokens()) {

@@ -1,15 +1,15 @@
-//! What a model is shown, as labelled segments with their origin.
+//! Prompts as labelled segments with their origin.
 
 use super::{CallId, LessonId, Question};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// What a segment is to its reader.
+/// A segment label says which part of a prompt a segment is, such as the instruction, a lesson or an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SegmentLabel {
-    /// What the agent is and which actions there are.
+    /// What the agent is and which actions it has.
     Instruction,
     /// Rules of the environment written by hand for symbolic generation (OmniReflect, Tables 14-16).
     Guidance,
@@ -19,108 +19,96 @@ pub enum SegmentLabel {
     Error,
     /// Progress lessons and their heading.
     Progress,
-    /// Memory of earlier trials (Reflexion and its kin) and its heading.
+    /// Memory of earlier trials (Reflexion and related methods) and its heading.
     Memory,
-    /// A whole solved episode.
+    /// A complete solved episode.
     Example,
     /// The task: first observation and goal.
     Task,
-    /// An earlier attempt at the task, whole.
+    /// A complete earlier attempt at the task.
     Attempt,
-    /// A thought of the agent.
     Thought,
-    /// An action of the agent.
     Action,
-    /// What the world answered.
     Observation,
-    /// An action that a person put in, shown as such.
+    /// An action with which a person replaced the agent's, labelled as such.
     HumanEdit,
     /// Why a person rejected a proposal of this step.
     Rejection,
-    /// The cue that asks for the next line.
+    /// The text that asks for the next line.
     Cue,
 }
 
-/// Who speaks a segment in a chat.
+/// A message role says in whose name a segment is sent to a chat model: system, user or assistant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageRole {
-    /// The system message.
     System,
-    /// The user's side.
     User,
-    /// The model's own side.
     Assistant,
 }
 
-/// Where the words of a segment come from.
+/// A segment's origin says where its text comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SegmentOrigin {
     /// A text of a template, stored once under its hash.
     Text(Arc<str>),
-    /// A lesson in one of its wordings.
+    /// One version of a lesson.
     Lesson {
-        /// Which lesson.
         id: LessonId,
-        /// Which wording, counted from 1.
+        /// Counted from 1.
         version: u32,
     },
     /// The first observation of the episode.
     Task,
     /// The parts of one step.
     Step(u32),
-    /// The parts of all steps from the first to the last number, in order.
+    /// The parts of a range of steps, in order.
     Steps {
         /// First step.
         from: u32,
-        /// Last step.
+        /// Last step, inclusive.
         to: u32,
     },
-    /// The task and some steps of an attempt at it that has ended.
+    /// The task and a range of steps of an earlier, finished attempt at it.
     Attempt {
-        /// Its episode.
         episode: u32,
         /// First step.
         from: u32,
-        /// Last step.
+        /// Last step, inclusive.
         to: u32,
     },
 }
 
-/// A piece of a prompt as the model gets it.
+/// A segment is a labelled part of a prompt, with its text exactly as the model gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// What it is.
     pub label: SegmentLabel,
-    /// Where its words come from.
     pub origin: SegmentOrigin,
-    /// Who speaks it.
     pub message_role: MessageRole,
-    /// Its words, exactly as sent.
+    /// The text, exactly as sent.
     pub text: Arc<str>,
 }
 
-/// A whole prompt; the body is the texts of its segments in order, with nothing between them.
+/// A prompt is the list of segments that is sent to a model; its body is their texts in order, with no separators.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prompt {
-    /// Its segments, in order.
     pub segments: Vec<Segment>,
 }
 
-/// Which model a call is for.
+/// A model role is the part a model plays in a run: the actor proposes actions, the mentor writes reflections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelRole {
-    /// The one that acts.
+    /// Proposes actions.
     #[default]
     Actor,
-    /// The one that reflects.
+    /// Writes reflections.
     Mentor,
 }
 
 impl ModelRole {
-    /// The word for it, as the names of settings begin.
+    /// Returns the role's name, which is also the prefix of its settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Actor => "actor",
@@ -129,72 +117,64 @@ impl ModelRole {
     }
 }
 
-/// A segment as the journal keeps it: everything but words that stand elsewhere already.
+/// A segment record is a segment in its journal form: its origin in place of text that is recorded elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentRecord {
-    /// What it is.
     pub label: SegmentLabel,
-    /// Where its words stand. [`SegmentOrigin::Steps`] stands for the parts of several steps.
+    /// Where its text is recorded. [`SegmentOrigin::Steps`] covers the parts of several steps.
     pub origin: SegmentOrigin,
-    /// Who speaks it.
     #[serde(rename = "role")]
     pub message_role: MessageRole,
-    /// Estimated tokens.
+    /// Estimated number of tokens.
     pub tokens: u32,
 }
 
-/// Segments that did not fit.
+/// A dropped segment is a segment that was left out because the prompt was too long.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DroppedSegment {
-    /// What was left out.
     pub origin: SegmentOrigin,
-    /// Why.
     pub reason: String,
-    /// Estimated tokens it would have cost.
+    /// Estimated number of tokens it would have added.
     pub tokens: u32,
 }
 
-/// A prompt as the journal keeps it; the body is rebuilt from it and checked against the hash.
+/// A prompt record is a prompt in its journal form; the body is rebuilt from it and checked against the hash.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptRecord {
-    /// The call it is for.
     pub call: CallId,
-    /// Which model is asked.
     #[serde(rename = "asked")]
     pub role: ModelRole,
-    /// What a mentor is asked.
+    /// What a mentor is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<Question>,
-    /// Episode number.
     pub episode: u32,
-    /// Step the prompt belongs to.
     pub step: u32,
-    /// How often this step was asked before.
+    /// How many times this step was asked before.
     #[serde(default)]
     pub retry: u32,
-    /// Rung of the ladder of temperatures: 0 is the run's own, each further one 0.2 warmer (Reflexion's public code).
+    /// Level of the temperature ladder: 0 is the run's own temperature, each further level adds 0.2 (Reflexion's public
+    /// code).
     #[serde(default, skip_serializing_if = "is_zero")]
     #[serde(rename = "rung")]
     pub temperature_level: u32,
     /// Seed of the request.
     pub seed: u64,
-    /// What of the sampling a person wanted otherwise, as [`super::Settings::sampling`] has it.
+    /// Sampling parameters that a person set, as returned by [`super::Settings::sampling_overrides`].
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub sampling: Map<String, Value>,
-    /// Its segments.
     pub segments: Vec<SegmentRecord>,
-    /// What did not fit.
+    /// Segments left out for space.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<DroppedSegment>,
-    /// Estimated tokens in all.
+    /// Estimated number of tokens of all segments.
     pub tokens: u32,
-    /// The same as the role's server counts, by what it had counted when this was drafted; 0: as estimated.
+    /// The estimate corrected by what the role's server had reported when this was drafted; 0 if uncorrected.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[serde(rename = "counted")]
     pub counted_tokens: u32,
     /// SHA-256 of the body, in hexadecimal.
     pub sha256: String,
-    /// A person changed its words before it was sent.
+    /// Whether a person edited it before it was sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub edited: bool,
 }
@@ -205,7 +185,7 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl SegmentLabel {
-    /// The word for it on the screen and in exports.
+    /// Returns the label's name on the screen and in exports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Instruction => "instruction",
@@ -228,7 +208,7 @@ impl SegmentLabel {
 }
 
 impl Prompt {
-    /// The body: all texts in order.
+    /// Returns the body: all texts in order.
     pub fn body(&self) -> String {
         let mut body = String::with_capacity(self.segments.iter().map(|s| s.text.len()).sum());
         for segment in &self.segments {

@@ -1,21 +1,21 @@
-//! Text about a trajectory.
+//! Reflections: what a mentor or a rule writes about a trajectory.
 
 use super::{CallId, LessonText, Scope, Seq, Truncation};
 use serde::{Deserialize, Serialize};
 
-/// The kind of a reflection, and of the lessons kept from it.
+/// A reflection's kind says what it contains, such as a mistake or a plan; the lessons kept from it have the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReflectionKind {
-    /// OmniReflect: a general aspect learnt.
+    /// OmniReflect: a general insight.
     Abstract,
     /// OmniReflect: a mistake and its solution.
     Error,
-    /// OmniReflect: where this episode stands and what comes next.
+    /// OmniReflect: how far this episode has got and what comes next.
     Progress,
     /// Reflexion and FCRF: a plan for the next trial.
     Plan,
-    /// FCRF: what was worth keeping of a failed trial.
+    /// FCRF: what is worth keeping from a failed trial.
     Experience,
     /// FCRF: a lesson from a corrected failure.
     Lesson,
@@ -28,7 +28,7 @@ pub enum ReflectionKind {
 }
 
 impl ReflectionKind {
-    /// Every kind, in the order in which lists show them.
+    /// Every kind, in display order.
     pub const ALL: [Self; 9] = [
         Self::Abstract,
         Self::Error,
@@ -42,48 +42,45 @@ impl ReflectionKind {
     ];
 }
 
-/// What a mentor is asked to do.
+/// A purpose says what a mentor is asked to do, such as reflecting on a trajectory or summarizing lessons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// To reflect on a trajectory.
+    /// Reflect on a trajectory.
     #[default]
     Reflect,
-    /// To make a shorter list of the lessons it is shown (OmniReflect's constitution).
+    /// Shorten the given list of lessons (OmniReflect's constitution).
     Summarise,
-    /// To choose the lesson that fits best (FCRF's extraction of a tip).
+    /// Choose the lesson that fits best (FCRF's extraction of a tip).
     Choose,
-    /// To build a plan from what was drawn before (FCRF's construction).
+    /// Build a plan from earlier reflections (FCRF's construction).
     Build,
-    /// To find what made the difference between a failed and a corrected attempt (FCRF's pool).
+    /// Find what made the difference between a failed and a corrected attempt (FCRF's pool).
     Contrast,
-    /// To write the actions of a whole attempt before its first (planning-only).
+    /// Write the actions of a whole attempt before its first step (planning-only).
     #[serde(rename = "actions")]
     PlanActions,
 }
 
-/// A question to the mentor: what to do, and what kind of reflection comes of it.
+/// A question is what a mentor is asked: a purpose and the kind of reflection it answers with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Question {
-    /// The kind of reflection that is asked for.
     pub kind: ReflectionKind,
-    /// What to do.
     #[serde(default, skip_serializing_if = "Purpose::is_reflect")]
     pub purpose: Purpose,
 }
 
-/// The turn a memory is about (Sweet&Sour's tuple, without its reflection).
+/// A transition is one observation, action and reward of a trajectory that a memory is about (Sweet&Sour's tuple,
+/// without its reflection).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transition {
-    /// What the agent saw before it.
+    /// What the agent saw before the action.
     pub observation: String,
-    /// What it did.
     pub action: String,
-    /// The reward it got for it.
     pub reward: f64,
 }
 
-/// Who wrote a reflection, or changed the pool.
+/// The author of a reflection or of a lesson change is a set of symbolic rules, a mentor, a person or a loaded file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Author {
@@ -91,76 +88,73 @@ pub enum Author {
     Symbolic,
     /// A model.
     Mentor,
-    /// A person.
     Person,
-    /// A pool file that the run was started with.
+    /// The pool file with which the run started.
     File,
 }
 
-/// One item of a reflection, and where the evidence for it stands.
+/// A reflection item is one statement of a reflection, with the evidence for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReflectionItem {
-    /// What it says.
     pub text: LessonText,
-    /// The detector or rule behind it, if one is.
+    /// The detector or rule that produced it, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// The words of the trajectory it rests on.
+    /// The passage of the trajectory that supports it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub evidence: String,
-    /// The turn it is about, where the method keeps one.
+    /// The transition it is about, if the method records one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "moment")]
     pub transition: Option<Transition>,
 }
 
-/// A reflection as it was written; its kept items live on as lessons.
+/// A reflection is a text about a trajectory, written by a mentor or by rules; each of its items that is kept becomes a
+/// lesson.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reflection {
-    /// Its kind.
     pub kind: ReflectionKind,
-    /// Its author.
     pub author: Author,
-    /// Episode it is about.
+    /// The episode it is about.
     pub episode: u32,
-    /// Step it was written after (0: before the first).
+    /// The step after which it was written; 0 if before the first.
     pub step: u32,
     /// What the mentor was asked to do; rules only reflect.
     #[serde(default, skip_serializing_if = "Purpose::is_reflect")]
     pub purpose: Purpose,
-    /// Its items; none where nothing could be read, or where a person gave the question up.
+    /// Empty if nothing could be parsed, or if a person abandoned the question.
     pub items: Vec<ReflectionItem>,
-    /// What of the mentor's answer could not be used, in words.
+    /// Descriptions of the parts of the mentor's reply that could not be used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<String>,
-    /// Texts of the answer that were not kept, each as the lesson it would have been: a person may add them.
+    /// Texts of the reply that weren't kept, each as the lesson it would have become, so that a person can add it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<LessonText>,
-    /// What ended the mentor's answer early; none: it is complete.
+    /// What ended the mentor's reply early; `None` if it is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncated: Option<Truncation>,
-    /// The call that brought it, where a model wrote it.
+    /// The call that returned it, if a model wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
-    /// Who answered in the model's place, where a person took a recorded reply: `recorded:SESSION` or `cache`.
+    /// The source of the reply if a person used a recorded one in place of the model's: `recorded:SESSION` or `cache`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "from")]
     pub reply_source: Option<String>,
-    /// A person had changed the words of the question (set when it is folded).
+    /// Whether a person had edited the mentor's prompt (set by the fold).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prompt_edited: bool,
-    /// The event that brought it (set when it is folded).
+    /// The event that introduced it (set by the fold).
     #[serde(default, skip_serializing_if = "Seq::is_unset")]
     pub seq: Seq,
 }
 
 impl Question {
-    /// The question for a reflection of a kind.
+    /// Creates a question for a reflection of this kind.
     pub fn reflect(kind: ReflectionKind) -> Self {
         Self { kind, purpose: Purpose::Reflect }
     }
 
-    /// The words for it on the screen and in reports: what is asked for.
+    /// Returns the question's name on the screen and in reports.
     pub fn name(self) -> String {
         let kind = self.kind.name();
         match self.purpose {
@@ -175,14 +169,14 @@ impl Question {
 }
 
 impl Reflection {
-    /// The question it answers.
+    /// Returns the question it answers.
     pub fn question(&self) -> Question {
         Question { kind: self.kind, purpose: self.purpose }
     }
 }
 
 impl Purpose {
-    /// The word for it in templates and on the screen.
+    /// Returns the purpose's name in templates and on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reflect => "reflect",
@@ -201,8 +195,8 @@ impl Purpose {
 }
 
 impl ReflectionKind {
-    /// How far a lesson of this kind reaches by itself: Plan and Experience their task, Progress its episode, the rest the
-    /// environment.
+    /// Returns the scope of lessons of this kind unless a person or method sets another: the task for Plan and
+    /// Experience, the episode for Progress, the environment for the rest.
     pub fn default_scope(self) -> Scope {
         match self {
             Self::Plan | Self::Experience => Scope::Task,
@@ -211,7 +205,7 @@ impl ReflectionKind {
         }
     }
 
-    /// The word for it on the screen.
+    /// Returns the kind's name on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::Abstract => "Abstract",

@@ -1,135 +1,131 @@
-//! A run: a method over a list of tasks, and the settings it obeys.
+//! Runs, their settings, and the summaries of their episodes.
 
 use super::{EpisodeRole, Task, TokenCounts};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Who decides.
+/// Autonomy says who decides on actions: the program, the program with a person's approval, or the person alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Autonomy {
-    /// Proposals run.
+    /// Every proposal is executed.
     #[default]
     Auto,
-    /// Every proposal waits for a person.
+    /// Every proposal waits for a person's decision.
     Confirm,
-    /// The person plays.
+    /// A person chooses every action; the actor isn't asked.
     Human,
 }
 
-/// Bounds of an episode.
+/// Limits bound an episode by its number of steps, its number of environment actions and its duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Steps that count (thoughts too, where the method says so).
+    /// Maximum number of counted steps (including thoughts if the method counts them).
     pub steps: u32,
-    /// World actions; none: no bound.
+    /// Maximum number of environment actions; `None`: unlimited.
     #[serde(default)]
     pub moves: Option<u32>,
-    /// Seconds an episode may take; none: no bound. Only the time in which it moves counts: not while it waits for a
-    /// person, nor while the session was put down; a resume goes on counting. A changed bound holds at once.
+    /// Maximum duration in seconds; `None`: unlimited. Counts only active time: neither waiting for a person nor the
+    /// time between stopping and resuming the session. A change takes effect at once.
     #[serde(default)]
     pub wall_seconds: Option<u64>,
 }
 
-/// Where the value of a setting comes from.
+/// A setting's origin says where its value comes from, such as a paper, public code, a flag or a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SettingOrigin {
-    /// A paper states it.
+    /// Stated in a paper.
     Paper,
-    /// Public code does it.
+    /// Taken from public code.
     Code,
-    /// Nobody specified it; it is our choice.
+    /// Our own default, where no source specifies one.
     #[serde(rename = "ours")]
     BuiltIn,
-    /// The configuration file.
     Config,
-    /// A flag of the command line.
+    /// A command-line flag.
     Flag,
-    /// A person, while the run was going on.
+    /// A person, during the run.
     Person,
-    /// It follows from who the mentor is: a model, or a recording of one.
+    /// Implied by the kind of mentor: a model, or a recording of one.
     Mentor,
 }
 
-/// A named value with its origin, as the start screen and the journal list it.
+/// A setting is a named value with its origin, as the start screen and the journal list it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
-    /// The value.
     pub value: Value,
-    /// Where it comes from.
     pub origin: SettingOrigin,
 }
 
-/// All settings that a method or the engine obeys, by name.
+/// Settings are all values that a method or the engine uses, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Settings(pub BTreeMap<String, Setting>);
 
-/// Everything a run is started with; the same spec gives the same run.
+/// A run specification is everything a run (one method over a list of tasks) is started with; equal specifications give
+/// equal runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSpec {
-    /// Name of the method.
     pub method: String,
     /// The actor, as on the command line (`rules`, `human`, `openai:MODEL`).
     pub actor: String,
     /// The mentor, as on the command line (`symbolic`, `none`, ...).
     pub mentor: String,
-    /// The pure view between world and prompt: `raw`, `react` or `agentboard`.
+    /// The pure view between environment and prompt: `raw`, `react` or `agentboard`.
     pub interface: String,
-    /// The tasks, in order.
     pub tasks: Vec<Task>,
-    /// Trials a task gets at most.
+    /// Maximum number of trials of each task.
     pub trials: u32,
-    /// Seed of every chance in the run.
+    /// The random seed of the run.
     pub seed: u64,
-    /// Who decides at the start.
+    /// Autonomy at the start.
     pub autonomy: Autonomy,
-    /// Bounds of each episode.
+    /// Limits of each episode.
     pub limits: Limits,
-    /// End an episode when two equal actions follow each other (Reflexion's public code).
+    /// Whether an episode ends when two consecutive actions are equal (Reflexion's public code).
     pub loop_detector: bool,
-    /// The rest, by name.
+    /// All other settings, by name.
     #[serde(default, deserialize_with = "deserialize_settings")]
     pub settings: Settings,
 }
 
-/// Settings as they are said now. Sessions from before `keep_attempts` was all that decides kept attempts for a `strategy`.
-fn deserialize_settings<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Settings, D::Error> {
-    let mut settings = Settings::deserialize(from)?;
+/// Reads settings and upgrades those of older sessions, in which any `strategy` implied `keep_attempts`.
+fn deserialize_settings<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Settings, D::Error> {
+    let mut settings = Settings::deserialize(deserializer)?;
     if settings.0.contains_key("strategy") && !settings.0.contains_key("keep_attempts") {
         settings.set("keep_attempts", true, SettingOrigin::BuiltIn);
     }
     Ok(settings)
 }
 
-/// Why an episode ended.
+/// An end reason says why an episode ended, such as reaching the goal or the step limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// The goal was reached.
     Won,
-    /// The world ended it without the goal.
+    /// The environment ended it without the goal being reached.
     Done,
-    /// The cap on steps.
+    /// The step limit was reached.
     StepLimit,
-    /// The cap on world actions.
+    /// The limit on environment actions was reached.
     MoveLimit,
-    /// The cap on wall time.
+    /// The limit on duration was reached.
     TimeLimit,
-    /// Two equal actions followed each other.
+    /// Two consecutive actions were equal.
     Loop,
-    /// All actions of the plan were taken (planning-only).
+    /// All actions of the plan were executed (planning-only).
     PlanEnd,
     /// A person ended it.
     Person,
-    /// A call failed and the error policy gave the task up.
+    /// A call failed and the error policy skipped the task.
     Error,
 }
 
 impl EndReason {
-    /// It in a few words, wherever a person reads why an episode ended.
+    /// Describes the reason in a few words.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Won => "the goal holds",
@@ -144,133 +140,132 @@ impl EndReason {
         }
     }
 
-    /// It with how the episode went: `won`, or `not won` and why it ended.
+    /// Returns `won`, or `not won` and the reason.
     pub fn verdict(self, won: bool) -> String {
         if won || self == Self::Won { "won".to_owned() } else { format!("not won: {}", self.describe()) }
     }
 }
 
-/// An ended episode, small enough to keep thousands of.
+/// An episode summary is the record of an ended episode (one attempt at a task), small enough to keep thousands in
+/// memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpisodeSummary {
-    /// Its number in the run, counted from 1.
+    /// Number in the run, counted from 1.
     pub number: u32,
-    /// Its task.
     pub task: Task,
-    /// Its trial, counted from 1.
+    /// Counted from 1.
     pub trial: u32,
-    /// What it was for.
     pub role: EpisodeRole,
-    /// The goal held at its end.
+    /// Whether the goal was reached.
     pub won: bool,
-    /// Why it ended.
     pub reason: EndReason,
-    /// Steps that counted.
+    /// Number of counted steps.
     pub steps: u32,
-    /// World actions.
+    /// Number of environment actions.
     pub moves: u32,
-    /// The progress rate at its end.
+    /// The progress rate at the end.
     pub progress: f64,
-    /// Calls to the actor and mentor.
+    /// Number of calls to the actor and mentor.
     pub calls: u32,
     /// Tokens of prompts and replies.
     pub tokens: u64,
-    /// A person had a hand in it.
+    /// Whether there was any human intervention.
     pub assisted: bool,
-    /// Its first and last event.
+    /// First and last event.
     #[serde(rename = "span")]
     pub seq_range: (u64, u64),
-    /// What the fold of the episode adds; it does not stand in the event, so old sessions have it too.
+    /// What the fold computes in addition; not part of the event, so that old sessions have it too.
     #[serde(default, skip_serializing_if = "EpisodeStats::is_empty")]
     #[serde(rename = "hindsight")]
     pub stats: EpisodeStats,
 }
 
 impl EpisodeSummary {
-    /// The share of its world actions that the world accepted, from 0 to 1; none where there was no action.
+    /// Returns the share of environment actions that were valid, from 0 to 1, or `None` if there were no actions.
     pub fn grounding(&self) -> Option<f64> {
         let refused = self.stats.invalid_moves.min(self.moves);
         (self.moves > 0).then(|| f64::from(self.moves - refused) / f64::from(self.moves))
     }
 }
 
-/// What is known of an ended episode beyond the event of its end: small, for lists and rates of many episodes.
+/// Episode statistics are what the fold computes about an ended episode beyond its closing event, for lists and rates
+/// over many episodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodeStats {
-    /// The last step that raised the progress rate; 0: none did.
+    /// The last step that raised the progress rate; 0 if none did.
     #[serde(default)]
     pub progress_step: u32,
-    /// World actions that the world did not accept.
+    /// Number of environment actions that the environment rejected.
     #[serde(default)]
     #[serde(rename = "invalid")]
     pub invalid_moves: u32,
-    /// Milliseconds in which it moved: not while it waited for a person.
+    /// Milliseconds of active time, without waiting for a person.
     #[serde(default)]
     #[serde(rename = "millis")]
     pub active_millis: u64,
-    /// Mistakes that detectors noted, (detector, how often), by name.
+    /// Mistakes that detectors noted, as (detector, count), sorted by name.
     #[serde(default)]
     pub mistakes: Vec<(String, u32)>,
-    /// Tokens of its calls by who counted them, and what they cost.
+    /// Tokens of its calls by who counted them, and their cost.
     #[serde(default, skip_serializing_if = "TokenCounts::is_empty")]
     #[serde(rename = "counted")]
     pub token_counts: TokenCounts,
 }
 
 impl EpisodeStats {
-    /// Nothing is known, or there is nothing to be known.
+    /// Returns whether no value differs from its default.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Name of the setting that says how many of a run's tasks, its first, are played to learn from.
+/// Name of the setting for the number of calibration tasks, the first of the run's tasks.
 pub const CALIBRATION_SETTING: &str = "calibration";
-/// Name of the setting that says how many of the tasks behind those are explored without a goal.
+/// Name of the setting for the number of exploration tasks, which follow the calibration tasks and hide their goal.
 pub const EXPLORATION_SETTING: &str = "exploration";
 
 impl RunSpec {
-    /// The tasks that are played to learn from before any is tested: the first of the list.
+    /// Returns the calibration tasks: the first ones of the list, which are played only to learn from.
     pub fn calibration_tasks(&self) -> &[Task] {
         &self.tasks[..self.phase_bounds().0]
     }
 
-    /// The tasks that are explored without a goal, between calibration and tests.
+    /// Returns the exploration tasks, which are played without a goal between calibration and tests.
     pub fn exploration_tasks(&self) -> &[Task] {
         let (from, to) = self.phase_bounds();
         &self.tasks[from..to]
     }
 
-    /// The tasks that count.
+    /// Returns the test tasks, the only ones that count in rates.
     pub fn test_tasks(&self) -> &[Task] {
         &self.tasks[self.phase_bounds().1..]
     }
 
-    /// Where exploration and tests begin in the list of tasks.
+    /// Returns the indices in the task list at which exploration and tests begin.
     fn phase_bounds(&self) -> (usize, usize) {
-        let number = |name| usize::try_from(self.settings.number(name, 0)).unwrap_or(usize::MAX);
-        let from = number(CALIBRATION_SETTING).min(self.tasks.len());
-        (from, from.saturating_add(number(EXPLORATION_SETTING)).min(self.tasks.len()))
+        let count = |name| usize::try_from(self.settings.number(name, 0)).unwrap_or(usize::MAX);
+        let from = count(CALIBRATION_SETTING).min(self.tasks.len());
+        (from, from.saturating_add(count(EXPLORATION_SETTING)).min(self.tasks.len()))
     }
 }
 
 impl Settings {
-    /// The value of a setting as a whole number, or `or` where it is absent or of another type.
+    /// Returns a setting as a whole number, or `or` if it is absent or of another type.
     pub fn number(&self, name: &str, or: u64) -> u64 {
         self.0.get(name).and_then(|s| s.value.as_u64()).unwrap_or(or)
     }
 
-    /// The value of a setting as a switch, or `or` where it is absent or of another type.
+    /// Returns a setting as a switch, or `or` if it is absent or of another type.
     pub fn flag(&self, name: &str, or: bool) -> bool {
         self.0.get(name).and_then(|s| s.value.as_bool()).unwrap_or(or)
     }
 
-    /// The value of a setting as a word, or `or` where it is absent or of another type.
+    /// Returns a setting as text, or `or` if it is absent or of another type.
     pub fn text<'a>(&'a self, name: &str, or: &'a str) -> &'a str {
         self.0.get(name).and_then(|s| s.value.as_str()).unwrap_or(or)
     }
 
-    /// Sets a value and says where it comes from.
+    /// Sets a value and its origin.
     pub fn set(&mut self, name: &str, value: impl Into<Value>, origin: SettingOrigin) {
         self.0.insert(name.to_owned(), Setting { value: value.into(), origin });
     }

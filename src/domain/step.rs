@@ -1,39 +1,37 @@
-//! One accepted reply of the actor and what came of it.
+//! Steps of a trajectory and their parts.
 
 use super::{BreakpointMark, CallId, Note, PartialReply, Seq, Usage};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Where an open step stands.
+/// A stage is how far a step has got: prompt, reply, decision, observation, reflection or settled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// The prompt is drafted; it has not been sent.
+    /// The prompt is drafted but not sent.
     #[default]
     Prompt,
-    /// The actor was asked and has not answered.
+    /// The actor was asked and hasn't replied.
     Reply,
-    /// A proposal (or, when a person plays, an empty place for one) waits for a decision.
+    /// A proposal waits for a decision; in human play, there is no proposal yet.
     Decision,
-    /// The action was taken and the world has not answered.
+    /// The action was decided on and the environment hasn't answered.
     Observation,
-    /// The world has answered; detectors and the method look at it.
+    /// The environment has answered; detectors and the method process the observation.
     Reflection,
-    /// Nothing more comes of this step.
+    /// The step is complete.
     Settled,
 }
 
-/// Who decided on an action.
+/// A decision on an action is made by the actor or by a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecidedBy {
-    /// The actor.
     Actor,
-    /// A person.
     Person,
 }
 
-/// How an overriding action is shown to the agent in later prompts.
+/// How an overriding action is shown says whether later prompts present it as the agent's own or as a human edit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShownAs {
@@ -44,164 +42,159 @@ pub enum ShownAs {
     HumanEdit,
 }
 
-/// What happens to the thought before an overridden action in later prompts.
+/// A thought disposition says what later prompts do with the thought that preceded an overridden action.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "thought", content = "text")]
 pub enum ThoughtDisposition {
-    /// It stays.
+    /// Keep it.
     #[default]
     Kept,
-    /// It leaves the prompt.
+    /// Remove it.
     Dropped,
-    /// It is replaced by these words.
+    /// Replace it with this text.
     Rewritten(String),
 }
 
-/// The action that ran.
+/// An executed action is the action that ran in a step, which may differ from the proposed one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExecutedAction {
     /// The action as the trajectory shows it.
     pub action: String,
-    /// What the world was sent, where a rule of the interface rewrote it.
+    /// What was sent to the environment, if a rule of the interface rewrote the action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<String>,
     /// The rule that rewrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Who decided.
     #[serde(rename = "by")]
     pub decided_by: DecidedBy,
-    /// How it is shown to the agent, when a person decided.
+    /// How prompts present it, if a person decided.
     #[serde(default)]
     pub shown_as: ShownAs,
-    /// What became of the thought of this step, when a person decided.
+    /// What happens to the thought of this step, if a person decided.
     #[serde(default)]
     #[serde(rename = "fate")]
     pub thought_disposition: ThoughtDisposition,
 }
 
-/// What the world answered, and how the agent sees it.
+/// An observation is what the environment answered to an action, and how the agent sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "what a world says beside its words, as the journal has it"
 )]
 pub struct Observation {
-    /// The raw text of the world.
+    /// The environment's text, unchanged.
     pub raw: String,
-    /// The text that enters prompts, where the interface changes it.
+    /// The text that enters prompts, if it differs from `raw`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "seen")]
     pub agent_view: Option<String>,
-    /// The world's reward.
+    /// The environment's reward.
     pub reward: f64,
-    /// The progress rate after it.
+    /// The progress rate after the action.
     pub progress: f64,
-    /// The world says that the episode is over.
+    /// Whether the environment says that the episode is over.
     pub done: bool,
-    /// The goal holds.
+    /// Whether the goal is reached.
     pub won: bool,
-    /// The world accepted the action.
+    /// Whether the environment accepted the action.
     pub valid: bool,
-    /// A person has written `seen`; the world said `raw`, and is as `raw` says.
+    /// Whether a person wrote `agent_view`. The environment said `raw`, and its state follows `raw`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub edited: bool,
 }
 
-/// A step of a trajectory; the first is number 1.
+/// A step is one accepted reply of the actor, with the action that ran and the observation that followed; the first has
+/// number 1.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, each folded from an event of its own")]
 pub struct Step {
-    /// Its number in the episode.
     pub number: u32,
-    /// Where it stands.
     pub stage: Stage,
-    /// What the actor thought, without the label.
+    /// The actor's thought, without its label.
     #[serde(default)]
     pub thought: Option<String>,
-    /// A person has written the thought.
+    /// Whether a person wrote the thought.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub thought_edited: bool,
-    /// The action the actor proposed; none when it only thought.
+    /// The action the actor proposed; `None` if it only thought.
     #[serde(default)]
     pub proposed: Option<String>,
-    /// What the parser could not use of the reply.
+    /// Descriptions of the parts of the reply that could not be parsed.
     #[serde(default)]
     pub complaints: Vec<String>,
-    /// The person approved the proposal.
+    /// Whether a person approved the proposal.
     #[serde(default)]
     pub approved: bool,
-    /// Reasons for which earlier proposals of this step were rejected, with the proposal.
+    /// Rejected proposals of this step, as (proposal, reason).
     #[serde(default)]
     pub rejections: Vec<(String, String)>,
-    /// The action that ran; none for a step that only thought and was not sent to the world.
+    /// The action that ran; `None` for a thought that wasn't sent to the environment.
     #[serde(default)]
     pub executed: Option<ExecutedAction>,
-    /// The world itself was stepped (not for thoughts it is not told, nor for answers of the interface alone).
+    /// Whether the environment was stepped. False for thoughts that aren't sent to it and for actions that the
+    /// interface answers itself.
     #[serde(default)]
     pub reached_world: bool,
-    /// The answer.
     #[serde(default)]
     pub answer: Option<Observation>,
-    /// What the detectors found.
+    /// The detectors' findings.
     #[serde(default)]
     pub notes: Vec<Note>,
-    /// The detectors have looked.
+    /// Whether the detectors have run.
     #[serde(default)]
     #[serde(rename = "noted")]
     pub detectors_ran: bool,
-    /// Indexes into the state's reflections written after this step.
+    /// Indices into the state's reflections of those written after this step.
     #[serde(default)]
     pub reflections: Vec<u32>,
-    /// It only thought, and the override of the step of this number dropped it: prompts that show that step do not show
-    /// this one.
+    /// Number of the step whose override dropped this one, which only had a thought. Prompts that show that step don't
+    /// show this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_by: Option<u32>,
-    /// Remarks of a person.
     #[serde(default)]
     pub remarks: Vec<String>,
-    /// Breakpoints and watches that came true here.
+    /// Breakpoints and watches that were hit at this step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "stops")]
     pub breakpoint_marks: Vec<BreakpointMark>,
-    /// What had come of its calls that a person broke off.
+    /// Partial replies of its calls that a person cancelled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "broken_off")]
     pub partial_replies: Vec<PartialReply>,
-    /// A person has changed the words of its prompt.
+    /// Whether a person edited its prompt.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prompt_edited: bool,
-    /// The call that asked the actor.
+    /// The call to the actor.
     #[serde(default)]
     pub call: Option<CallId>,
-    /// The event of the prompt that is in force for this step.
+    /// The event of the prompt in force for this step.
     #[serde(default)]
     pub prompt_seq: Seq,
-    /// How often the actor was asked again in this step.
+    /// How many times the actor was asked again in this step.
     #[serde(default)]
     pub retry: u32,
-    /// How many of its replies could not be used and were asked for again.
+    /// How many replies could not be used and were requested again.
     #[serde(default)]
     #[serde(rename = "unusable")]
     pub unusable_replies: u32,
-    /// What was learnt with its calls that the actor's server is not sent, each in words.
+    /// Request fields that are no longer sent because its calls showed that the actor's server rejects them, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "unsent")]
     pub unsent_settings: Vec<String>,
-    /// Warnings that were given at it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Lessons in the prompt.
+    /// Number of lessons in the prompt.
     #[serde(default)]
     #[serde(rename = "lessons")]
     pub lesson_count: u32,
-    /// What the reply cost.
     #[serde(default)]
     pub usage: Usage,
-    /// The event of the answer.
+    /// The event of the reply.
     #[serde(default, skip_serializing_if = "Seq::is_unset")]
     pub answered_seq: Seq,
-    /// Who answered in the actor's place, where a person took a recorded reply: `recorded:SESSION` or `cache`.
+    /// The source of the reply if a person used a recorded one in place of the actor's: `recorded:SESSION` or `cache`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "from")]
     pub reply_source: Option<String>,
@@ -214,7 +207,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// The step has nothing but a thought.
+    /// Returns whether the step has only a thought.
     pub fn is_thought_only(&self) -> bool {
         match &self.executed {
             Some(done) => done.action.trim_start().starts_with("think:"),
@@ -222,34 +215,34 @@ impl Step {
         }
     }
 
-    /// What was thought, whether it stood beside an action or alone.
+    /// Returns the thought, whether it accompanied an action or was the whole reply.
     pub fn thought_text(&self) -> Option<&str> {
         let alone = || self.executed.as_ref().and_then(|e| e.action.trim_start().strip_prefix("think:"));
         self.thought.as_deref().or_else(alone).map(str::trim)
     }
 
-    /// The action that counts: executed if there is one, else proposed.
+    /// Returns the executed action, or the proposed one if none was executed.
     pub fn action(&self) -> Option<&str> {
         self.executed.as_ref().map(|e| e.action.as_str()).or(self.proposed.as_deref())
     }
 
-    /// What the actor wanted: its action, or `think: ...` where it only thought.
+    /// Returns what the actor proposed: its action, or `think: ...` if it only thought.
     pub fn proposal_text(&self) -> Option<Cow<'_, str>> {
         let thought = || self.thought.as_ref().map(|t| Cow::Owned(format!("think: {t}")));
         self.proposed.as_deref().map(Cow::Borrowed).or_else(thought)
     }
 
-    /// The observation as the agent sees it.
+    /// Returns the observation as the agent sees it.
     pub fn observation(&self) -> Option<&str> {
         self.answer.as_ref().map(|a| a.agent_view.as_deref().unwrap_or(&a.raw))
     }
 
-    /// A person changed the observation.
+    /// Returns whether a person changed the observation.
     pub fn is_observation_edited(&self) -> bool {
         self.answer.as_ref().is_some_and(|a| a.edited)
     }
 
-    /// A person changed what this step did.
+    /// Returns whether a person decided on the executed action.
     pub fn is_person_action(&self) -> bool {
         self.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Person)
     }

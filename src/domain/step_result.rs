@@ -1,49 +1,49 @@
-//! What a world answers.
+//! What environments return, and what they can do.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A world's answer to a reset or to one action.
+/// A step result is an environment's answer to a reset or to one action.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepResult {
-    /// The raw text of the world, as its own program prints it.
+    /// The text as the environment's own program prints it.
     pub observation: String,
-    /// The world's own reward after this action.
+    /// The environment's own reward for this action.
     pub reward: f64,
     /// AgentBoard's progress rate, between 0 and 1.
     pub progress: f64,
-    /// The world says that the episode is over.
+    /// Whether the environment says that the episode is over.
     pub done: bool,
-    /// The goal holds now (it may stop holding later).
+    /// Whether the goal is reached now (a later action can undo it).
     pub won: bool,
-    /// The world accepted the action.
+    /// Whether the environment accepted the action.
     pub valid: bool,
     /// What the agent may now know, as a JSON merge patch (RFC 7396) onto what was shown before.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub shown: Value,
-    /// What is true of the world, for the world pane and `play` alone; a merge patch as well.
+    /// The ground truth, for the world pane and `play` only; also a merge patch.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub truth: Value,
 }
 
-/// What an environment can do.
+/// Environment info says whether an environment has snapshots and is deterministic, and what listing its actions costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnvInfo {
-    /// Snapshots are offered.
+    /// Whether it can take and restore snapshots.
     pub snapshots: bool,
-    /// The same seed and actions give the same observations.
+    /// Whether the same seed and actions give the same observations.
     pub deterministic: bool,
-    /// What listing the admissible actions costs.
+    /// The cost of listing the admissible actions.
     pub enumeration: Enumeration,
 }
 
-/// The price of listing admissible actions.
+/// Enumeration is the listing of all admissible actions; its value says what that costs in an environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Enumeration {
-    /// As cheap as a step.
+    /// At most as much as a step.
     Free,
-    /// Takes long enough to be asked for only when a person wants it.
+    /// So much that it is done only when a person asks for it.
     Costly,
     /// Listing is itself an action.
     ChangesWorld,

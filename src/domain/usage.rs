@@ -1,8 +1,8 @@
-//! What calls to models cost: of one call, and of many.
+//! Token counts and cost of calls to models.
 
 use serde::{Deserialize, Serialize};
 
-/// What calls cost.
+/// Usage is what one call to a model took: tokens, time and cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of its own in the journal")]
 pub struct Usage {
@@ -10,35 +10,35 @@ pub struct Usage {
     pub prompt_tokens: u64,
     /// Tokens of the reply.
     pub reply_tokens: u64,
-    /// The numbers are our own estimate.
+    /// Whether the token counts are our own estimate.
     #[serde(default)]
     pub estimated: bool,
     /// Milliseconds from request to reply.
     #[serde(default)]
     pub millis: u64,
-    /// Of the reply's tokens, those of reasoning, where the server tells them apart.
+    /// Reasoning tokens among the reply's, if the server reports them separately.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
-    /// The numbers were counted by a proxy in between, not by who answered.
+    /// Whether a proxy counted the tokens, rather than the server that replied.
     #[serde(default, skip_serializing_if = "is_false")]
     #[serde(rename = "proxy")]
     pub counted_by_proxy: bool,
-    /// The reply came out of our own cache; it cost nothing now.
+    /// Whether the reply came from our own cache and cost nothing now.
     #[serde(default, skip_serializing_if = "is_false")]
     pub cached: bool,
-    /// What it cost by the prices of the configuration, in billionths of their unit.
+    /// Cost by the prices of the configuration, in billionths of their currency unit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cost_nano: u64,
-    /// The reply was taken from a recording; nobody was asked and it cost nothing.
+    /// Whether the reply was taken from a recording; no model was called and it cost nothing.
     #[serde(default, skip_serializing_if = "is_false")]
     pub recorded: bool,
-    /// Of all the tokens above, those of earlier answers to the same call that were of no use. What is said of the numbers
-    /// (`estimated`, `proxy`) is said of the last answer's.
+    /// The share of the tokens above that earlier, unusable replies to the same call took. The flags (`estimated`,
+    /// `counted_by_proxy`) describe the counts of the last reply only.
     #[serde(default, skip_serializing_if = "EarlierUsage::is_empty")]
     pub earlier: EarlierUsage,
 }
 
-/// What answers cost in tokens that a call had before its last one, kept apart by who counted them.
+/// Earlier usage is what a call's unusable replies took before the last one, by who counted the tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierUsage {
     /// Tokens of their prompts, whoever counted them.
@@ -48,33 +48,33 @@ pub struct EarlierUsage {
     /// Tokens that the server reported.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reported: u64,
-    /// Tokens that a proxy in between counted.
+    /// Tokens that a proxy counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub proxy: u64,
-    /// Tokens that nobody counted: our estimate.
+    /// Tokens that we estimated because nobody counted them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub estimated: u64,
 }
 
-/// Tokens of several calls, kept apart by who counted them, and what the calls cost.
+/// Token counts are the tokens of several calls, by who counted them, and the cost of the calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenCounts {
     /// Tokens that the server reported.
     #[serde(default)]
     pub reported: u64,
-    /// Tokens that a proxy in between counted.
+    /// Tokens that a proxy counted.
     #[serde(default)]
     pub proxy: u64,
-    /// Tokens that nobody counted: our estimate.
+    /// Tokens that we estimated because nobody counted them.
     #[serde(default)]
     pub estimated: u64,
-    /// Tokens of replies that came out of our own cache; they were paid for before.
+    /// Tokens of replies from our own cache, which were paid for earlier.
     #[serde(default)]
     pub cached: u64,
-    /// Tokens of replies that were taken from a recording.
+    /// Tokens of replies from a recording.
     #[serde(default)]
     pub recorded: u64,
-    /// What the calls cost by the prices of the configuration, in billionths of their unit.
+    /// Cost by the prices of the configuration, in billionths of their currency unit.
     #[serde(default)]
     pub cost_nano: u64,
 }
@@ -90,37 +90,37 @@ fn is_false(switch: &bool) -> bool {
 }
 
 impl Usage {
-    /// Prompt and reply together.
+    /// Returns the tokens of prompt and reply.
     pub fn tokens(&self) -> u64 {
         self.prompt_tokens.saturating_add(self.reply_tokens)
     }
 
-    /// Tokens of the last answer's prompt.
+    /// Returns the prompt tokens of the last reply.
     pub fn last_prompt_tokens(&self) -> u64 {
         self.prompt_tokens.saturating_sub(self.earlier.prompt_tokens)
     }
 
-    /// Nothing but earlier answers is counted: the last one is still to come, or never came.
+    /// Returns whether only earlier replies are counted: the last one hasn't arrived, or never did.
     pub fn has_only_earlier(&self) -> bool {
         !self.earlier.is_empty() && self.tokens() <= self.earlier.tokens()
     }
 
-    /// All that was counted before is of earlier answers from here on.
+    /// Adds the usage of earlier replies to the same call.
     #[must_use]
     pub fn with_earlier(self, before: &Self) -> Self {
-        let mut apart = TokenCounts::default();
-        apart.add(before);
-        let (this, sum) = (self.earlier, |a: u64, b: u64| a.saturating_add(b));
+        let mut counts = TokenCounts::default();
+        counts.add(before);
+        let (own, sum) = (self.earlier, |a: u64, b: u64| a.saturating_add(b));
         Self {
             prompt_tokens: sum(self.prompt_tokens, before.prompt_tokens),
             reply_tokens: sum(self.reply_tokens, before.reply_tokens),
             reasoning_tokens: sum(self.reasoning_tokens, before.reasoning_tokens),
             cost_nano: sum(self.cost_nano, before.cost_nano),
             earlier: EarlierUsage {
-                prompt_tokens: sum(this.prompt_tokens, before.prompt_tokens),
-                reported: sum(this.reported, apart.reported),
-                proxy: sum(this.proxy, apart.proxy),
-                estimated: sum(this.estimated, apart.estimated),
+                prompt_tokens: sum(own.prompt_tokens, before.prompt_tokens),
+                reported: sum(own.reported, counts.reported),
+                proxy: sum(own.proxy, counts.proxy),
+                estimated: sum(own.estimated, counts.estimated),
             },
             ..self
         }
@@ -128,24 +128,24 @@ impl Usage {
 }
 
 impl EarlierUsage {
-    /// There was no earlier answer.
+    /// Returns whether there were no earlier replies.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// All tokens, whoever counted them.
+    /// Returns all tokens, whoever counted them.
     pub fn tokens(&self) -> u64 {
         self.reported.saturating_add(self.proxy).saturating_add(self.estimated)
     }
 }
 
 impl TokenCounts {
-    /// Adds a call.
+    /// Adds the usage of a call.
     pub fn add(&mut self, usage: &Usage) {
         let add = |place: &mut u64, tokens: u64| *place = place.saturating_add(tokens);
         let (all, earlier) = (usage.tokens(), &usage.earlier);
         let last = all.saturating_sub(earlier.tokens());
-        // Who counted the earlier answers then is no matter where nobody was asked now.
+        // For a cached or recorded reply it doesn't matter who counted the earlier replies.
         match usage {
             Usage { recorded: true, .. } => add(&mut self.recorded, all),
             Usage { cached: true, .. } => add(&mut self.cached, all),
@@ -161,7 +161,7 @@ impl TokenCounts {
         self.cost_nano = self.cost_nano.saturating_add(usage.cost_nano);
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -174,18 +174,18 @@ impl TokenCounts {
         }
     }
 
-    /// Nothing was counted.
+    /// Returns whether nothing was counted.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// All tokens, whoever counted them.
+    /// Returns all tokens, whoever counted them.
     pub fn tokens(&self) -> u64 {
         let sum = |a: u64, b: u64| a.saturating_add(b);
         sum(sum(self.reported, self.proxy), sum(self.estimated, sum(self.cached, self.recorded)))
     }
 
-    /// Who counted how many tokens, in words; empty where there are none.
+    /// Lists how many tokens each source counted; empty if there are none.
     pub fn describe(&self) -> String {
         let parts = [
             (self.reported, "reported"),
@@ -194,17 +194,17 @@ impl TokenCounts {
             (self.cached, "from the cache"),
             (self.recorded, "from a recording"),
         ];
-        let told = parts.iter().filter(|(tokens, _)| *tokens > 0);
-        told.map(|(tokens, who)| format!("{tokens} {who}")).collect::<Vec<_>>().join(", ")
+        let counted = parts.iter().filter(|(tokens, _)| *tokens > 0);
+        counted.map(|(tokens, who)| format!("{tokens} {who}")).collect::<Vec<_>>().join(", ")
     }
 
-    /// The cost as a number of its unit; none where there is none, as without prices.
+    /// Formats the cost in currency units. Returns `None` if it is 0, as without configured prices.
     pub fn format_cost(&self) -> Option<String> {
         (self.cost_nano > 0).then(|| format_price(self.cost_nano))
     }
 }
 
-/// Billionths of a unit as a number of it: what is small keeps three digits, what is large two decimals.
+/// Formats billionths of a currency unit as units: small amounts keep three digits, large ones two decimals.
 pub fn format_price(nano: u64) -> String {
     let units = nano as f64 / 1e9;
     let decimals = match units {
@@ -222,16 +222,16 @@ mod tests {
 
     #[test]
     fn who_counted_what_is_kept_apart() {
-        let of = |prompt_tokens| Usage { prompt_tokens, ..Usage::default() };
+        let with_prompt_tokens = |prompt_tokens| Usage { prompt_tokens, ..Usage::default() };
         let mut all = TokenCounts::default();
         assert_eq!((all.describe().as_str(), all.format_cost(), all.is_empty()), ("", None, true));
         for usage in [
-            Usage { cost_nano: 1_500, ..of(1) },
-            Usage { counted_by_proxy: true, cost_nano: 500, ..of(2) },
-            Usage { estimated: true, ..of(4) },
-            // What was estimated when it was first asked is still a reply of the cache now.
-            Usage { cached: true, estimated: true, ..of(8) },
-            Usage { recorded: true, estimated: true, ..of(16) },
+            Usage { cost_nano: 1_500, ..with_prompt_tokens(1) },
+            Usage { counted_by_proxy: true, cost_nano: 500, ..with_prompt_tokens(2) },
+            Usage { estimated: true, ..with_prompt_tokens(4) },
+            // A cached reply counts as cached even if its tokens were estimated originally.
+            Usage { cached: true, estimated: true, ..with_prompt_tokens(8) },
+            Usage { recorded: true, estimated: true, ..with_prompt_tokens(16) },
         ] {
             all.add(&usage);
         }
@@ -248,8 +248,8 @@ mod tests {
     fn prices_are_read_at_any_size() {
         let cases =
             [(12_340_000_000, "12.34"), (12_345_678, "0.0123"), (123_456, "0.000123"), (5, "0.000000005")];
-        for (nano, told) in cases {
-            assert_eq!(format_price(nano), told);
+        for (nano, formatted) in cases {
+            assert_eq!(format_price(nano), formatted);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What comes next of itself. One batch of events a call; the driver calls until it is empty.
+//! Events that follow without input. Each call returns one batch; the driver calls until it is empty.
 
 use super::state::{Grant, RunStatus, State};
 use super::{Cause, Engine, Episode, Event, Intent, PauseReason, PromptDraft, PromptRequest, limits};
@@ -9,7 +9,7 @@ use crate::domain::{
 use std::sync::Arc;
 
 impl Engine {
-    /// The next events that need nobody's word, each with its cause; empty when the session waits or is over.
+    /// Returns the next events that need no input, each with its cause; empty if the session waits or is over.
     pub fn advance(&self) -> Vec<(Cause, Event)> {
         self.next_events().into_iter().map(|event| (Cause::Policy, event)).collect()
     }
@@ -74,12 +74,12 @@ impl Engine {
         self.execute_intents()
     }
 
-    /// The waiting proposal runs when it may.
+    /// Executes the waiting proposal if that is allowed now.
     fn execute_proposal(&self, step: &Step) -> Vec<Event> {
         let state = &self.state;
         let empty = step.call.is_none() && step.proposed.is_none() && step.executed.is_none();
         if empty && state.autonomy != Autonomy::Human {
-            // A place that was opened for a person who then gave the turn back.
+            // The step was opened for a person, who then returned control to the agent.
             return if can_proceed(state) { self.request_proposal() } else { Vec::new() };
         }
         let free = state.autonomy == Autonomy::Auto && can_proceed(state);
@@ -91,7 +91,7 @@ impl Engine {
             (None, Some(action), _) => actor_action(action.clone()),
             (None, None, Some(thought)) => actor_action(format!("think: {thought}")),
             (None, None, None) => {
-                // An empty reply is an empty action, as in Reflexion's public code; a person's empty place waits.
+                // An empty reply is an empty action, as in Reflexion's public code; a step opened for a person waits.
                 if step.call.is_none() {
                     return Vec::new();
                 }
@@ -118,30 +118,30 @@ impl Engine {
         }]
     }
 
-    /// A thought that the world is not told is answered by the interface alone.
+    /// Answers a thought that isn't sent to the environment with the interface's own text.
     fn answer_unsent_thought(&self, step: &Step) -> Vec<Event> {
-        // Nothing moved: the thought stands before the world as it was.
-        let turn = self.state.unchanged_result();
+        // The environment wasn't stepped, so that its state is unchanged.
+        let result = self.state.unchanged_result();
         let action = step.action().unwrap_or_default();
-        let seen =
-            Some((self.policy.rewrite_observation)(&self.state, action, &turn, &[]).unwrap_or_default());
-        vec![Event::Observed { step: step.number, call: None, result: Box::new(turn), agent_view: seen }]
+        let agent_view =
+            Some((self.policy.rewrite_observation)(&self.state, action, &result, &[]).unwrap_or_default());
+        vec![Event::Observed { step: step.number, call: None, result: Box::new(result), agent_view }]
     }
 
-    /// The open turn is the actor's, unless the method knows its action beforehand.
+    /// Asks the actor for the open step, unless the method already knows the action.
     fn request_proposal(&self) -> Vec<Event> {
-        let wants = self.policy.method.next(&self.state);
-        match wants.into_iter().find(|w| matches!(w, Intent::Propose(_))) {
+        let intents = self.policy.method.next(&self.state);
+        match intents.into_iter().find(|intent| matches!(intent, Intent::Propose(_))) {
             Some(Intent::Propose(action)) => self.propose(action),
             _ => self.ask_actor(),
         }
     }
 
-    /// The next step, or the one that stands open, gets a proposal that nobody was asked for.
+    /// Opens the next step if none is open, and proposes an action without asking the actor.
     fn propose(&self, action: String) -> Vec<Event> {
         let Some(episode) = self.state.open_episode() else { return Vec::new() };
-        let (step, _, begun) = current_step(episode);
-        let mut events = if begun { Vec::new() } else { vec![Event::StepOpened { step }] };
+        let (step, _, is_open) = current_step(episode);
+        let mut events = if is_open { Vec::new() } else { vec![Event::StepOpened { step }] };
         if self.state.autonomy != Autonomy::Human {
             events.push(Event::Proposed {
                 step,
@@ -171,12 +171,12 @@ impl Engine {
         )
     }
 
-    /// The prompt of a question, the `n`th of its batch; as a draft where a person steps by stages.
+    /// Returns the events of one prompt, the `n`th call of its batch; only a draft if a person steps by stages.
     fn prompt_events(&self, ask: PromptRequest, n: u64, staged: bool) -> Vec<Event> {
         let state = &self.state;
-        let reworded = state.edited_prompt_for(ask.role, ask.question);
-        let draft = match reworded {
-            Some(words) => PromptDraft { record: (**words).clone(), texts: Vec::new() },
+        let edited = state.edited_prompt_for(ask.role, ask.question);
+        let draft = match edited {
+            Some(prompt) => PromptDraft { record: (**prompt).clone(), texts: Vec::new() },
             None => (self.policy.draft_prompt)(state, &ask),
         };
         let mut record = draft.record;
@@ -191,8 +191,8 @@ impl Engine {
         let mut events: Vec<Event> =
             draft.texts.into_iter().map(|(hash, text)| Event::TextDefined { hash, text }).collect();
         let prompt = Arc::new(record);
-        // A person's words have been read: they go out.
-        events.push(if staged && reworded.is_none() {
+        // A prompt that a person edited needs no further look and is sent.
+        events.push(if staged && edited.is_none() {
             Event::PromptDrafted { prompt }
         } else {
             Event::PromptSent { prompt }
@@ -200,7 +200,7 @@ impl Engine {
         events
     }
 
-    /// With the ladder of temperatures each reply that could not be used makes the next question of its step warmer.
+    /// Returns the temperature level: each unusable reply raises the temperature of the step's next attempt.
     fn temperature_level(&self, ask: &PromptRequest) -> u32 {
         if ask.role == ModelRole::Mentor || !self.state.setting_flag("warmer", false) {
             return 0;
@@ -209,19 +209,20 @@ impl Engine {
         step.map_or(0, |s| s.unusable_replies.min(5))
     }
 
-    /// What the method still wants before the episode ends: to write, or to ask the mentor; nothing else is granted. None:
-    /// the episode may end. The events are empty where the mentor is to be asked and nothing may move.
+    /// Returns what the method still does before the episode ends: it may write or ask the mentor, nothing else.
+    /// Returns `None` if the episode may end; the events are empty if the mentor has to be asked but the session is
+    /// paused.
     fn final_reflections(&self) -> Option<Vec<Event>> {
-        let wants = self.policy.method.next(&self.state);
-        let written = self.write_events(wants.iter().take_while(|w| is_write_only(w)), Author::Symbolic, 0);
+        let intents = self.policy.method.next(&self.state);
+        let written = self.write_events(intents.iter().take_while(|w| is_write_only(w)), Author::Symbolic, 0);
         if !written.is_empty() {
             return Some(written);
         }
-        let asks = matches!(wants.iter().find(|w| !is_write_only(w)), Some(Intent::AskMentor(_)));
-        asks.then(|| self.send_draft_or_ask(|| self.ask_mentor(&first_question_round(&wants))))
+        let asks = matches!(intents.iter().find(|w| !is_write_only(w)), Some(Intent::AskMentor(_)));
+        asks.then(|| self.send_draft_or_ask(|| self.ask_mentor(&first_question_round(&intents))))
     }
 
-    /// Sends what was drafted for the mentor, or asks; nothing while nothing may move.
+    /// Sends the mentor's draft, or else asks; returns no events while the session is paused.
     fn send_draft_or_ask(&self, ask: impl FnOnce() -> Vec<Event>) -> Vec<Event> {
         match &self.state.draft {
             _ if !can_proceed(&self.state) => Vec::new(),
@@ -230,7 +231,7 @@ impl Engine {
         }
     }
 
-    /// The questions of a round. While a person steps by stages they are drafted and sent one by one.
+    /// Asks the questions of one round. While a person steps by stages they are drafted and sent one at a time.
     fn ask_mentor(&self, questions: &[Question]) -> Vec<Event> {
         let state = &self.state;
         let staged = state.grant == Some(Grant::Stage);
@@ -238,14 +239,14 @@ impl Engine {
         self.question_events(&questions[..at_once.min(questions.len())], staged)
     }
 
-    /// The prompts of questions to the mentor, each with a call of its own.
+    /// Returns the prompts of questions to the mentor, each with its own call.
     pub(super) fn question_events(&self, questions: &[Question], staged: bool) -> Vec<Event> {
         let step = self.state.episode.as_ref().map_or(0, |e| e.answered_steps());
         let mut events: Vec<Event> = Vec::new();
         for (n, question) in questions.iter().enumerate() {
             let ask = PromptRequest { role: ModelRole::Mentor, question: Some(*question), step, retry: 0 };
             for event in self.prompt_events(ask, n as u64, staged) {
-                // Texts that two prompts of a round share are defined once.
+                // Text that two prompts of a round share is defined once.
                 if !matches!(event, Event::TextDefined { .. }) || !events.contains(&event) {
                     events.push(event);
                 }
@@ -254,23 +255,23 @@ impl Engine {
         events
     }
 
-    /// The events of wants that only write; `before` counts the events of the same batch before them.
+    /// Returns the events of intents that only write; `before` is the number of earlier events in the same batch.
     pub(super) fn write_events<'a>(
         &self,
-        wants: impl Iterator<Item = &'a Intent>,
-        by: Author,
+        intents: impl Iterator<Item = &'a Intent>,
+        author: Author,
         before: usize,
     ) -> Vec<Event> {
         let mut events = Vec::new();
-        for want in wants {
-            match want {
+        for intent in intents {
+            match intent {
                 Intent::Reflect(reflection) => {
                     let reflection: Box<Reflection> = reflection.clone();
                     events.push(Event::Reflected { reflection });
                 }
-                Intent::Lesson(wish) => {
-                    if let Ok(op) = self.lesson_op(wish, by, before + events.len()) {
-                        events.push(Event::LessonChanged { op: Box::new(op), author: by });
+                Intent::Lesson(command) => {
+                    if let Ok(op) = self.lesson_op(command, author, before + events.len()) {
+                        events.push(Event::LessonChanged { op: Box::new(op), author });
                     }
                 }
                 Intent::SetMemory(value) => events.push(Event::MemorySet { value: value.clone() }),
@@ -282,13 +283,13 @@ impl Engine {
 
     fn execute_intents(&self) -> Vec<Event> {
         let state = &self.state;
-        let wants = self.policy.method.next(state);
-        let written = self.write_events(wants.iter().take_while(|w| is_write_only(w)), Author::Symbolic, 0);
+        let intents = self.policy.method.next(state);
+        let written = self.write_events(intents.iter().take_while(|w| is_write_only(w)), Author::Symbolic, 0);
         if !written.is_empty() {
             return written;
         }
-        let questions = first_question_round(&wants);
-        match wants.into_iter().find(|w| !is_write_only(w)) {
+        let questions = first_question_round(&intents);
+        match intents.into_iter().find(|w| !is_write_only(w)) {
             Some(Intent::AskActor) => self.ask_actor(),
             Some(Intent::Propose(action)) => self.propose(action),
             Some(Intent::AskMentor(_)) => self.ask_mentor(&questions),
@@ -308,12 +309,12 @@ impl Engine {
     }
 }
 
-/// Things may move: running, or a grant is not spent.
+/// Returns whether the session may proceed: it is running, or has an unused grant.
 fn can_proceed(state: &State) -> bool {
     state.run_status == RunStatus::Running || (state.run_status == RunStatus::Paused && state.grant.is_some())
 }
 
-/// The step that is open or comes next, how often it was asked, and whether it is there already.
+/// Returns the number of the open or next step, how many times it was asked, and whether it is open.
 fn current_step(episode: &Episode) -> (u32, u32, bool) {
     match episode.last_step() {
         Some(open) if open.stage < Stage::Observation => (open.number, open.retry, true),
@@ -321,9 +322,9 @@ fn current_step(episode: &Episode) -> (u32, u32, bool) {
     }
 }
 
-/// The first round of questions among wants: those that follow each other.
-fn first_question_round(wants: &[Intent]) -> Vec<Question> {
-    let from = wants.iter().skip_while(|w| !matches!(w, Intent::AskMentor(_)));
+/// Returns the first run of consecutive questions among the intents.
+fn first_question_round(intents: &[Intent]) -> Vec<Question> {
+    let from = intents.iter().skip_while(|w| !matches!(w, Intent::AskMentor(_)));
     from.map_while(|w| match w {
         Intent::AskMentor(question) => Some(*question),
         _ => None,
@@ -331,8 +332,8 @@ fn first_question_round(wants: &[Intent]) -> Vec<Question> {
     .collect()
 }
 
-fn is_write_only(want: &Intent) -> bool {
-    matches!(want, Intent::Reflect(_) | Intent::Lesson(_) | Intent::SetMemory(_))
+fn is_write_only(intent: &Intent) -> bool {
+    matches!(intent, Intent::Reflect(_) | Intent::Lesson(_) | Intent::SetMemory(_))
 }
 
 fn actor_action(action: String) -> ExecutedAction {
@@ -347,13 +348,13 @@ fn actor_action(action: String) -> ExecutedAction {
 }
 
 impl State {
-    /// The steps of an episode as they count against its bound.
+    /// Returns the number of steps of an episode that count against the step limit.
     pub fn counted_steps(&self, episode: &Episode) -> u32 {
         if self.setting_flag("thoughts_count", true) { episode.answered_steps() } else { episode.moves }
     }
 }
 
-/// The end of the open episode as an event.
+/// Creates the event that ends the open episode.
 pub fn episode_end(state: &State, reason: EndReason) -> Event {
     let Some(e) = state.open_episode() else { return Event::RunEnded };
     let won =
@@ -374,7 +375,7 @@ pub fn episode_end(state: &State, reason: EndReason) -> Event {
             tokens: e.tokens,
             assisted: e.assisted || reason == EndReason::Person,
             seq_range: (e.first_seq.0, state.head.0 + 1),
-            // The fold knows it by itself; an event tells nothing twice.
+            // The fold computes them; an event doesn't repeat what can be derived.
             stats: EpisodeStats::default(),
         }),
     }

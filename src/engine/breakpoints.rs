@@ -1,5 +1,5 @@
-//! Breakpoints and watches as the fold knows them, and the tallies that their conditions read, so that no condition has to
-//! look further back than the last step.
+//! Breakpoints and watches in the state, and the streaks and baselines that their conditions read, so that no condition
+//! has to look further back than the last step.
 
 use super::{Episode, Event};
 use crate::domain::{BreakpointConfig, Seq, Step};
@@ -7,76 +7,74 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many a session holds at most: each is asked at every event.
+/// Maximum number of breakpoints and watches in a session; each is evaluated at every event.
 pub const MAX_BREAKPOINTS: usize = 99;
 
-/// All that concerns stops. Cheap to clone.
+/// All breakpoint state. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Breakpoints {
-    /// Breakpoints and watches by number, those that are switched off among them.
+    /// Breakpoints and watches by number, including disabled ones.
     pub all: Arc<Vec<Breakpoint>>,
-    /// The highest number that was given.
+    /// The highest number assigned so far.
     pub last_number: u32,
-    /// The hit for which the session stands still, until it goes on.
+    /// The hit at which the session is paused; cleared when it continues.
     pub current_hit: Option<Arc<BreakpointHit>>,
     /// The last hit of any breakpoint or watch.
     pub last_hit: Option<Arc<BreakpointHit>>,
-    /// What goes on in a row.
     pub streaks: Streaks,
     /// What was spent before the open episode.
     pub baseline: EpisodeBaseline,
 }
 
-/// A breakpoint, or a watch.
+/// A breakpoint or watch, with its hits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Breakpoint {
-    /// Its number in the session, from 1; never given twice.
+    /// Its number in the session, from 1; never reused.
     pub number: u32,
-    /// Its condition, and what it does.
+    /// Its condition and kind.
     #[serde(flatten)]
     pub config: BreakpointConfig,
-    /// Whether it is looked at.
     pub enabled: bool,
-    /// How often it came true.
+    /// How many times it was hit.
     pub hits: u32,
-    /// Where it did so last.
+    /// The last hit.
     pub last: Option<Arc<BreakpointHit>>,
 }
 
-/// A condition that came true.
+/// One hit of a breakpoint or watch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BreakpointHit {
-    /// The breakpoint's number.
+    /// Number of the breakpoint or watch.
     pub breakpoint: u32,
-    /// Its condition then, and what it does.
+    /// Its condition and kind at that time.
     pub config: BreakpointConfig,
     /// The episode; 0 before the first.
     pub episode: u32,
     /// The step; 0 is the reset.
     pub step: u32,
-    /// Why, as a sentence without its dot.
+    /// Why the condition is true: a sentence without its full stop.
     pub reason: String,
-    /// The event that says so.
+    /// The event that recorded the hit.
     pub seq: Seq,
 }
 
-/// The same thing step after step. Steps that only think are passed over, but for rows of thoughts.
+/// A run of consecutive steps with the same property. Thought-only steps are skipped, except in streaks of thoughts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Streak {
-    /// How often by now; 0: the last step was none of them.
+    /// Length so far; 0 if the last step doesn't have the property.
     pub count: u32,
-    /// The step it began with.
+    /// The first step.
     pub first: u32,
-    /// The last step of it.
+    /// The last step.
     pub last: u32,
 }
 
-/// What goes on in a row in the open episode.
+/// The streaks of the open episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Streaks {
-    /// Steps in which nothing happened, by the detectors.
+    /// Steps in which nothing happened, according to the detectors.
     pub nothing: Streak,
-    /// Steps that the world did not accept.
+    /// Steps whose action the environment rejected.
     pub invalid: Streak,
     /// Steps with the same action.
     pub action: Streak,
@@ -89,31 +87,30 @@ pub struct Streaks {
 /// What the run had spent when the open episode began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodeBaseline {
-    /// The moving time of the episodes before the open or last one.
+    /// Active time of the episodes before the open or last one.
     pub earlier_time: Duration,
-    /// Costs when the open episode began, in billionths of the prices' unit.
+    /// Cost when the open episode began, in billionths of the currency unit.
     pub cost_at_start: u64,
-    /// Tokens when the open episode began.
     pub tokens_at_start: u64,
 }
 
 impl Breakpoints {
-    /// One of them by its number.
+    /// Returns the breakpoint or watch with this number.
     pub fn get(&self, number: u32) -> Option<&Breakpoint> {
         self.all.iter().find(|b| b.number == number)
     }
 
-    /// Something has to be looked at.
+    /// Returns whether any breakpoint or watch is enabled.
     pub fn has_enabled(&self) -> bool {
         self.all.iter().any(|b| b.enabled)
     }
 
-    /// The events that make the breakpoints and watches of another line those of this one, as they are now: what a branch
-    /// takes along when it goes on from a past that knows others. Those that are the same keep their hits there.
+    /// Returns the events that turn the breakpoints of another branch (`there`) into these. A branch that starts from
+    /// an earlier point takes the current breakpoints along. Identical ones keep the hits they have there.
     pub fn events_to_replace(&self, there: &Self) -> Vec<Event> {
-        let gone = there.all.iter().filter(|b| self.get(b.number).is_none());
+        let removed = there.all.iter().filter(|b| self.get(b.number).is_none());
         let mut events: Vec<Event> =
-            gone.map(|b| Event::BreakpointRemoved { breakpoint: b.number }).collect();
+            removed.map(|b| Event::BreakpointRemoved { breakpoint: b.number }).collect();
         for here in self.all.iter() {
             let breakpoint = here.number;
             let mut on = there.get(breakpoint).map(|b| b.enabled);
@@ -128,23 +125,23 @@ impl Breakpoints {
         events
     }
 
-    /// Sets a new one, or puts another condition in the place of one.
-    pub(super) fn set(&mut self, number: u32, stop: &BreakpointConfig) {
+    /// Adds a breakpoint or watch, or replaces the condition of an existing one.
+    pub(super) fn set(&mut self, number: u32, config: &BreakpointConfig) {
         self.last_number = self.last_number.max(number);
         let all = Arc::make_mut(&mut self.all);
         match all.iter_mut().find(|b| b.number == number) {
-            // Its hits are those of its condition.
-            Some(old) if old.config.condition == stop.condition => {
-                (old.config, old.enabled) = (stop.clone(), true);
+            // The hits belong to the condition, which is unchanged.
+            Some(old) if old.config.condition == config.condition => {
+                (old.config, old.enabled) = (config.clone(), true);
             }
-            Some(old) => *old = Breakpoint::new(number, stop),
-            None => all.push(Breakpoint::new(number, stop)),
+            Some(old) => *old = Breakpoint::new(number, config),
+            None => all.push(Breakpoint::new(number, config)),
         }
     }
 
-    pub(super) fn set_enabled(&mut self, number: u32, on: bool) {
+    pub(super) fn set_enabled(&mut self, number: u32, enabled: bool) {
         if let Some(b) = Arc::make_mut(&mut self.all).iter_mut().find(|b| b.number == number) {
-            b.enabled = on;
+            b.enabled = enabled;
         }
     }
 
@@ -152,10 +149,10 @@ impl Breakpoints {
         Arc::make_mut(&mut self.all).retain(|b| b.number != number);
     }
 
-    /// Counts a hit. Of one that is not there it is kept all the same: the event says that it was.
+    /// Counts a hit. If the breakpoint doesn't exist the hit is still recorded, because the event says it happened.
     pub(super) fn record_hit(&mut self, mut hit: BreakpointHit) {
-        let of = Arc::make_mut(&mut self.all).iter_mut().find(|b| b.number == hit.breakpoint);
-        if let Some(b) = of {
+        let breakpoint = Arc::make_mut(&mut self.all).iter_mut().find(|b| b.number == hit.breakpoint);
+        if let Some(b) = breakpoint {
             hit.config = b.config.clone();
             b.hits = b.hits.saturating_add(1);
             b.enabled &= !b.config.once;
@@ -176,13 +173,13 @@ impl Breakpoints {
 }
 
 impl Breakpoint {
-    fn new(number: u32, stop: &BreakpointConfig) -> Self {
-        Self { number, config: stop.clone(), enabled: true, hits: 0, last: None }
+    fn new(number: u32, config: &BreakpointConfig) -> Self {
+        Self { number, config: config.clone(), enabled: true, hits: 0, last: None }
     }
 }
 
 impl BreakpointHit {
-    /// What a person is told: which one it was, and why.
+    /// Returns the message for a person: which breakpoint it was, and why it was hit.
     pub fn describe(&self) -> String {
         format!(
             "{} {} `{}`: {}",
@@ -195,8 +192,8 @@ impl BreakpointHit {
 }
 
 impl Streak {
-    fn update(&mut self, step: u32, holds: bool, goes_on: bool) {
-        *self = match (holds, goes_on && self.count > 0) {
+    fn update(&mut self, step: u32, holds: bool, continues: bool) {
+        *self = match (holds, continues && self.count > 0) {
             (false, _) => Self::default(),
             (true, true) => Self { count: self.count.saturating_add(1), last: step, ..*self },
             (true, false) => Self { count: 1, first: step, last: step },
@@ -205,11 +202,11 @@ impl Streak {
 }
 
 impl Streaks {
-    /// Takes in the last step, which the world has just answered.
+    /// Updates the streaks with the last step, which the environment has just answered.
     pub(super) fn on_answer(&mut self, episode: &Episode) {
         let Some(step) = episode.last_step() else { return };
         let number = step.number;
-        let before = |row: Streak| episode.step(row.last);
+        let before = |streak: Streak| episode.step(streak.last);
         if let Some(thought) = step.thought_text() {
             let same = before(self.thought).and_then(Step::thought_text) == Some(thought);
             self.thought.update(number, true, same);
@@ -225,7 +222,7 @@ impl Streaks {
         self.invalid.update(number, refused, true);
     }
 
-    /// Takes in what the detectors say of the last step.
+    /// Updates the streaks with the detectors' findings on the last step.
     pub(super) fn on_findings(&mut self, episode: &Episode) {
         let Some(step) = episode.last_step().filter(|s| !s.is_thought_only()) else { return };
         let nothing = step.notes.iter().any(|n| n.detector == "nothing_happened");

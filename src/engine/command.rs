@@ -1,4 +1,4 @@
-//! What a person or a script wants.
+//! Commands of a person or a script.
 
 use super::{ReplaySeed, Reply};
 use crate::domain::{
@@ -7,243 +7,203 @@ use crate::domain::{
 };
 use serde_json::Value;
 
-/// A wish. It becomes events, or a [`CommandError`] that says why not.
+/// A command. The engine turns it into events, or into a [`CommandError`] that says why it can't.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// Begin the run.
+    /// Start the run.
     Start {
         /// Name of the session, part of every lesson's id.
         session: String,
-        /// The run.
         spec: Box<RunSpec>,
-        /// Lessons to begin with and where they come from.
+        /// Initial lessons and the file they come from.
         pool: Vec<(String, LessonCommand)>,
-        /// What an episode that is played again had at its start.
+        /// The state that a replayed episode had at its start.
         replay_seed: Option<Box<ReplaySeed>>,
-        /// Conditions of breakpoints and watches to begin with.
+        /// Conditions of the initial breakpoints and watches.
         breakpoints: Vec<String>,
     },
-    /// Do what is proposed and stop at the next proposal.
+    /// Execute the proposed action and stop at the next proposal.
     Step,
-    /// Go on by one stage.
+    /// Continue by one stage.
     StepStage,
-    /// Go on without stopping.
+    /// Continue without stopping.
     Run,
-    /// Stop as soon as nothing is in flight.
+    /// Pause as soon as no call is in flight.
     Pause,
-    /// Do what is proposed, and keep the pace.
+    /// Execute the proposed action without changing the pace.
     Approve,
-    /// Put another action in the place of the proposed one.
+    /// Replace the proposed action.
     Override {
         /// The action, or `think: ...`.
         action: String,
         /// How later prompts show it.
         shown_as: ShownAs,
-        /// What becomes of the thought before it.
+        /// What later prompts do with the preceding thought.
         thought_disposition: ThoughtDisposition,
     },
-    /// The person plays: take this action (or `think: ...`).
+    /// Execute this action (or `think: ...`) of the person who plays.
     Act(String),
-    /// Refuse the proposal with a reason that the agent is told; it is asked again.
+    /// Reject the proposal with a reason that the agent gets to read; it is asked again.
     Reject(String),
-    /// Drop the proposal or the call in flight, and ask this step again.
+    /// Discard the proposal, or cancel the call in flight, and ask the actor again in this step.
     AskAgain,
-    /// Break the calls to models off and pause.
+    /// Cancel the calls to models and pause.
     Cancel,
-    /// After a failed call: try it again.
+    /// Retry the failed calls, or accept the state of a rebuilt environment that diverged.
     Retry,
-    /// After failed calls to models: take the replies to these very requests from a recording (`recorded:SESSION`) or from
-    /// the kept answers (`cache`), this once and named as such.
+    /// Answer the failed calls to models with the replies to identical requests in a recording (`recorded:SESSION`) or
+    /// in the cache (`cache`), this once and marked as such.
     RetryFromRecording(String),
-    /// Go on without the answer of a call to a model that failed: the mentor's reflection is left out, the actor's step waits
-    /// for a person. The same of questions to the mentor that were broken off.
+    /// Continue without the reply of failed calls to models, or of cancelled questions to the mentor. The mentor's
+    /// reflection is skipped; the actor's step waits for a person.
     GiveUp,
-    /// Give a segment of a prompt that waits to be sent, or whose call has failed, other words.
+    /// Edit a segment of a prompt that waits to be sent, or whose call has failed or was cancelled.
     EditPrompt {
-        /// The prompt's call; none: the draft, else the first failed call's.
+        /// The prompt's call; `None` for the draft, or else the first failed call.
         call: Option<CallId>,
-        /// Which of the segments that it is rendered to, counted from 0.
+        /// Index of the rendered segment, counted from 0.
         segment: usize,
-        /// The words.
         text: String,
     },
-    /// Give the thought of the open proposal, or of the last answered step, other words; none where they are blank.
+    /// Edit the thought of the open proposal or of the last answered step; blank text removes it.
     EditThought {
-        /// The step.
         step: u32,
-        /// The words.
         text: String,
     },
-    /// Let the agent see other words of the world in the last answered step. The world is not changed.
+    /// Edit how the agent sees the observation of the last answered step. The environment isn't changed.
     EditObservation {
-        /// The step.
         step: u32,
-        /// The words.
         text: String,
     },
-    /// Say who decides.
     SetAutonomy(Autonomy),
     /// Change the lesson pool.
     Lesson(LessonCommand),
-    /// Say which lines of the summary that waits are refused, counted from 0; the others are accepted.
+    /// Accept the waiting summary, except for the refused items.
     SettlePool {
-        /// The refused lines.
+        /// Indices of the refused items, counted from 0.
         refused: Vec<usize>,
     },
-    /// Take the last change back.
+    /// Undo the last edit.
     Undo,
-    /// Take this change back: the last one, or the one that a refused [`Command::Undo`] offered.
+    /// Undo this edit: the last one, or the one that a refused [`Command::Undo`] offered.
     UndoChange(Seq),
-    /// Make the last undone change again.
+    /// Redo the last undone edit.
     Redo,
     /// Reflect now.
     Reflect(ReflectionKind),
-    /// A remark of a person on a step (0: on the episode).
+    /// Add a remark to a step.
     Remark {
-        /// The step.
+        /// The step; 0 for the episode.
         step: u32,
-        /// The words.
         text: String,
     },
     /// Change a setting.
     ChangeSetting {
-        /// Its name.
         name: String,
-        /// Its value.
         value: Value,
     },
-    /// Go on as another run: another method, actor, mentor, interface or settings. The driver outfits it first.
+    /// Continue with another method, actor, mentor, interface or settings. The driver prepares the new run first.
     ChangeRun(Box<RunSpec>),
-    /// Begin an episode of this task now; allowed where no episode is open.
+    /// Begin an episode of this task now; fails if an episode is open.
     BeginEpisode(Box<Task>),
-    /// End the open episode.
     EndEpisode(EndReason),
-    /// End the run.
     EndRun,
     /// Set a breakpoint or a watch.
     SetBreakpoint {
-        /// Its text, as `docs/BREAKPOINTS.md` has it.
+        /// The condition in the syntax of `docs/BREAKPOINTS.md`.
         text: String,
-        /// The one whose condition it replaces; none: a new one.
+        /// The breakpoint whose condition it replaces; `None` to add one.
         replaces: Option<u32>,
     },
-    /// Switch a breakpoint or watch on or off.
+    /// Enable or disable a breakpoint or watch.
     SwitchBreakpoint {
-        /// Which.
         breakpoint: u32,
-        /// Whether it is looked at.
         enabled: bool,
     },
     /// Delete a breakpoint or watch.
     RemoveBreakpoint(u32),
-    /// The session is put down.
+    /// Close the session.
     Close,
-    /// The session is taken up again.
+    /// Resume the session.
     Reopen,
 }
 
-/// A wish about the pool; ids and history are filled in when it is granted.
+/// A command that changes the lesson pool; ids and history are filled in when it is executed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LessonCommand {
-    /// A new lesson.
+    /// Add a lesson.
     Add {
-        /// Its kind.
         kind: ReflectionKind,
-        /// Its reach.
         scope: Scope,
-        /// Its words.
         text: LessonText,
-        /// The rule behind it, if one is.
+        /// The rule that produced it, if any.
         rule: Option<String>,
-        /// The lessons it is made from.
+        /// The lessons that it merges.
         parents: Vec<LessonId>,
-        /// The turn it is about.
+        /// The transition it is about.
         transition: Option<Transition>,
-        /// What it rests on.
+        /// The passage of the trajectory that supports it.
         evidence: String,
     },
-    /// Words of the mentor that were not kept, taken as a lesson by a person; a lesson of the present, whatever is looked at.
+    /// Add a text from the mentor's reply that wasn't kept. The lesson belongs to the present, even if a past step is
+    /// shown.
     Accept {
-        /// Its kind.
         kind: ReflectionKind,
-        /// Its reach.
         scope: Scope,
-        /// Its words.
         text: LessonText,
-        /// The person changed the words: the lesson is the person's own.
+        /// Whether the person changed the text, which makes the lesson the person's own.
         edited: bool,
-        /// What it rests on.
+        /// The passage of the trajectory that supports it.
         evidence: String,
     },
-    /// A lesson of a pool file, under the id it has there.
+    /// Add a lesson from a pool file, keeping its id.
     Load(Box<Lesson>),
-    /// New words.
-    Edit {
-        /// Which lesson.
-        id: LessonId,
-        /// The words.
-        text: LessonText,
-    },
-    /// On, off, pinned, retired.
-    Status {
-        /// Which lesson.
-        id: LessonId,
-        /// The status.
-        status: LessonStatus,
-    },
-    /// Another reach.
-    Rescope {
-        /// Which lesson.
-        id: LessonId,
-        /// The reach.
-        scope: Scope,
-    },
-    /// Another place among its kind, counted from 0.
+    /// Replace the text.
+    Edit { id: LessonId, text: LessonText },
+    /// Change the status.
+    Status { id: LessonId, status: LessonStatus },
+    /// Change the scope.
+    Rescope { id: LessonId, scope: Scope },
+    /// Move the lesson within its kind.
     Move {
-        /// Which lesson.
         id: LessonId,
-        /// The place.
+        /// The new position, counted from 0.
         to: usize,
     },
-    /// The same lesson was drawn again.
-    Recur {
-        /// Which lesson.
-        id: LessonId,
-    },
+    /// Count that the same lesson was learnt again.
+    Recur { id: LessonId },
 }
 
 impl LessonCommand {
-    /// The wish for a new lesson that no rule wrote.
+    /// Creates the command for a new lesson that no rule wrote.
     pub fn add(kind: ReflectionKind, scope: Scope, text: LessonText, evidence: String) -> Self {
         Self::Add { kind, scope, text, rule: None, evidence, parents: Vec::new(), transition: None }
     }
 }
 
-/// All that may enter the engine.
+/// Everything that may enter the engine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
-    /// A wish.
     Command(Command),
-    /// An answer.
     Reply(Reply),
 }
 
-/// Why a wish was not granted. Never journaled.
+/// Why a command was rejected. Never journaled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandError {
-    /// What cannot be done and why.
+    /// What can't be done and why.
     pub message: String,
     /// What to do instead.
     pub hint: String,
-    /// The event a refused undo would have had to take back, for the offer of a fork.
+    /// The event that a rejected undo would have had to undo, so that the screen can offer a fork before it.
     pub seq: Option<Seq>,
-    /// The newest change before it that can still be taken back, in words: [`Command::UndoChange`] does it.
+    /// The newest earlier edit that can still be undone, with its description; [`Command::UndoChange`] undoes it.
     pub older_change: Option<(Seq, String)>,
 }
 
 impl CommandError {
-    /// A refusal with its advice.
-    pub fn new(why: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { message: why.into(), hint: next.into(), seq: None, older_change: None }
+    /// Creates an error with its hint.
+    pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into(), seq: None, older_change: None }
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a wish or a reply counts, and what it comes to.
+//! Decides which commands and replies are accepted, and which events they cause.
 
 mod breakpoints;
 mod commands;
@@ -14,10 +14,10 @@ mod undoable;
 use super::{Cause, Command, CommandError, Engine, Event, Input};
 
 impl Engine {
-    /// The events of an input, each with its cause. A stale reply gives none; a wish that cannot be granted gives a refusal.
+    /// Returns the events of an input, each with its cause. A stale reply yields none.
     ///
     /// # Errors
-    /// A [`CommandError`] in plain words; nothing has happened then.
+    /// Returns a [`CommandError`] if a command can't be executed; nothing has changed then.
     pub fn decide(&self, input: &Input) -> Result<Vec<(Cause, Event)>, CommandError> {
         match input {
             Input::Reply(reply) => Ok(self.decide_reply(reply)),

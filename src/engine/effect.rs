@@ -1,55 +1,41 @@
-//! What an event asks of the outside.
+//! Effects: the work that events ask of the driver.
 
 use super::Event;
 use crate::domain::{CallId, ModelRole, PromptRecord, Question, Task};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Work for the driver. The calls in flight are kept in the state as these, so a crashed session resumes by
-/// issuing them again.
+/// Work for the driver. The state keeps the calls in flight as effects, so that a crashed session resumes by issuing
+/// them again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
 pub enum Effect {
-    /// Open the task's world and reset it.
-    ResetWorld {
-        /// The call.
-        call: CallId,
-        /// The task.
-        task: Box<Task>,
-    },
-    /// Take an action in the world.
+    /// Start the task's environment and reset it.
+    ResetWorld { call: CallId, task: Box<Task> },
+    /// Execute an action in the environment.
     StepWorld {
-        /// The call.
         call: CallId,
-        /// What the world is sent.
+        /// The text that is sent.
         action: String,
-        /// Only list the admissible actions; the world does not move.
+        /// Only list the admissible actions; the environment isn't stepped.
         list_only: bool,
     },
-    /// Ask a model.
-    Ask {
-        /// The call.
-        call: CallId,
-        /// The prompt.
-        prompt: Arc<PromptRecord>,
-    },
-    /// Break a call off.
-    Cancel {
-        /// The call.
-        call: CallId,
-    },
+    /// Send a prompt to a model.
+    Ask { call: CallId, prompt: Arc<PromptRecord> },
+    /// Cancel a call.
+    Cancel { call: CallId },
 }
 
-/// The effect of an event: a table, one line each.
+/// Returns the effect of an event, if it has one.
 pub fn effect_of(event: &Event) -> Option<Effect> {
     match event {
         Event::EpisodeStarted { call, task, .. } => {
             Some(Effect::ResetWorld { call: *call, task: task.clone() })
         }
-        Event::ActionTaken { call: Some(call), executed, list_only: list, .. } => Some(Effect::StepWorld {
+        Event::ActionTaken { call: Some(call), executed, list_only, .. } => Some(Effect::StepWorld {
             call: *call,
             action: executed.sent.clone().unwrap_or_else(|| executed.action.clone()),
-            list_only: *list,
+            list_only: *list_only,
         }),
         Event::PromptSent { prompt } => Some(Effect::Ask { call: prompt.call, prompt: prompt.clone() }),
         Event::CallCancelled { call, .. } => Some(Effect::Cancel { call: *call }),
@@ -58,7 +44,7 @@ pub fn effect_of(event: &Event) -> Option<Effect> {
 }
 
 impl Effect {
-    /// What it asks the mentor; none for every other work.
+    /// Returns the question to the mentor, or `None` for any other effect.
     pub fn question(&self) -> Option<Question> {
         match self {
             Self::Ask { prompt, .. } => prompt.question,
@@ -66,12 +52,12 @@ impl Effect {
         }
     }
 
-    /// It asks this model.
-    pub fn is_prompt_for(&self, who: ModelRole) -> bool {
-        matches!(self, Self::Ask { prompt, .. } if prompt.role == who)
+    /// Returns whether this is a prompt for a role.
+    pub fn is_prompt_for(&self, role: ModelRole) -> bool {
+        matches!(self, Self::Ask { prompt, .. } if prompt.role == role)
     }
 
-    /// The call it names.
+    /// Returns the id of its call.
     pub fn call(&self) -> CallId {
         match self {
             Self::ResetWorld { call, .. }

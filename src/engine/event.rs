@@ -1,4 +1,4 @@
-//! What has happened. The journal's vocabulary: it is only added to (`docs/JOURNAL.md`).
+//! Events: what the journal records. Variants and fields are only ever added (`docs/JOURNAL.md`).
 
 mod failure;
 use super::{Prefetch, ReplaySeed};
@@ -11,431 +11,372 @@ pub use failure::{Failure, PauseReason};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A fact. Every variant is complete: folding asks nobody.
+/// Something that has happened. Every variant carries all data that the fold needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
-    /// The run began.
+    /// The run started.
     RunStarted {
         /// Name of the session.
         session: String,
-        /// The run.
         spec: Box<RunSpec>,
     },
-    /// Lessons were loaded; the changes that follow hold them.
+    /// A pool file was loaded; its lessons follow as `LessonChanged` events.
     PoolLoaded {
         /// The file.
         source: String,
-        /// How many.
+        /// Number of lessons.
         #[serde(rename = "lessons")]
         lesson_count: u32,
     },
-    /// An episode of another session is played again: what it had at its start, beside the lessons.
+    /// An episode of another session is replayed: the state it had at its start, except for the lessons.
     #[serde(rename = "carried")]
     ReplaySeedLoaded {
-        /// What was brought along.
         #[serde(flatten)]
         replay_seed: Box<ReplaySeed>,
     },
-    /// A text that prompts refer to by its hash, stored once.
+    /// Defines a text that prompts refer to by its hash, stored once.
     TextDefined {
         /// First 16 hexadecimal digits of its SHA-256.
         hash: String,
-        /// The text.
         text: String,
     },
-    /// An episode began; the world is being reset.
+    /// An episode started; the environment is being reset.
     EpisodeStarted {
-        /// Its number.
         episode: u32,
-        /// Its task.
         task: Box<Task>,
-        /// Its trial, counted from 1.
+        /// Counted from 1.
         trial: u32,
-        /// What it is for.
         role: EpisodeRole,
-        /// The reset's call.
+        /// The call of the reset.
         call: CallId,
     },
-    /// The world stands at its start.
+    /// The environment was reset.
     WorldReset {
-        /// The call.
         call: CallId,
         /// The first observation.
         #[serde(rename = "turn")]
         result: Box<StepResult>,
-        /// How prompts show it, where the interface changes it.
+        /// How prompts show it, if the interface changes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "seen")]
         agent_view: Option<String>,
-        /// The goal sentence read from it.
+        /// The goal sentence extracted from it.
         goal: String,
     },
-    /// A prompt was put together and waits (stepping by stages).
+    /// A prompt was drafted and waits to be sent (stepping by stages).
     PromptDrafted {
-        /// The prompt.
         #[serde(flatten)]
         prompt: Arc<PromptRecord>,
     },
-    /// A model was asked.
+    /// A prompt was sent to a model.
     PromptSent {
-        /// The prompt.
         #[serde(flatten)]
         prompt: Arc<PromptRecord>,
     },
-    /// A step opened for a person to play.
-    StepOpened {
-        /// Its number.
-        step: u32,
-    },
-    /// A model answered.
+    /// A step was opened for a person to play.
+    StepOpened { step: u32 },
+    /// A model replied.
     ReplyReceived {
-        /// The call.
         call: CallId,
         /// The whole text.
         text: String,
-        /// Its reasoning.
+        /// The model's reasoning.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         reasoning: String,
-        /// What it cost.
         usage: Usage,
-        /// What ended it early; none: it is complete.
+        /// What ended it early; `None` if it is complete.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         truncated: Option<Truncation>,
-        /// Whom a person had answer in the model's place: `recorded:SESSION` or `cache`.
+        /// The source of the reply if a person used a recorded one in place of the model's: `recorded:SESSION` or
+        /// `cache`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "from")]
         reply_source: Option<String>,
     },
-    /// How it stands with a question that was asked ahead (`--prefetch`); no part of the run but for its cost.
+    /// The status of a prefetched request changed (`--prefetch`). Affects nothing but the run's cost.
     #[serde(rename = "asked_ahead")]
     PrefetchChanged(Box<Prefetch>),
-    /// What a model's server is not sent of the settings has changed: it refused some, or wants them otherwise.
+    /// The set of settings that a model's server isn't sent has changed, because it rejected some or requires other
+    /// values.
     SettingsUnsent {
-        /// The call that showed it.
+        /// The call that revealed it.
         call: CallId,
-        /// Whose model.
+        /// The role of the model.
         #[serde(rename = "asked")]
         role: ModelRole,
-        /// All that is not sent there now, each in words with its reason.
+        /// All settings that aren't sent now, each as a phrase with its reason.
         #[serde(rename = "what")]
         settings: Vec<String>,
     },
-    /// Something about the run that a person should know; nothing follows from it.
+    /// A warning about the run for the person; has no other effect.
     Warned {
-        /// The step (0: before the first).
+        /// The step; 0 before the first.
         step: u32,
-        /// What, as a sentence without its dot.
+        /// The warning: a sentence without its full stop.
         text: String,
     },
-    /// What the actor's reply means.
+    /// The actor's reply was parsed.
     Proposed {
-        /// The step.
         step: u32,
         /// The thought, without its label.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thought: Option<String>,
-        /// The action; none when it only thought.
+        /// The action; `None` if the actor only thought.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         action: Option<String>,
-        /// What could not be used.
+        /// Descriptions of the parts of the reply that could not be used.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         complaints: Vec<String>,
     },
-    /// A person agreed to the proposal.
-    Approved {
-        /// The step.
-        step: u32,
-    },
-    /// A person put another action in its place.
+    /// A person approved the proposal.
+    Approved { step: u32 },
+    /// A person replaced the proposed action.
     ActionOverridden {
-        /// The step.
         step: u32,
-        /// What was proposed.
+        /// The proposed action.
         #[serde(rename = "was")]
         proposed: Option<String>,
-        /// What runs.
+        /// The action that runs.
         action: String,
-        /// How it is shown to the agent.
+        /// How prompts present it.
         shown_as: ShownAs,
-        /// What becomes of the thought.
+        /// What later prompts do with the thought.
         #[serde(flatten)]
         thought_disposition: ThoughtDisposition,
-        /// The first of the steps directly before it that only thought and leave later prompts too; none: all stay.
+        /// The first of the thought-only steps directly before this one that later prompts leave out too; `None` if
+        /// they keep all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thoughts_from: Option<u32>,
     },
-    /// A person refused the proposal; the step stays open.
+    /// A person rejected the proposal; the step stays open.
     ProposalRejected {
-        /// The step.
         step: u32,
-        /// What was proposed.
+        /// The proposed action.
         #[serde(rename = "was")]
         proposed: String,
-        /// The reason the agent is told.
+        /// The reason, which the agent gets to read.
         reason: String,
     },
-    /// The step is asked again without a reason.
+    /// The actor is asked again in this step, without a reason from a person.
     AskedAgain {
-        /// The step.
         step: u32,
-        /// Why the reply could not be used, where nobody but the reading of it asks again.
+        /// Why the reply could not be used, if the engine asks again by itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "unusable")]
         unusable_reason: Option<String>,
     },
-    /// An action runs.
+    /// An action is executed.
     ActionTaken {
-        /// The step.
         step: u32,
-        /// The world's call; none where the world is not asked.
+        /// The call to the environment; `None` if the action isn't sent to it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
-        /// The action and how it came about.
+        /// The action and its origin.
         #[serde(flatten)]
         executed: ExecutedAction,
-        /// The interface wants the admissible actions instead of a step.
+        /// Whether only the admissible actions are listed, without stepping the environment.
         #[serde(default)]
         #[serde(rename = "list")]
         list_only: bool,
     },
-    /// The world answered.
+    /// The environment answered an action.
     Observed {
-        /// The step.
         step: u32,
-        /// The call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
-        /// The answer.
         #[serde(rename = "turn")]
         result: Box<StepResult>,
-        /// How prompts show it, where the interface changes it.
+        /// How prompts show it, if the interface changes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "seen")]
         agent_view: Option<String>,
     },
-    /// What the detectors found in a step; empty when they found nothing.
+    /// The detectors examined a step; `notes` is empty if they found nothing.
     Noted {
-        /// The step.
         step: u32,
-        /// The findings.
         #[serde(default)]
         notes: Vec<Note>,
     },
     /// A reflection was written.
-    Reflected {
-        /// The reflection.
-        reflection: Box<Reflection>,
-    },
-    /// The pool changed.
+    Reflected { reflection: Box<Reflection> },
+    /// The lesson pool changed.
     LessonChanged {
         /// The change.
         #[serde(flatten)]
         op: Box<LessonOp>,
-        /// Who changed it.
+        /// Who made the change.
         #[serde(rename = "by")]
         author: Author,
     },
-    /// A summary waits for a person's word on each of its lines.
+    /// A summary of the pool waits for a person to settle each of its items.
     PoolProposed {
-        /// What would change.
+        /// The proposed change.
         #[serde(flatten)]
         change: Box<PoolChange>,
     },
-    /// The oldest summary that waited was settled; the changes before it in its batch are the lines that were accepted.
+    /// The oldest waiting summary was settled; the accepted items are the `LessonChanged` events before this one in its
+    /// batch.
     PoolSettled {
-        /// The lines that were refused, counted from 0.
+        /// Indices of the refused items, counted from 0.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         refused: Vec<u32>,
     },
-    /// A change of the pool was taken back.
+    /// A lesson operation was undone.
     #[serde(rename = "undone")]
     LessonUndone {
-        /// The event that is undone.
+        /// The undone event.
         #[serde(rename = "of")]
         target_seq: Seq,
-        /// The change that undoes it.
+        /// The operation that undoes it.
         #[serde(flatten)]
         op: Box<LessonOp>,
     },
-    /// An undone change was made again.
+    /// An undone lesson operation was redone.
     #[serde(rename = "redone")]
     LessonRedone {
-        /// The event that is made again.
+        /// The redone event.
         #[serde(rename = "of")]
         target_seq: Seq,
-        /// The change.
+        /// The operation.
         #[serde(flatten)]
         op: Box<LessonOp>,
     },
-    /// A person gave a thought other words.
+    /// A person edited a thought.
     ThoughtEdited {
-        /// The step.
         step: u32,
-        /// The words before.
+        /// The text before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "was")]
         previous: Option<String>,
-        /// The words from now on; none: no thought.
+        /// The new text; `None` removes the thought.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
-    /// A person lets the agent see other words of the world. The world is not changed.
+    /// A person edited how the agent sees an observation. The environment isn't changed.
     ObservationEdited {
-        /// The step.
         step: u32,
-        /// The view before, where the interface or a person had made one of the world's words.
+        /// The view before, if the interface or a person had changed the environment's text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "was")]
         previous: Option<String>,
-        /// The words that prompts show.
+        /// The text that prompts show from now on.
         text: String,
     },
-    /// A person's change of something else than the lessons was taken back.
+    /// A person's edit other than a lesson operation was undone.
     #[serde(rename = "taken_back")]
     EditUndone {
-        /// The event that is taken back.
+        /// The undone event.
         #[serde(rename = "of")]
         target_seq: Seq,
-        /// The change that does it.
+        /// The edit that undoes it.
         change: Box<ManualEdit>,
     },
-    /// A change that was taken back was made again.
+    /// An undone edit was redone.
     #[serde(rename = "made_again")]
     EditRedone {
-        /// The event that is made again.
+        /// The redone event.
         #[serde(rename = "of")]
         target_seq: Seq,
-        /// The change.
+        /// The edit.
         change: Box<ManualEdit>,
     },
-    /// The method's own memory was replaced.
+    /// The method's memory was replaced.
     MemorySet {
         /// The new memory.
         value: serde_json::Value,
     },
-    /// A remark of a person.
+    /// A person added a remark.
     Remarked {
-        /// The step (0: the episode).
+        /// The step; 0 for the episode.
         step: u32,
-        /// The words.
         text: String,
     },
     /// A setting changed.
-    SettingChanged {
-        /// Its name.
-        name: String,
-        /// Its value.
-        value: serde_json::Value,
-    },
-    /// From here on the run is another one: method, actor, mentor or settings. What is folded so far stays.
+    SettingChanged { name: String, value: serde_json::Value },
+    /// The run continues with another method, actor, mentor or settings. The folded state stays.
     RunChanged {
-        /// The whole run as it is from now on.
+        /// The complete new run.
         spec: Box<RunSpec>,
     },
-    /// Another one decides.
-    AutonomySet {
-        /// Who.
-        autonomy: Autonomy,
-    },
-    /// The session goes on without stopping.
+    /// The autonomy changed.
+    AutonomySet { autonomy: Autonomy },
+    /// The session continues without stopping.
     Resumed,
-    /// A pause was asked for; calls are in flight.
+    /// A pause was requested while calls are in flight.
     PauseRequested,
-    /// The session stands still.
-    Paused {
-        /// Why.
-        reason: PauseReason,
-    },
-    /// The session may go on to the next proposal.
+    /// The session is paused.
+    Paused { reason: PauseReason },
+    /// The session may continue to the next proposal.
     StepGranted,
-    /// The session may go on by one stage.
+    /// The session may continue by one stage.
     StageGranted,
     /// A call failed.
-    CallFailed {
-        /// The call.
-        call: CallId,
-        /// What happened.
-        failure: Failure,
-    },
-    /// A call was broken off.
+    CallFailed { call: CallId, failure: Failure },
+    /// A call was cancelled.
     CallCancelled {
-        /// The call.
         call: CallId,
-        /// What had come of its answer.
+        /// What had arrived of its reply.
         #[serde(flatten)]
         partial_reply: Box<PartialReply>,
     },
-    /// A failed call is tried again, or a difference of the rebuilt world is accepted.
+    /// A failed call is retried, or the divergence of a rebuilt environment is accepted.
     Retried {
-        /// The call that is made again.
+        /// The call that is retried; `None` for a divergence, and in the oldest sessions also for a failed call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
-        /// Who is asked this once in the model's place: `recorded:SESSION` or `cache`.
+        /// The source that replies once in place of the model: `recorded:SESSION` or `cache`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[serde(rename = "from")]
         reply_source: Option<String>,
     },
-    /// A person goes on without the answer of a failed call to a model.
+    /// A person continues without the reply of a failed or cancelled call to a model.
     #[serde(rename = "given_up")]
-    CallGivenUp {
-        /// Which call.
-        call: CallId,
-    },
-    /// The rebuilt world answered other than recorded.
+    CallGivenUp { call: CallId },
+    /// The rebuilt environment answered differently from the record.
     Diverged {
-        /// Episode.
         episode: u32,
-        /// Step (0: the reset).
+        /// The step; 0 is the reset.
         step: u32,
-        /// What the journal holds.
+        /// The recorded observation.
         recorded: String,
-        /// What the world says now.
+        /// The observation of the rebuilt environment.
         #[serde(rename = "now")]
         actual: String,
     },
     /// An episode ended.
-    EpisodeEnded {
-        /// What it came to.
-        summary: Box<EpisodeSummary>,
-    },
+    EpisodeEnded { summary: Box<EpisodeSummary> },
     /// The run ended.
     RunEnded,
-    /// A breakpoint or watch was set, or got another condition.
+    /// A breakpoint or watch was set, or its condition was replaced.
     BreakpointSet {
         /// Its number in the session.
         breakpoint: u32,
-        /// Its condition, and what it does.
+        /// Its condition and kind.
         #[serde(flatten)]
         config: BreakpointConfig,
     },
-    /// A breakpoint or watch was switched on or off.
+    /// A breakpoint or watch was enabled or disabled.
     BreakpointSwitched {
-        /// Which.
         breakpoint: u32,
-        /// Whether it is looked at.
         #[serde(rename = "on")]
         enabled: bool,
     },
     /// A breakpoint or watch was deleted.
-    BreakpointRemoved {
-        /// Which.
-        breakpoint: u32,
-    },
-    /// The condition of a breakpoint or watch came true, by the events before this one in its batch.
+    BreakpointRemoved { breakpoint: u32 },
+    /// The condition of a breakpoint or watch became true by the events before this one in its batch.
     BreakpointHit {
-        /// Which.
         breakpoint: u32,
         /// The episode; 0 before the first.
         episode: u32,
         /// The step; 0 is the reset.
         step: u32,
-        /// Why, as a sentence without its dot.
+        /// Why the condition is true: a sentence without its full stop.
         #[serde(rename = "why")]
         reason: String,
     },
-    /// The session was put down in order.
+    /// The session was closed properly.
     Closed,
-    /// The session was taken up again; calls in flight are made again.
+    /// The session was resumed; calls in flight are made again.
     Reopened,
 }

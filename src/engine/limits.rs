@@ -1,9 +1,9 @@
-//! The bounds of an episode, checked at one point.
+//! The limits of an episode, checked in one place.
 
 use super::State;
 use crate::domain::EndReason;
 
-/// Why the open episode must end now, if it must. Asked only when its last step is answered.
+/// Returns why the open episode must end now, or `None` if it may continue. Called only when its last step is answered.
 pub(super) fn end_reason(state: &State) -> Option<EndReason> {
     let run = state.run.as_ref()?;
     let episode = state.open_episode()?;
@@ -20,18 +20,19 @@ pub(super) fn end_reason(state: &State) -> Option<EndReason> {
     }
     let counted =
         if run.settings.flag("thoughts_count", true) { episode.answered_steps() } else { episode.moves };
-    // Thoughts that do not count still come to an end: three before each action, as AgentBoard has it.
-    let endless = episode.answered_steps() >= run.limits.steps.saturating_mul(4);
-    if counted >= run.limits.steps || endless {
+    // Thoughts that don't count are limited too: three before each action, as in AgentBoard.
+    let exceeded = episode.answered_steps() >= run.limits.steps.saturating_mul(4);
+    if counted >= run.limits.steps || exceeded {
         return Some(EndReason::StepLimit);
     }
-    if run.limits.moves.is_some_and(|cap| episode.moves >= cap) {
+    if run.limits.moves.is_some_and(|limit| episode.moves >= limit) {
         return Some(EndReason::MoveLimit);
     }
     None
 }
 
-/// Two equal action strings follow each other, thoughts included (Reflexion's public code; `A, B, B` fires, `A, B, A, B` never).
+/// Returns whether two consecutive actions are equal, thoughts included (Reflexion's public code; true for `A, B, B`,
+/// never for `A, B, A, B`).
 fn is_repeating(episode: &super::Episode) -> bool {
     let n = episode.answered_steps();
     match (episode.step(n), n.checked_sub(1).and_then(|m| episode.step(m))) {

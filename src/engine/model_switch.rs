@@ -1,47 +1,49 @@
-//! Another model for a role, as the run that goes on from there.
+//! Switching a role to another model.
 
 use crate::domain::{ModelRole, RunSpec, SAMPLING_PARAMS, SettingOrigin};
 
-/// What a run writes down of a role's server, by the last part of the settings' names.
+/// The settings that describe a role's server, without the role's prefix.
 const SERVER_SETTINGS: [&str; 5] = ["base_url", "profile", "api", "sampling", "unsent"];
 
-/// The same run with another model for a role: `openai:MODEL`, `openai:MODEL profile NAME`, `rules`, `symbolic`, `none` or
-/// `recorded:SESSION`. A model of the server in use keeps its address; where the role had no server yet, the other role's is
-/// taken, and with a profile the profile says where. What a person chose of the role's sampling stays with a model, unless a profile
-/// is named, which then says it.
-pub fn with_model(run: &RunSpec, asked: ModelRole, words: &str) -> RunSpec {
+/// Returns the same run with another model for a role: `openai:MODEL`, `openai:MODEL profile NAME`, `rules`,
+/// `symbolic`, `none` or `recorded:SESSION`.
+///
+/// A model keeps the address of the role's current server. If the role had no server, it takes the other role's; if a
+/// profile is named, the profile has the address. Sampling parameters that a person set are kept, except that a named
+/// profile, or anything that isn't a model, removes them.
+pub fn with_model(run: &RunSpec, role: ModelRole, words: &str) -> RunSpec {
     let mut run = run.clone();
     let words = words.trim();
     let (model, profile) = match words.split_once(" profile ") {
         Some((model, profile)) => (model.trim(), Some(profile.trim())),
         None => (words, None),
     };
-    let (own, other) = match asked {
+    let (own, other) = match role {
         ModelRole::Actor => ("actor", "mentor"),
         ModelRole::Mentor => ("mentor", "actor"),
     };
-    let had = run.settings.0.contains_key(&format!("{own}.base_url"));
+    let has_server = run.settings.0.contains_key(&format!("{own}.base_url"));
     for part in SERVER_SETTINGS {
         let name = format!("{own}.{part}");
-        let stays =
+        let is_kept =
             profile.is_none() && model.starts_with("openai:") && part != "sampling" && part != "unsent";
-        if stays && had {
+        if is_kept && has_server {
             continue;
         }
         run.settings.0.remove(&name);
-        if stays && let Some(theirs) = run.settings.0.get(&format!("{other}.{part}")).cloned() {
-            run.settings.0.insert(name, theirs);
+        if is_kept && let Some(value) = run.settings.0.get(&format!("{other}.{part}")).cloned() {
+            run.settings.0.insert(name, value);
         }
     }
     if profile.is_some() || !model.starts_with("openai:") {
-        for knob in &SAMPLING_PARAMS {
-            run.settings.0.remove(&knob.setting_name(asked));
+        for param in &SAMPLING_PARAMS {
+            run.settings.0.remove(&param.setting_name(role));
         }
     }
     if let Some(profile) = profile {
         run.settings.set(&format!("{own}.profile"), profile, SettingOrigin::Person);
     }
-    match asked {
+    match role {
         ModelRole::Actor => model.clone_into(&mut run.actor),
         ModelRole::Mentor => model.clone_into(&mut run.mentor),
     }
@@ -54,11 +56,11 @@ mod tests {
     use serde_json::Value;
 
     fn setting_lines(run: &RunSpec) -> Vec<String> {
-        let told = run.settings.0.iter().map(|(name, s)| match &s.value {
+        let lines = run.settings.0.iter().map(|(name, s)| match &s.value {
             Value::String(text) => format!("{name}={text}"),
             other => format!("{name}={other}"),
         });
-        told.collect()
+        lines.collect()
     }
 
     #[test]
@@ -112,11 +114,11 @@ mod tests {
                 ],
             ),
         ];
-        for (asked, words, want) in cases {
-            let other = with_model(&run, asked, words);
+        for (role, words, want) in cases {
+            let other = with_model(&run, role, words);
             assert_eq!(setting_lines(&other), want, "{words}");
             let model = words.trim().split(" profile ").next().unwrap_or_default();
-            assert_eq!(if asked == ModelRole::Actor { &other.actor } else { &other.mentor }, model);
+            assert_eq!(if role == ModelRole::Actor { &other.actor } else { &other.mentor }, model);
         }
     }
 }

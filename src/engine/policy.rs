@@ -1,4 +1,5 @@
-//! What the engine asks when it does not decide itself: the method, and the pure functions of the rooms above.
+//! The interface between the engine and what it doesn't decide itself: the method, and pure functions of the modules
+//! above.
 
 use super::{CommandError, Envelope, LessonCommand, State};
 use crate::domain::{
@@ -8,94 +9,92 @@ use crate::domain::{
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What a method wants next. Wants are granted in order; those that only write (`Reflect`, `Lesson`, `SetMemory`) are
-/// granted together, and the method is asked again before anything that calls the outside.
+/// What a method asks the engine to do next.
+///
+/// Intents are executed in order. Those that only write (`Reflect`, `Lesson`, `SetMemory`) are executed together; the
+/// method is then called again before anything that needs a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Intent {
     /// Ask the actor for the next step.
     AskActor,
-    /// Propose this action for the next step; nobody is asked.
+    /// Propose this action for the next step without asking the actor.
     Propose(String),
-    /// Ask the mentor. Questions that follow each other in an answer are one round and may be asked at the same time.
+    /// Ask the mentor. Consecutive questions form one round and may be asked at the same time.
     AskMentor(Question),
-    /// Keep this reflection.
+    /// Record this reflection.
     Reflect(Box<Reflection>),
-    /// Change the pool.
+    /// Change the lesson pool.
     Lesson(LessonCommand),
-    /// Begin an episode.
+    /// Start an episode.
     StartEpisode {
-        /// The task.
         task: Box<Task>,
-        /// The trial, counted from 1.
+        /// Counted from 1.
         trial: u32,
-        /// What it is for.
         role: EpisodeRole,
     },
-    /// End the open episode.
     EndEpisode(EndReason),
-    /// End the run.
     EndRun,
-    /// Replace the method's own memory.
+    /// Replace the method's memory.
     SetMemory(Value),
 }
 
-/// A method: the policy over episodes, reflections and prompts. Pure; all memory is in the state.
+/// A method: the policy that decides on episodes, reflections and lessons. Pure; all memory is in the state.
 pub trait Method: Send + Sync {
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     fn name(&self) -> &'static str;
 
-    /// What it wants in this state. Granting all wants of an answer must change the answer, or the run stands still.
+    /// Returns what to do in this state. Executing all intents must change what the next call returns, or the run makes
+    /// no progress.
     fn next(&self, state: &State) -> Vec<Intent>;
 
-    /// What it wants when a person asks for a reflection of this kind now.
+    /// Returns what to do when a person asks for a reflection of this kind now.
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent>;
 
-    /// What a mentor's answer comes to: wants that only write, with exactly one [`Intent::Reflect`] that has the question's kind
-    /// and purpose, even where nothing could be used. Without more, every item is kept as a lesson ([`keep`]).
-    fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
-        keep_all_items(state, heard)
+    /// Returns what to do with a mentor's reply: intents that only write, with exactly one [`Intent::Reflect`] that has
+    /// the question's kind and purpose, even if nothing in the reply could be used. By default every item is kept as a
+    /// lesson ([`keep_all_items`]).
+    fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+        keep_all_items(state, reply)
     }
 }
 
-/// A mentor's answer, read.
+/// A parsed mentor's reply with its question.
 #[derive(Clone, Debug)]
 pub struct MentorReply<'a> {
-    /// The prompt it answers: its question, its episode and step, and the lessons it showed.
+    /// The prompt it answers, with its question, episode and step, and the lessons it showed.
     pub prompt: &'a PromptRecord,
-    /// What was asked.
     pub question: Question,
-    /// Who answers: a model, or the symbolic rules in its place.
+    /// Who replies: a model, or the symbolic rules in its place.
     pub author: Author,
-    /// What could be read.
+    /// The parsed items.
     pub items: Vec<ReflectionItem>,
-    /// What could not, in words.
+    /// Descriptions of the parts that could not be parsed.
     pub complaints: Vec<String>,
-    /// Texts that were not kept, each as the lesson it would have been.
+    /// Texts that weren't kept, each as the lesson it would have become.
     pub dropped: Vec<LessonText>,
-    /// What ended the answer early; none: it is complete.
+    /// What ended the reply early; `None` if it is complete.
     pub truncated: Option<Truncation>,
 }
 
-/// What a mentor's text comes to.
+/// The result of parsing a mentor's text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParsedMentorReply {
-    /// Its items.
     pub items: Vec<ReflectionItem>,
-    /// What could not be used, in words.
+    /// Descriptions of the parts that could not be used.
     pub complaints: Vec<String>,
-    /// Texts that were not kept, each as the lesson it would have been.
+    /// Texts that weren't kept, each as the lesson it would have become.
     pub dropped: Vec<LessonText>,
 }
 
-/// The reflection of an answer, and a lesson of each of its items with the reach its kind has.
-pub fn keep_all_items(_: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
-    let mut wants = vec![Intent::Reflect(Box::new(heard.reflection()))];
-    wants.extend(heard.items.iter().map(|item| Intent::Lesson(heard.lesson_command(item))));
-    wants
+/// Returns the reflection of a reply, and a lesson for each of its items with the default scope of its kind.
+pub fn keep_all_items(_: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+    let mut intents = vec![Intent::Reflect(Box::new(reply.reflection()))];
+    intents.extend(reply.items.iter().map(|item| Intent::Lesson(reply.lesson_command(item))));
+    intents
 }
 
 impl MentorReply<'_> {
-    /// The reflection it is, all items kept in it.
+    /// Returns the reply as a reflection with all items.
     pub fn reflection(&self) -> Reflection {
         Reflection {
             kind: self.question.kind,
@@ -114,7 +113,7 @@ impl MentorReply<'_> {
         }
     }
 
-    /// The wish for a lesson of one item, with the reach its kind has.
+    /// Returns the command that adds an item as a lesson with the default scope of its kind.
     pub fn lesson_command(&self, item: &ReflectionItem) -> LessonCommand {
         LessonCommand::Add {
             kind: self.question.kind,
@@ -127,7 +126,7 @@ impl MentorReply<'_> {
         }
     }
 
-    /// The lessons that the mentor was shown, in their order.
+    /// Returns the ids and versions of the lessons in the mentor's prompt, in order.
     pub fn shown_lessons(&self) -> impl Iterator<Item = (&LessonId, u32)> {
         self.prompt.segments.iter().filter_map(|s| match &s.origin {
             SegmentOrigin::Lesson { id, version } => Some((id, *version)),
@@ -136,44 +135,43 @@ impl MentorReply<'_> {
     }
 }
 
-/// A question to a model that a prompt is drafted for.
+/// A request to draft a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptRequest {
-    /// Which model.
     pub role: ModelRole,
-    /// What is asked, for a mentor.
+    /// The question, for a mentor.
     pub question: Option<Question>,
     /// The step the prompt is for.
     pub step: u32,
-    /// How often this step was asked before.
+    /// How many times this step was asked before.
     pub retry: u32,
 }
 
-/// A drafted prompt and the texts it needs that the session does not hold yet.
+/// A drafted prompt, and the texts it needs that the session doesn't have yet.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PromptDraft {
-    /// The prompt; call and seed are filled in by the engine.
+    /// The prompt; the engine fills in call and seed.
     pub record: PromptRecord,
-    /// New texts, (hash, text).
+    /// New texts, as (hash, text).
     pub texts: Vec<(String, String)>,
 }
 
-/// What a reply means.
+/// The result of parsing an actor's reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParsedActorReply {
     /// The thought, without its label.
     pub thought: Option<String>,
-    /// The action.
     pub action: Option<String>,
-    /// What could not be used, in words.
+    /// Descriptions of the parts that could not be used.
     pub complaints: Vec<String>,
-    /// The reply itself shows that the action is complete (or the thought, where the step only thinks): a line end, a
-    /// closing quote or bracket, or further words stand behind it. Only this makes the action of a truncated reply usable.
+    /// Whether the reply itself shows that the action (or the thought, if there is no action) is complete: a line end,
+    /// a closing quote or bracket, or further text follows it. The action of a truncated reply is usable only if this
+    /// is true.
     pub complete: bool,
 }
 
 impl ParsedActorReply {
-    /// The same with a complaint about what cut the reply off, where something did.
+    /// Adds a complaint about what cut the reply off, if anything did.
     #[must_use]
     pub fn with_truncation_note(mut self, truncated: Option<Truncation>) -> Self {
         if let Some(by) = truncated {
@@ -188,73 +186,71 @@ impl ParsedActorReply {
     }
 }
 
-/// An action as the interface sends it.
+/// An action in the form that the interface sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutgoingAction {
-    /// What the world is sent, where it differs.
+    /// What the environment is sent, if it differs from the action.
     pub sent: Option<String>,
     /// The rule that changed it.
     pub rule: Option<String>,
-    /// List the admissible actions instead of stepping.
+    /// Whether to list the admissible actions instead of stepping.
     pub list_only: bool,
 }
 
-/// Puts a prompt together.
+/// Drafts a prompt.
 pub type DraftPromptFn = Arc<dyn Fn(&State, &PromptRequest) -> PromptDraft + Send + Sync>;
 
-/// Looks at the last step.
+/// Runs the detectors on the last step.
 pub type DetectFn = Arc<dyn Fn(&State) -> Vec<Note> + Send + Sync>;
 
-/// A condition that came true.
+/// A condition that became true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BreakpointMatch {
-    /// The number of its breakpoint or watch.
+    /// Number of the breakpoint or watch.
     pub breakpoint: u32,
-    /// The step it is about; 0 is the reset.
+    /// The step; 0 is the reset.
     pub step: u32,
-    /// Why, as a sentence without its dot.
+    /// Why the condition is true: a sentence without its full stop.
     pub reason: String,
 }
 
-/// Which of the state's breakpoints an event makes true: (state before, event, state after).
+/// Returns which of the state's breakpoints an event makes true: (state before, event, state after).
 pub type FindHitsFn = Arc<dyn Fn(&State, &Envelope, &State) -> Vec<BreakpointMatch> + Send + Sync>;
 
-/// Reads a condition, or says what is wrong with it.
+/// Parses a condition, or returns what is wrong with it.
 pub type ParseConditionFn = Arc<dyn Fn(&str) -> Result<BreakpointConfig, CommandError> + Send + Sync>;
 
-/// How conditions are read and looked at.
+/// How conditions are parsed and evaluated.
 #[derive(Clone)]
 pub struct BreakpointRules {
-    /// Reads what a person typed; a refusal says what is wrong and what could be written.
+    /// Parses what a person typed; the error says what is wrong and what could be written.
     pub parse: ParseConditionFn,
-    /// Which of the state's breakpoints an event makes true.
+    /// Returns which of the state's breakpoints an event makes true.
     pub find_hits: FindHitsFn,
 }
 
-/// The method and the pure functions it is surrounded by.
+/// The method and the pure functions that the engine calls.
 #[derive(Clone)]
 pub struct Policy {
-    /// The method.
     pub method: Arc<dyn Method>,
-    /// Puts a prompt together.
+    /// Drafts a prompt.
     pub draft_prompt: DraftPromptFn,
-    /// Reads an actor's reply.
+    /// Parses an actor's reply.
     pub parse_reply: fn(&str) -> ParsedActorReply,
-    /// Reads a mentor's reply. Of one that was cut off it keeps only what is complete.
+    /// Parses a mentor's reply. Keeps only the complete parts of one that was cut off.
     pub parse_mentor_reply: fn(Question, &str, Option<Truncation>) -> ParsedMentorReply,
-    /// A draft with other words in one of the segments it is rendered to, counted from 0, and the texts new to the session;
-    /// none where it has no such segment.
+    /// Replaces the text of one rendered segment of a draft, counted from 0. Returns the draft with the texts new to
+    /// the session, or `None` if there is no such segment.
     pub edit_prompt: fn(&State, &PromptRecord, usize, &str) -> Option<PromptDraft>,
-    /// What the interface makes of an action on its way to the world.
+    /// Rewrites an action on its way to the environment.
     pub rewrite_action: fn(&State, &str) -> OutgoingAction,
-    /// What the interface makes of an answer on its way to the prompt: (state, executed action, answer, admissible).
+    /// Rewrites an observation on its way to the prompt: (state, executed action, result, admissible actions).
     pub rewrite_observation: fn(&State, &str, &StepResult, &[String]) -> Option<String>,
-    /// The goal that a world's first answer states.
+    /// Extracts the goal from an environment's first observation.
     pub extract_goal: fn(&StepResult) -> String,
-    /// What the detectors find in the last step.
+    /// Runs the detectors on the last step.
     pub detect: DetectFn,
-    /// Breakpoints and watches.
     pub breakpoints: BreakpointRules,
-    /// A person is there to decide on what went wrong. Without one a run may do what its method's public code does.
+    /// Whether a person is present to decide after a failure. If not, a run may do what the method's public code does.
     pub is_attended: bool,
 }

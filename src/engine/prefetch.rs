@@ -1,59 +1,57 @@
-//! What asking ahead came to: questions that were asked before anybody wanted their answer (`--prefetch`).
+//! Prefetched requests, which are sent before their reply is needed (`--prefetch`), and their statistics.
 
 use super::State;
 use crate::domain::{CallId, ModelRole, TokenCounts, Usage};
 use serde::{Deserialize, Serialize};
 
-/// A question that was asked ahead, and how it stands with it now.
+/// A prefetched request and its status.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prefetch {
-    /// Its number among those that are open.
+    /// Its number among the open ones.
     pub number: u64,
-    /// Whose model was asked.
     #[serde(rename = "asked")]
     pub role: ModelRole,
-    /// How it stands with it.
     #[serde(rename = "now")]
     pub status: PrefetchStatus,
-    /// The call it was taken for, once it is.
+    /// The call that uses its reply, once there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
-    /// What it has cost by now, as far as is known: before it is answered, an estimate of the prompt.
+    /// Usage as far as it is known; before the reply arrives, an estimate of the prompt.
     pub usage: Usage,
 }
 
-/// How it stands with a question that was asked ahead.
+/// The status of a prefetched request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PrefetchStatus {
-    /// It was asked.
+    /// The request was sent.
     #[serde(rename = "asked")]
     Requested,
-    /// Its answer is whole, and waits.
+    /// The reply is complete and waits to be used.
     Answered,
-    /// It is the answer of a call that has been made since; what it costs is counted with that call's reply.
+    /// The reply belongs to a call made since; its usage is counted with that call's reply.
     #[serde(rename = "taken")]
     Used,
-    /// It was for nothing.
+    /// The reply is not needed.
     Dropped,
 }
 
-/// What asking ahead came to so far.
+/// Counts of prefetched requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrefetchStats {
-    /// Questions asked ahead.
+    /// Requests sent.
     #[serde(rename = "asked")]
     pub requested: u64,
-    /// Answers that a call was given.
+    /// Replies that a call used.
     pub used: u64,
-    /// Answers that were for nothing.
+    /// Replies that no call used.
     pub dropped: u64,
-    /// What those for nothing came to; the others stand in the run's own counts.
+    /// Tokens and cost of the dropped requests; the others are part of the run's own counts.
     pub wasted: TokenCounts,
-    /// Questions that have come to nothing yet, one way or the other: under way, or left by a program that was killed.
+    /// Requests that are neither used nor dropped yet: in progress, or left by a program that was killed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub open: u64,
-    /// What those have cost so far, as far as is known; whoever takes the session up counts it as for nothing.
+    /// Tokens and cost of the open requests so far; resuming the session counts them as dropped.
     #[serde(default, skip_serializing_if = "TokenCounts::is_empty")]
     pub pending: TokenCounts,
 }
@@ -64,47 +62,47 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl State {
-    /// What asking ahead came to by now, with what is open.
+    /// Returns the statistics so far, including open requests.
     pub fn prefetch_stats(&self) -> PrefetchStats {
-        let mut tally = self.usage.prefetch;
-        for early in &self.prefetched {
-            tally.open = tally.open.saturating_add(1);
-            tally.pending.add(&early.usage);
+        let mut stats = self.usage.prefetch;
+        for prefetch in &self.prefetched {
+            stats.open = stats.open.saturating_add(1);
+            stats.pending.add(&prefetch.usage);
         }
-        tally
+        stats
     }
 }
 
 impl PrefetchStats {
-    /// Nothing was asked ahead.
+    /// Returns whether nothing was prefetched.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// In words; none where nothing was asked ahead.
+    /// Describes the statistics. Returns `None` if nothing was prefetched.
     pub fn describe(&self) -> Option<String> {
         if self.requested == 0 {
             return None;
         }
-        let spent = |of: TokenCounts| {
-            let tokens = match of.tokens() {
+        let spent = |counts: TokenCounts| {
+            let tokens = match counts.tokens() {
                 0 => String::new(),
                 n => format!(", {n} tokens"),
             };
-            tokens + &of.format_cost().map_or_else(String::new, |cost| format!(", cost {cost}"))
+            tokens + &counts.format_cost().map_or_else(String::new, |cost| format!(", cost {cost}"))
         };
-        let nothing = spent(self.wasted);
+        let wasted = spent(self.wasted);
         let open = match self.open {
             0 => String::new(),
             n => format!("; {n} open{}", spent(self.pending)),
         };
         Some(format!(
-            "{} asked, {} used, {} for nothing{nothing}{open}",
+            "{} asked, {} used, {} for nothing{wasted}{open}",
             self.requested, self.used, self.dropped
         ))
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

@@ -1,66 +1,55 @@
-//! What the outside answers.
+//! Replies to the engine's effects.
 
 use super::{Failure, Prefetch};
 use crate::domain::{CallId, StepResult, Truncation, Usage};
 use std::time::Duration;
 
-/// An answer to an effect. A reply whose call is not in flight yields no event.
+/// A reply to an effect. A reply whose call isn't in flight yields no event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
-    /// A model has answered.
+    /// A model replied.
     Model {
-        /// The call.
         call: CallId,
         /// The whole text.
         text: String,
-        /// Its reasoning, where the server keeps it apart.
+        /// The model's reasoning, if the server reports it separately.
         reasoning: String,
-        /// What it cost.
         usage: Usage,
-        /// What ended it early; none: it is complete.
+        /// What ended it early; `None` if it is complete.
         truncated: Option<Truncation>,
     },
-    /// What is not sent to the model's server of the settings, as it was learnt up to and with this call.
+    /// The settings that the model's server isn't sent, as known after this call.
     UnsentSettings {
-        /// The call.
         call: CallId,
-        /// Each in words with its reason.
+        /// Each as a phrase with its reason.
         settings: Vec<String>,
     },
-    /// How it stands with a question that was asked ahead. One that is not open yields no event.
+    /// The status of a prefetched request changed. Yields no event if the request isn't open.
     Prefetch(Box<Prefetch>),
-    /// The world has answered a reset or a step.
+    /// The environment answered a reset or a step.
     World {
-        /// The call.
         call: CallId,
-        /// The answer.
         result: Box<StepResult>,
-        /// The admissible actions, when the call asked for them.
+        /// The admissible actions, if the call asked for them.
         admissible: Vec<String>,
     },
     /// A call failed.
-    Failed {
-        /// The call.
-        call: CallId,
-        /// What happened.
-        failure: Failure,
-    },
-    /// An episode has moved for so long. It counts where that is the bound in force, and the episode still moves.
+    Failed { call: CallId, failure: Failure },
+    /// An episode has been active for this long. Ends it only if that reaches the limit in force and the episode is
+    /// still active.
     TimeUp {
-        /// The episode's number.
         episode: u32,
-        /// The wall time it has taken, without the time in which it waited for a person.
+        /// The active time, without the time in which it waited for a person.
         elapsed: Duration,
     },
-    /// After a resume, the rebuilt world answered other than the journal says.
+    /// After a resume, the rebuilt environment answered differently from the journal.
     Diverged {
-        /// Episode.
         episode: u32,
-        /// Step whose observation differs (0: the reset).
+        /// The step whose observation differs; 0 is the reset.
         step: u32,
-        /// What the journal holds.
+        /// The recorded observation.
         recorded: String,
-        /// What the world says now.
+        /// The observation of the rebuilt environment.
         actual: String,
     },
 }

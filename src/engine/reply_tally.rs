@@ -1,46 +1,46 @@
-//! What the actor's replies come to: whether any of them was an action so far.
+//! Counts of the actor's replies: whether any of them was an action so far.
 
 use super::{Event, State};
 use crate::domain::Step;
 use serde::{Deserialize, Serialize};
 
-/// So many replies in a row that are no actions mean a setup fault rather than a bad guess.
+/// This many replies in a row without an action point to a setup fault rather than a bad guess.
 const NO_ACTION_THRESHOLD: u32 = 3;
 
-/// What is said then.
+/// The warning given then.
 const NO_ACTION_WARNING: &str = "no reply so far was an action; check the model's chat template (doctor)";
 
-/// Detectors of actions whose words the environment does not know.
+/// Detectors of actions that the environment doesn't understand.
 const UNKNOWN_ACTION_DETECTORS: [&str; 2] = ["unknown_action", "not_understood"];
 
-/// The replies of the run's actor since it was chosen.
+/// Counts of the replies since the run's actor was chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplyTally {
-    /// Replies so far without one that was an action. A reply that only thinks, and says so, is not counted.
+    /// Replies since the start without any action. A reply that explicitly only thinks isn't counted.
     pub without_action: u32,
-    /// An action of this actor was understood.
+    /// Whether any action of this actor was understood.
     pub acted: bool,
-    /// The person was warned.
+    /// Whether the person was warned.
     pub warned: bool,
-    /// The last reply was cut off, which is no fault of its form.
+    /// Whether the last reply was cut off, which says nothing about its form.
     #[serde(default)]
     pub truncated: bool,
 }
 
 impl ReplyTally {
-    /// Whether nothing was counted: such a tally is not stored.
+    /// Returns whether nothing was counted; such a tally isn't stored.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// A reply could not be used. One that was cut off says nothing about the model's form.
+    /// Counts an unusable reply. One that was cut off says nothing about the model's format and isn't counted.
     pub(super) fn count_unusable(&mut self) {
         self.without_action = self.without_action.saturating_add(u32::from(!self.truncated));
     }
 
-    /// A step is settled and the detectors have looked at it. Steps of a person and steps that only think say nothing; prose
-    /// that was read as a thought for want of an action, which is complained about, is no action.
+    /// Counts a step that the detectors have examined. Steps of a person and thought-only steps say nothing; but prose
+    /// that was parsed as a thought because it has no action, which the parser complains about, counts as no action.
     pub(super) fn count_step(&mut self, step: &Step) {
         if step.call.is_none() || step.is_person_action() {
             return;
@@ -51,10 +51,10 @@ impl ReplyTally {
             }
             return;
         }
-        let refused = step.answer.as_ref().is_some_and(|answer| !answer.valid);
+        let rejected = step.answer.as_ref().is_some_and(|answer| !answer.valid);
         let unknown = || step.notes.iter().any(|n| UNKNOWN_ACTION_DETECTORS.contains(&n.detector.as_str()));
-        // An environment without detectors says no more than that it refused.
-        if refused && (step.notes.is_empty() || unknown()) {
+        // An environment without detectors reports only that it rejected the action.
+        if rejected && (step.notes.is_empty() || unknown()) {
             self.count_unusable();
         } else {
             self.acted = true;
@@ -63,12 +63,12 @@ impl ReplyTally {
 }
 
 impl State {
-    /// The warning that is due because no reply of the actor was an action so far; given once an actor.
+    /// Returns the warning that no reply of the actor was an action, if it is due; given once for each actor.
     pub(super) fn no_action_warning(&self) -> Option<Event> {
         let tally = &self.actor_replies;
-        let due = !tally.acted && !tally.warned && tally.without_action >= NO_ACTION_THRESHOLD;
+        let is_due = !tally.acted && !tally.warned && tally.without_action >= NO_ACTION_THRESHOLD;
         let step = self.open_episode().map_or(0, |e| e.steps.len() as u32);
-        due.then(|| Event::Warned { step, text: NO_ACTION_WARNING.to_owned() })
+        is_due.then(|| Event::Warned { step, text: NO_ACTION_WARNING.to_owned() })
     }
 }
 

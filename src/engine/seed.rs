@@ -1,26 +1,29 @@
-//! The seed of a request: the same wherever the same question is asked.
+//! Seeds of requests: the same question has the same seed everywhere.
 
 use super::State;
 use crate::domain::{ModelRole, PromptRecord, RunSpec};
 
-/// The setting that names the session that an episode was taken from to be played again.
+/// The setting with the session from which a replayed episode was taken.
 pub const SOURCE_SESSION_SETTING: &str = "from.session";
-/// The setting that names the number the first episode of this run counts as in its seeds.
+/// The setting with the number under which the run's first episode counts in its seeds.
 pub const SEED_EPISODE_SETTING: &str = "from.episode";
-/// The setting that names how many tasks the run had that this one is a part of. Where it is present, the seeds of an episode
-/// come from the place of its task and its trial: a task has the same ones whoever plays the others, and when.
+/// The setting with the number of tasks of the run that this one is a part of. If it is present, the seeds of an
+/// episode depend on its task's position and its trial, so that a task has the same seeds no matter which process plays
+/// the other tasks, or when.
 pub const SEED_TASK_COUNT_SETTING: &str = "from.tasks";
 
-/// The number of an episode as its seeds count it: an episode that is played again has the seeds it had.
+/// Returns the number under which an episode counts in its seeds: a replayed episode keeps its seeds.
 pub fn seeded_episode(run: Option<&RunSpec>, episode: u32) -> u32 {
     let first = run.map_or(1, |r| r.settings.number(SEED_EPISODE_SETTING, 1)).max(1);
     episode.saturating_add(u32::try_from(first - 1).unwrap_or(u32::MAX))
 }
 
-/// A seed from (sample seed, episode, step, role, retry), never from prompt, branch or call, so that the arms of a
-/// comparison stay paired (DESIGN, law 9). The mixing is splitmix64; the result keeps to 31 bits, which every server takes.
-pub fn request_seed(sample: u64, episode: u32, step: u32, asked: ModelRole, retry: u32) -> u64 {
-    let role = match asked {
+/// Returns a seed from (sample seed, episode, step, role, retry), never from prompt, branch or call id, so that the
+/// arms of a comparison stay paired (DESIGN.md, principle 9).
+///
+/// The mixing function is splitmix64; the result has 31 bits, which every server accepts.
+pub fn request_seed(sample: u64, episode: u32, step: u32, role: ModelRole, retry: u32) -> u64 {
+    let role = match role {
         ModelRole::Actor => 1,
         ModelRole::Mentor => 2,
     };
@@ -35,7 +38,8 @@ pub fn request_seed(sample: u64, episode: u32, step: u32, asked: ModelRole, retr
 }
 
 impl State {
-    /// The seed of a question by its place: drawn from the number that a person chose for its role, else from the run's.
+    /// Returns the seed of a request, derived from the number that a person chose for its role, or else from the run's
+    /// seed.
     pub fn seed_for(&self, prompt: &PromptRecord) -> u64 {
         let run = self.run.as_deref();
         let sample = run.map_or(0, |r| r.settings.seed_override(prompt.role).unwrap_or(r.seed));
@@ -44,19 +48,19 @@ impl State {
         request_seed(sample, episode, prompt.step, prompt.role, prompt.retry)
     }
 
-    /// The number of an episode by its task and trial, where the run's seeds count so.
+    /// Returns the number of an episode counted by its task and trial, if the run's seeds depend on them.
     fn seeded_trial(&self, episode: u32) -> Option<u32> {
         let run = self.run.as_deref()?;
         let tasks =
             u32::try_from(run.settings.number(SEED_TASK_COUNT_SETTING, 0)).ok().filter(|tasks| *tasks > 0)?;
         let open = self.episode.as_ref().filter(|e| e.number == episode).map(|e| (&e.task, e.trial));
         let (task, trial) = open.or_else(|| self.ended_episode(episode).map(|e| (&e.task, e.trial)))?;
-        let place = run.test_tasks().iter().position(|t| t.key() == task.key())?;
-        let first = seeded_episode(Some(run), u32::try_from(place).ok()?.saturating_add(1));
+        let index = run.test_tasks().iter().position(|t| t.key() == task.key())?;
+        let first = seeded_episode(Some(run), u32::try_from(index).ok()?.saturating_add(1));
         Some(trial.saturating_sub(1).saturating_mul(tasks).saturating_add(first))
     }
 
-    /// Puts down how a question is sampled by now: what a person wants otherwise, and its seed.
+    /// Sets the sampling parameters of a prompt: those that a person set, and its seed.
     pub(super) fn set_sampling(&self, prompt: &mut PromptRecord) {
         prompt.sampling =
             self.run.as_deref().map(|r| r.settings.sampling_overrides(prompt.role)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Cases and properties on the engine: no IO, no waiting.
+//! Tests of the engine by cases and properties: no IO, no waiting.
 
 mod breakpoints;
 mod cancelled;
@@ -14,7 +14,7 @@ mod retry;
 mod undo;
 mod wall_time;
 
-/// A run for tests beside these.
+/// Returns a run for tests in other modules.
 pub(super) fn run_spec(tasks: usize) -> crate::domain::RunSpec {
     fixture::run_spec(tasks, 50)
 }

@@ -1,23 +1,22 @@
-//! How a server counts tokens, beside how they are estimated before it is asked: a quarter of the characters.
+//! How a server's token counts compare with our estimate before a request, a quarter of the characters.
 
 use super::State;
 use crate::domain::{ModelRole, PromptRecord};
 use serde::{Deserialize, Serialize};
 
-/// Prompts of a role that its server counted itself.
+/// Sums over the prompts of a role that its server counted itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenRatio {
-    /// Whose server.
     pub role: ModelRole,
-    /// Tokens of these prompts as they were estimated.
+    /// Our estimates of these prompts.
     pub estimated: u64,
-    /// The same as they were counted.
+    /// The server's counts of them.
     pub counted: u64,
 }
 
 impl TokenRatio {
-    /// Both numbers in use: a count below the estimate makes no prompt longer, for some servers leave out what they have
-    /// kept of earlier prompts; and no more than a token a character is believed.
+    /// Returns both sums within bounds: a count below the estimate doesn't allow longer prompts, because some servers
+    /// leave out what they have cached of earlier prompts; and a count above one token per character isn't believed.
     fn bounded(self) -> (u64, u64) {
         let estimated = self.estimated.max(1);
         (estimated, self.counted.clamp(estimated, estimated.saturating_mul(4)))
@@ -25,33 +24,33 @@ impl TokenRatio {
 }
 
 impl State {
-    /// An estimate as the role's server would count it, as far as its counts have shown.
-    pub fn to_counted_tokens(&self, asked: ModelRole, estimate: u64) -> u64 {
-        let (estimated, counted) = self.token_ratio(asked);
+    /// Converts an estimate to the count expected from the role's server.
+    pub fn to_counted_tokens(&self, role: ModelRole, estimate: u64) -> u64 {
+        let (estimated, counted) = self.token_ratio(role);
         scale(estimate, counted, estimated)
     }
 
-    /// How many estimated tokens make so many of the role's server.
-    pub fn to_estimated_tokens(&self, asked: ModelRole, tokens: u64) -> u64 {
-        let (estimated, counted) = self.token_ratio(asked);
+    /// Converts a count of the role's server to an estimate.
+    pub fn to_estimated_tokens(&self, role: ModelRole, tokens: u64) -> u64 {
+        let (estimated, counted) = self.token_ratio(role);
         scale(tokens, estimated, counted)
     }
 
-    /// Tokens of a prompt as the role's server counts them. It is held to what was known when it was drafted: what was counted
-    /// since makes the next drafts shorter, and this one not too long.
+    /// Returns the expected count of a prompt on the role's server. Counts learnt after it was drafted make later
+    /// drafts shorter, but don't make this one too long.
     pub fn counted_tokens(&self, prompt: &PromptRecord) -> u64 {
         let tokens = u64::from(prompt.tokens);
-        let then = if prompt.counted_tokens == 0 { tokens } else { u64::from(prompt.counted_tokens) };
-        then.min(self.to_counted_tokens(prompt.role, tokens))
+        let at_draft = if prompt.counted_tokens == 0 { tokens } else { u64::from(prompt.counted_tokens) };
+        at_draft.min(self.to_counted_tokens(prompt.role, tokens))
     }
 
-    fn token_ratio(&self, asked: ModelRole) -> (u64, u64) {
-        self.token_ratios.iter().find(|m| m.role == asked).map_or((1, 1), |m| m.bounded())
+    fn token_ratio(&self, role: ModelRole) -> (u64, u64) {
+        self.token_ratios.iter().find(|m| m.role == role).map_or((1, 1), |m| m.bounded())
     }
 }
 
-fn scale(number: u64, by: u64, of: u64) -> u64 {
-    let whole = u128::from(number) * u128::from(by) / u128::from(of.max(1));
+fn scale(number: u64, numerator: u64, denominator: u64) -> u64 {
+    let whole = u128::from(number) * u128::from(numerator) / u128::from(denominator.max(1));
     u64::try_from(whole).unwrap_or(u64::MAX)
 }
 
@@ -63,22 +62,23 @@ mod tests {
     #[test]
     fn counts_are_added_up_bounded_and_told_from_estimates() {
         let prompt = PromptRecord { role: ModelRole::Actor, tokens: 1000, ..PromptRecord::default() };
-        let of = |prompt_tokens| Usage { prompt_tokens, ..Usage::default() };
+        let prompt_usage = |prompt_tokens| Usage { prompt_tokens, ..Usage::default() };
         let cases: [(&[Usage], u64); 8] = [
             (&[], 1000),
-            (&[of(1300)], 1300),
-            (&[of(1300), of(1500)], 1400),
-            // An earlier answer to the same call had a prompt too: the sum of both was taken for one.
-            (&[of(1300).with_earlier(&of(1300))], 1300),
-            // Who leaves out what it has kept, or talks nonsense.
-            (&[of(10)], 1000),
-            (&[of(u64::MAX), of(u64::MAX)], 4000),
-            (&[of(0)], 1000),
+            (&[prompt_usage(1300)], 1300),
+            (&[prompt_usage(1300), prompt_usage(1500)], 1400),
+            // The usage of an earlier reply to the same call includes its prompt; the sum used to be taken for one
+            // prompt.
+            (&[prompt_usage(1300).with_earlier(&prompt_usage(1300))], 1300),
+            // Servers that leave out cached tokens, or report absurd counts.
+            (&[prompt_usage(10)], 1000),
+            (&[prompt_usage(u64::MAX), prompt_usage(u64::MAX)], 4000),
+            (&[prompt_usage(0)], 1000),
             (
                 &[
-                    Usage { estimated: true, ..of(2000) },
-                    Usage { counted_by_proxy: true, ..of(2000) },
-                    Usage { recorded: true, ..of(2000) },
+                    Usage { estimated: true, ..prompt_usage(2000) },
+                    Usage { counted_by_proxy: true, ..prompt_usage(2000) },
+                    Usage { recorded: true, ..prompt_usage(2000) },
                 ],
                 1000,
             ),
@@ -95,8 +95,8 @@ mod tests {
         }
     }
 
-    /// The first answer of a round showed that its server counts twice as many: the others, which had failed, were called too
-    /// long, though nothing of them had changed.
+    /// The first reply of a round showed that its server counts twice as many tokens; the other, failed calls were then
+    /// rejected as too long although they hadn't changed.
     #[test]
     fn a_prompt_was_too_long_for_what_was_counted_after_it_was_drafted() {
         let prompt =
@@ -111,7 +111,7 @@ mod tests {
         );
         assert_eq!(state.counted_tokens(&prompt(466, 0)), 466, "one that was made before is not");
         assert_eq!(state.counted_tokens(&prompt(466, 600)), 600);
-        // What was believed too much is not held against it either.
+        // An overestimate isn't held against the prompt either.
         assert_eq!(state.counted_tokens(&prompt(466, 1800)), 932);
     }
 }

@@ -1,31 +1,29 @@
-//! What a person did, to be taken back.
+//! The entries of the undo stack.
 
 use crate::domain::{LessonOp, ManualEdit, RunSpec, Seq};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What a person did that can be taken back, or would have been.
+/// An action of a person on the undo stack, including those that can't be undone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UndoAction {
-    /// A change of the pool.
+    /// A lesson operation.
     Lesson(LessonOp),
-    /// Another change.
+    /// Any other edit.
     ManualEdit(ManualEdit),
-    /// Another run of the same method; what is held is the one before.
+    /// A change of the run within the same method; holds the previous run.
     Run(Arc<RunSpec>),
-    /// An override that has run, or a rejection that the agent was told: only going back takes it back. What was changed
-    /// before it and is not used yet is kept below it, as below the next.
+    /// An override that ran, or a rejection that the agent has read, which only going back undoes. Unused edits made
+    /// before it stay below it on the stack.
     Executed,
-    /// Something else that only going back takes back; what it was, in words.
+    /// Any other action that only going back undoes, described in words.
     Irreversible(String),
 }
 
-/// A deed and its event.
+/// An action and its event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UndoEntry {
-    /// The event that made it.
     pub seq: Seq,
-    /// What was done.
     pub action: UndoAction,
 }

@@ -1,6 +1,6 @@
-//! FCRF (methods.md 2.4): Reflexion's runner with a reflection that grows with the difficulty of the task. The first trials are
-//! followed by a simple one (experience, plan), the later ones by an in-depth one (experience, a tip from the pool of
-//! lessons, a plan built of both); a task that is corrected adds a lesson to the pool.
+//! FCRF (methods.md 2.4): Reflexion's runner with reflections that deepen with the difficulty of the task. The first
+//! trials are followed by a simple one (experience, plan), the later ones by an in-depth one (experience, a tip from
+//! the pool of lessons, a plan built from both); a corrected task adds a lesson to the pool.
 
 mod difficulty;
 
@@ -10,13 +10,13 @@ use super::{mentor, reflexion, schedule};
 use crate::domain::{LessonText, Purpose, Question, ReflectionKind, Scope};
 use crate::engine::{Intent, LessonCommand, MentorReply, Method, State, keep_all_items};
 
-/// What was worth keeping of the attempt.
+/// What was worth keeping from the attempt.
 const EXPERIENCE: Question = Question { kind: ReflectionKind::Experience, purpose: Purpose::Reflect };
-/// The tip of the pool that fits best.
+/// The tip from the pool that fits best.
 const TIP: Question = Question { kind: ReflectionKind::Lesson, purpose: Purpose::Choose };
 /// A plan from the experience.
 const SIMPLE_PLAN: Question = Question { kind: ReflectionKind::Plan, purpose: Purpose::Reflect };
-/// A plan built of experience and tip.
+/// A plan built from experience and tip.
 const BUILT_PLAN: Question = Question { kind: ReflectionKind::Plan, purpose: Purpose::Build };
 /// What made the difference between the failed and the corrected attempt.
 const CONTRAST: Question = Question { kind: ReflectionKind::Lesson, purpose: Purpose::Contrast };
@@ -40,10 +40,10 @@ impl Method for Fcrf {
                     let open: Vec<Question> = round.into_iter().filter(|q| !state.is_answered(*q)).collect();
                     (!open.is_empty()).then_some(open)
                 });
-                let mut wants: Vec<Intent> =
+                let mut intents: Vec<Intent> =
                     due.into_iter().flatten().flat_map(|q| mentor::ask_mentor(self, state, q)).collect();
-                wants.extend(schedule::next_by_trial(state));
-                wants
+                intents.extend(schedule::next_by_trial(state));
+                intents
             }
         }
     }
@@ -52,16 +52,16 @@ impl Method for Fcrf {
         mentor::ask_mentor(self, state, Question::reflect(kind))
     }
 
-    fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
-        match heard.question {
-            TIP => keep_chosen_tip(state, heard),
-            SUMMARY => super::constitution::apply_summary(state, heard),
-            _ => keep_all_items(state, heard),
+    fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+        match reply.question {
+            TIP => keep_chosen_tip(state, reply),
+            SUMMARY => super::constitution::apply_summary(state, reply),
+            _ => keep_all_items(state, reply),
         }
     }
 }
 
-/// The rounds of questions about the episode that has just ended; each waits for the one before.
+/// Returns the rounds of questions about the episode that has just ended; each round waits for the previous one.
 fn question_rounds(state: &State) -> Vec<Vec<Question>> {
     let Some(ended) = state.episode.as_deref().and_then(|e| e.outcome.as_deref()) else { return Vec::new() };
     let mut rounds = Vec::new();
@@ -88,21 +88,21 @@ fn question_rounds(state: &State) -> Vec<Vec<Question>> {
     rounds
 }
 
-/// How deep a reflection goes.
+/// The depth of a reflection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// Experience, then a plan from it.
     Simple,
-    /// Experience and a tip from the pool, then a plan built of both.
+    /// Experience and a tip from the pool, then a plan built from both.
     InDepth,
 }
 
-/// The pool: lessons of corrected tasks, and those of a person.
+/// Returns the pool: lessons from corrected tasks, and a person's lessons.
 fn environment_lessons(state: &State) -> Vec<&crate::domain::Lesson> {
     state.pool.active_of_kind(ReflectionKind::Lesson).filter(|l| l.scope == Scope::Environment).collect()
 }
 
-/// The next episode belongs to another trial.
+/// Returns whether the next episode belongs to another trial.
 fn is_trial_over(state: &State) -> bool {
     let Some(ended) = state.ended_episodes.last() else { return false };
     match schedule::next_by_trial(state).first() {
@@ -111,14 +111,15 @@ fn is_trial_over(state: &State) -> bool {
     }
 }
 
-/// The tip stays with its task. The mentor names the lesson of the pool that it was taken from by its number in the list it
-/// was shown; that lesson is the tip's parent. Where it names none, that is said and the tip has no parent.
-fn keep_chosen_tip(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
-    let mut reflection = heard.reflection();
-    // One tip that fits best is asked for; what else was said is in the reflection.
-    let tip = heard.items.first().map(|item| {
-        let (number, said) = split_number(&item.text.text);
-        let shown: Vec<_> = heard.shown_lessons().map(|(id, _)| id.clone()).collect();
+/// Stores the chosen tip with scope task. The mentor names the lesson that the tip was taken from by its number in the
+/// list it was shown; that lesson becomes the tip's parent. If the mentor names none, a complaint is recorded and the
+/// tip has no parent.
+fn keep_chosen_tip(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+    let mut reflection = reply.reflection();
+    // The question asks for the single best tip; everything else in the reply is kept in the reflection.
+    let tip = reply.items.first().map(|item| {
+        let (number, rest) = split_number(&item.text.text);
+        let shown: Vec<_> = reply.shown_lessons().map(|(id, _)| id.clone()).collect();
         let source = number.and_then(|n| shown.get(n.checked_sub(1)?)).cloned();
         match (number, &source) {
             (None, _) => reflection
@@ -129,10 +130,10 @@ fn keep_chosen_tip(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
                 .push(format!("the tip names lesson {n}, and {} were shown", shown.len())),
             _ => {}
         }
-        let own = source.as_ref().filter(|_| said.is_empty()).and_then(|id| state.pool.get(id));
+        let own = source.as_ref().filter(|_| rest.is_empty()).and_then(|id| state.pool.get(id));
         let mut item = item.clone();
-        // A number alone takes the lesson as it is.
-        item.text = own.map_or_else(|| LessonText::plain(said), |lesson| lesson.text().clone());
+        // A number alone adopts the lesson unchanged.
+        item.text = own.map_or_else(|| LessonText::plain(rest), |lesson| lesson.text().clone());
         (item, source)
     });
     let tip = tip.filter(|(item, _)| !item.text.text.is_empty());
@@ -141,18 +142,18 @@ fn keep_chosen_tip(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
     {
         first.text.clone_from(&item.text);
     }
-    let mut wants = vec![Intent::Reflect(Box::new(reflection))];
-    let Some((item, source)) = tip else { return wants };
-    let mut wish = heard.lesson_command(&item);
-    if let LessonCommand::Add { scope, parents, .. } = &mut wish {
+    let mut intents = vec![Intent::Reflect(Box::new(reflection))];
+    let Some((item, source)) = tip else { return intents };
+    let mut command = reply.lesson_command(&item);
+    if let LessonCommand::Add { scope, parents, .. } = &mut command {
         *scope = Scope::Task;
         parents.extend(source);
     }
-    wants.push(Intent::Lesson(wish));
-    wants
+    intents.push(Intent::Lesson(command));
+    intents
 }
 
-/// The number at the beginning of a tip (`2: ...`, `Lesson 2 - ...`, `[2] ...`), and what is said behind it.
+/// Splits the number at the beginning of a tip (`2: ...`, `Lesson 2 - ...`, `[2] ...`) from the text after it.
 fn split_number(text: &str) -> (Option<usize>, &str) {
     let text = text.trim();
     let bare = text.trim_start_matches(['#', '[', '(', '*', '"', ' ']);
@@ -161,7 +162,7 @@ fn split_number(text: &str) -> (Option<usize>, &str) {
     let digits = named.find(|c: char| !c.is_ascii_digit()).unwrap_or(named.len());
     let (number, rest) = named.split_at(digits);
     let rest = rest.trim_start_matches([']', ')', '*', '"']);
-    // `2 apples are needed` names no lesson.
+    // `2 apples are needed` doesn't name a lesson.
     let parted =
         rest.trim_start().starts_with([':', '.', '-', '–', '—']) || rest.len() < named.len() - digits;
     match number.parse() {

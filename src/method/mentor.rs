@@ -1,11 +1,11 @@
-//! Asking whoever is the mentor: a model, or the symbolic rules in its place. And what a run's settings have to do with it:
-//! which of them follow from who the mentor is, and which leave a mentor unasked.
+//! Calls the mentor: a model, or the symbolic rules in its place. Also relates the mentor to a run's settings: which
+//! follow from the choice of mentor, and which mean that the mentor is never called.
 
 use crate::domain::{Author, ModelRole, PromptRecord, Question, RunSpec, SettingOrigin, Settings};
 use crate::engine::{Intent, MentorReply, Method, State, with_model};
 
-/// The wants that put a question to the run's mentor. The symbolic rules answer at once, and the method hears them as it
-/// hears a model; without a mentor nothing is asked.
+/// Returns the intents that ask the run's mentor a question. The symbolic rules answer at once, and the method handles
+/// their answer like a model's; without a mentor nothing is asked.
 pub(super) fn ask_mentor(method: &dyn Method, state: &State, question: Question) -> Vec<Intent> {
     match state.run.as_ref().map_or("none", |r| r.mentor.as_str()) {
         "none" => Vec::new(),
@@ -18,7 +18,7 @@ pub(super) fn ask_mentor(method: &dyn Method, state: &State, question: Question)
                 ..PromptRecord::default()
             };
             let items = crate::symbolic::answer_question(state, question);
-            let heard = MentorReply {
+            let reply = MentorReply {
                 prompt: &prompt,
                 question,
                 author: Author::Symbolic,
@@ -27,19 +27,19 @@ pub(super) fn ask_mentor(method: &dyn Method, state: &State, question: Question)
                 dropped: Vec::new(),
                 truncated: None,
             };
-            method.on_mentor_reply(state, &heard)
+            method.on_mentor_reply(state, &reply)
         }
         _ => vec![Intent::AskMentor(question)],
     }
 }
 
-/// Whether a mentor, as on the command line, is somebody who is asked: a model, or a recording of one.
+/// Returns whether a mentor, as given on the command line, is a model or a recording of one.
 fn can_be_asked(mentor: &str) -> bool {
     mentor.starts_with("openai:") || mentor.starts_with("recorded:")
 }
 
-/// What `generation` is where nobody has set it, as it follows from the mentor; none where it stays as it is. `now` is where
-/// its value comes from, `preset` whether a preset was chosen.
+/// Returns the value of `generation` implied by the mentor if nobody has set it, or `None` if it stays unchanged. `now`
+/// is the origin of its value, `preset` whether a preset was chosen.
 pub fn derived_generation(
     mentor: &str,
     now: SettingOrigin,
@@ -47,7 +47,8 @@ pub fn derived_generation(
 ) -> Option<(&'static str, SettingOrigin)> {
     let open = match now {
         SettingOrigin::BuiltIn | SettingOrigin::Mentor => true,
-        // Sessions of version 0.1 call our default the paper's, as a preset of a paper's row is called still.
+        // Sessions of version 0.1 label our default with the paper's origin, which today marks a preset of a paper's
+        // row.
         SettingOrigin::Paper => !preset,
         _ => false,
     };
@@ -58,7 +59,7 @@ pub fn derived_generation(
     }
 }
 
-/// Lets `generation` follow from who the mentor is, where nobody has set it: a model that is named is named to be asked.
+/// Derives `generation` from the mentor if nobody has set it: naming a model means that it should be called.
 pub fn derive_generation(mentor: &str, settings: &mut Settings) {
     let preset = settings.0.contains_key("preset");
     let now = settings.0.get("generation").map(|s| s.origin);
@@ -67,15 +68,16 @@ pub fn derive_generation(mentor: &str, settings: &mut Settings) {
     }
 }
 
-/// The same run with another model for a role, and what follows from that: see [`with_model`] for the words.
+/// Returns the run with another model for a role, and the settings that follow from it; [`with_model`] explains
+/// `words`.
 pub fn switch_model(run: &RunSpec, asked: ModelRole, words: &str) -> RunSpec {
     let mut run = with_model(run, asked, words);
     derive_generation(&run.mentor, &mut run.settings);
     run
 }
 
-/// Why a mentor that could be asked will not be asked in this run, and which setting changes that; none where it will be,
-/// or where there is nobody to ask.
+/// Returns why the run never calls its mentor, and which setting changes that. Returns `None` if the mentor is called,
+/// or if there is no model to call.
 pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
     if !can_be_asked(&run.mentor) {
         return None;
@@ -94,7 +96,7 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
         "there is one trial, and nothing is written after the last",
         "--trials 2 (or more) or --set reflect_after_last=true",
     );
-    let (why, what) = match run.method.as_str() {
+    let (reason, remedy) = match run.method.as_str() {
         "omnireflect" | "react" if is("generation", "symbolic") => (
             "generation is symbolic, so rules write the reflections",
             "--set generation=neural (or neuro-symbolic)",
@@ -115,5 +117,5 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
         }
         _ => return None,
     };
-    Some(format!("the mentor {} will not be asked: {why}; {what} has it asked", run.mentor))
+    Some(format!("the mentor {} will not be asked: {reason}; {remedy} has it asked", run.mentor))
 }

@@ -1,6 +1,7 @@
-//! OmniReflect (`papers/omnireflect.txt` 2.1.2, 2.2, 3.5): Abstract, Error and Progress reflections, drawn by rules from what
-//! the detectors noted (symbolic, no model is asked), or written by a mentor every `r_freq` turns (neural, neuro-symbolic).
-//! Abstract and Error lessons stay for the tasks that follow and are the constitution; Progress ends with its episode.
+//! OmniReflect (`papers/omnireflect.txt` 2.1.2, 2.2, 3.5): Abstract, Error and Progress reflections, derived by rules
+//! from the detectors' notes (symbolic, without a model), or written by a mentor every `r_freq` steps (neural,
+//! neuro-symbolic). Abstract and Error lessons stay for later tasks and form the constitution; Progress ends with its
+//! episode.
 
 mod neural;
 
@@ -18,7 +19,7 @@ impl Method for OmniReflect {
     }
 
     fn next(&self, state: &State) -> Vec<Intent> {
-        let mut wants = match state.open_episode() {
+        let mut intents = match state.open_episode() {
             Some(open) if open.first_observation.is_none() => return Vec::new(),
             Some(_) if !is_reflection_due(state) => Vec::new(),
             Some(_) if is_mentor_written(state) => neural::pending_questions(state, &kinds_to_write(state)),
@@ -27,11 +28,11 @@ impl Method for OmniReflect {
             None => Vec::new(),
         };
         if state.open_episode().is_some() {
-            wants.push(Intent::AskActor);
+            intents.push(Intent::AskActor);
         } else {
-            wants.extend(schedule::next_by_task(state));
+            intents.extend(schedule::next_by_task(state));
         }
-        wants
+        intents
     }
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
@@ -41,18 +42,18 @@ impl Method for OmniReflect {
         symbolic::reflect(state, NoteRange::WholeEpisode, &[kind])
     }
 
-    fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
-        neural::on_mentor_reply(state, heard)
+    fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+        neural::on_mentor_reply(state, reply)
     }
 }
 
-/// A mentor writes the reflections, not the rules.
+/// Returns whether a mentor writes the reflections instead of the rules.
 fn is_mentor_written(state: &State) -> bool {
     state.run.as_ref().is_some_and(|r| r.settings.text("generation", "symbolic") != "symbolic")
 }
 
-/// The kinds that are written, in the order in which they are. Calibration writes what outlives its episode, and who
-/// explores without a goal makes no mistakes on the way to one: there only Abstract reflections are written.
+/// Returns the kinds of reflections to write, in order. Calibration writes only kinds that outlive its episode.
+/// Exploration has no goal and hence no mistakes on the way to one, so it writes only Abstract reflections.
 fn kinds_to_write(state: &State) -> Vec<ReflectionKind> {
     let all = [
         (ReflectionKind::Error, "kind_error"),
@@ -71,18 +72,19 @@ fn kinds_to_write(state: &State) -> Vec<ReflectionKind> {
         .collect()
 }
 
-/// How rules and mentor are called: by `conditions`, `periodic` or `never`.
+/// Returns what triggers a reflection: `conditions`, `periodic` or `never`.
 fn reflection_trigger(state: &State) -> &str {
     match state.run.as_ref().map_or("conditions", |r| r.settings.text("reflect", "conditions")) {
         "never" => "never",
-        // Conditions are the rules' own: a mentor is asked by the clock of Algorithm 1.
+        // Only the rules have conditions; a mentor is called periodically, as in Algorithm 1.
         "conditions" if !is_mentor_written(state) => "conditions",
         _ => "periodic",
     }
 }
 
-/// Whether to reflect after the last settled step: the rules choose by condition; by period it is after every `r_freq`-th
-/// turn from turn `offset` on, turns counted from 0 as in Algorithm 1.
+/// Returns whether to reflect after the last settled step. With `conditions` the rules decide at every step; with
+/// `periodic`, reflections are due after every `r_freq`-th step from `offset` on, counting from 0 as Algorithm 1 counts
+/// turns.
 fn is_reflection_due(state: &State) -> bool {
     let Some(step) = state.last_step().filter(|s| s.detectors_ran) else { return false };
     if state.is_episode_ending() && !state.setting_flag("reflect_at_end", true) {
@@ -100,7 +102,8 @@ fn is_reflection_due(state: &State) -> bool {
     }
 }
 
-/// The notes the rules look at: those of the step where conditions call them, by period those since the period before.
+/// Returns the notes that the rules consider: those of the last step under `conditions`, those of the whole period
+/// under `periodic`.
 fn note_range(state: &State) -> NoteRange {
     if reflection_trigger(state) == "conditions" {
         return NoteRange::LastStep;

@@ -1,8 +1,9 @@
-//! Planning-only (FCRF V-A: ProgPrompt as the baseline without reasoning): the whole attempt is written beforehand, from the
-//! task alone, as a list of actions; then each turn takes the next of them, whatever the world answers. A call an attempt.
-//! An action that cannot be done is answered by the world like any other, and at the end of the plan the attempt ends.
+//! Planning-only (FCRF V-A: ProgPrompt as the baseline without reasoning): the whole attempt is written beforehand,
+//! from the task alone, as a list of actions; each step then takes the next of them, whatever the environment answers.
+//! One call per attempt. An impossible action is answered by the environment like any other, and at the end of the plan
+//! the attempt ends.
 //!
-//! The plan is a lesson of scope episode, so a person can change it like any other: line n is the action of turn n.
+//! The plan is a lesson of scope episode, so a person can edit it like any other: line n is the action of step n.
 
 use super::{UnknownMethod, mentor, schedule};
 use crate::domain::{
@@ -12,7 +13,7 @@ use crate::engine::{Episode, Intent, LessonCommand, MentorReply, Method, State};
 use crate::prompt;
 use crate::symbolic::PLANNED_ENVS;
 
-/// All actions of an attempt.
+/// Asks for all actions of an attempt.
 const PLAN: Question = Question { kind: ReflectionKind::Plan, purpose: Purpose::PlanActions };
 
 /// The method `planning`.
@@ -36,45 +37,46 @@ impl Method for Planning {
         mentor::ask_mentor(self, state, question)
     }
 
-    fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
-        if heard.question != PLAN {
-            return crate::engine::keep_all_items(state, heard);
+    fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+        if reply.question != PLAN {
+            return crate::engine::keep_all_items(state, reply);
         }
-        let mut reflection = heard.reflection();
-        let text = heard.items.iter().map(|i| i.text.text.as_str()).collect::<Vec<_>>().join("\n");
+        let mut reflection = reply.reflection();
+        let text = reply.items.iter().map(|i| i.text.text.as_str()).collect::<Vec<_>>().join("\n");
         let (actions, complaints) = parse_actions(&text);
         reflection.complaints.extend(complaints);
-        if actions.is_empty() && heard.author == Author::Symbolic {
+        if actions.is_empty() && reply.author == Author::Symbolic {
             reflection.complaints.push(NO_RULE_BASED_PLAN.to_owned());
         }
-        let item = heard.items.first().filter(|_| !actions.is_empty()).map(|item| {
+        let item = reply.items.first().filter(|_| !actions.is_empty()).map(|item| {
             let mut item = item.clone();
             item.text = LessonText::plain(actions.join("\n"));
             item
         });
         reflection.items = item.iter().cloned().collect();
-        let mut wants = vec![Intent::Reflect(Box::new(reflection))];
-        let Some(item) = item else { return wants };
-        wants.extend(state.episode.as_deref().and_then(|open| plan_in_force(state, open)).map(|(id, _)| {
-            Intent::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Retired })
-        }));
-        let mut wish = heard.lesson_command(&item);
-        if let LessonCommand::Add { scope, .. } = &mut wish {
+        let mut intents = vec![Intent::Reflect(Box::new(reflection))];
+        let Some(item) = item else { return intents };
+        intents.extend(state.episode.as_deref().and_then(|open| plan_in_force(state, open)).map(
+            |(id, _)| Intent::Lesson(LessonCommand::Status { id: id.clone(), status: LessonStatus::Retired }),
+        ));
+        let mut command = reply.lesson_command(&item);
+        if let LessonCommand::Add { scope, .. } = &mut command {
             *scope = Scope::Episode;
         }
-        wants.push(Intent::Lesson(wish));
-        wants
+        intents.push(Intent::Lesson(command));
+        intents
     }
 }
 
-/// What is said where the rules have no plan.
+/// The reason given if the rules have no plan.
 const NO_RULE_BASED_PLAN: &str = "the symbolic mentor is a stand-in that plans household tasks and no others";
 
 impl Planning {
-    /// The method for a run whose mentor can write plans.
+    /// Creates the method for a run whose mentor can write plans.
     ///
     /// # Errors
-    /// [`UnknownMethod::NoPlanner`] without a mentor, and where the rules would have to plan what they cannot.
+    /// Returns [`UnknownMethod::NoPlanner`] if there is no mentor, or if the mentor is the rules and they cannot plan
+    /// these tasks.
     pub fn for_run(run: &RunSpec) -> Result<Self, UnknownMethod> {
         let unplanned = run.tasks.iter().find(|t| !PLANNED_ENVS.contains(&t.env.as_str()));
         let why = match (run.mentor.as_str(), unplanned) {
@@ -85,13 +87,14 @@ impl Planning {
         Err(UnknownMethod::NoPlanner(why))
     }
 
-    /// The plan's next action; a plan where none is in force; the end of the attempt where there is nothing more to take.
+    /// Returns the plan's next action, a request for a plan if there is none, or the end of the attempt if no action is
+    /// left.
     fn next_step(&self, state: &State, open: &Episode) -> Vec<Intent> {
         let Some((_, text)) = plan_in_force(state, open) else {
-            let mut wants =
+            let mut intents =
                 if state.is_answered(PLAN) { Vec::new() } else { mentor::ask_mentor(self, state, PLAN) };
-            wants.push(Intent::EndEpisode(EndReason::PlanEnd));
-            return wants;
+            intents.push(Intent::EndEpisode(EndReason::PlanEnd));
+            return intents;
         };
         let taken = open.answered_steps().saturating_sub(written_after(state, open));
         match parse_actions(text).0.into_iter().nth(taken as usize) {
@@ -101,14 +104,14 @@ impl Planning {
     }
 }
 
-/// The plan in force: the newest of this episode.
+/// Returns the active plan: the newest of this episode.
 fn plan_in_force<'a>(state: &'a State, open: &Episode) -> Option<(&'a LessonId, &'a str)> {
     let here = |l: &&crate::domain::Lesson| l.scope == Scope::Episode && l.learnt_at.0 == open.number;
     let lesson = state.pool.active_of_kind(ReflectionKind::Plan).rfind(here)?;
     Some((&lesson.id, lesson.text().text.as_str()))
 }
 
-/// The lines of a plan, each with its number (from 1) where it is an action.
+/// Returns the lines of a plan, each with its number (from 1) if it is an action.
 pub fn numbered_plan_lines(text: &str) -> Vec<(Option<u32>, String)> {
     let mut number = 0;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -123,28 +126,29 @@ pub fn numbered_plan_lines(text: &str) -> Vec<(Option<u32>, String)> {
         .collect()
 }
 
-/// The plan in force and the number of its action that the last turn takes or took; none before the first, or where the
-/// method is another.
+/// Returns the active plan and the number of the action in it that the last step takes or took. Returns `None` before
+/// the first step and for other methods.
 pub fn current_plan_line(state: &State) -> Option<(&LessonId, u32)> {
     state.run.as_ref().filter(|run| run.method == "planning")?;
     let open = state.episode.as_deref()?;
     let (id, _) = plan_in_force(state, open)?;
-    let turn = (open.steps.len() as u32).checked_sub(written_after(state, open))?;
-    (turn > 0).then_some((id, turn))
+    let step = (open.steps.len() as u32).checked_sub(written_after(state, open))?;
+    (step > 0).then_some((id, step))
 }
 
-/// The step after which the plan was written: 0, unless a person had it written anew.
+/// Returns the step after which the plan was written: 0, unless a person requested a new one.
 fn written_after(state: &State, open: &Episode) -> u32 {
     let here = state.reflections.iter().rev().take_while(|r| r.episode == open.number);
     let mut plans = here.filter(|r| r.question() == PLAN && !r.items.is_empty());
     plans.next().map_or(0, |r| r.step)
 }
 
-/// The actions of a plan, a line each, and what of it could not be used: each line is read as an actor's reply is.
+/// Parses the actions of a plan, one per line, each like an actor's reply. Returns them with complaints about what
+/// could not be used.
 fn parse_actions(text: &str) -> (Vec<String>, Vec<String>) {
     let (mut actions, mut complaints) = (Vec::new(), Vec::new());
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        // No action ends in a colon: this is what stands over a list.
+        // No action ends in a colon: this is the heading of a list.
         if line.ends_with(':') {
             complaints.push(format!("a heading is no action of a plan: {line}"));
             continue;

@@ -1,4 +1,5 @@
-//! ReAct: think and act, one attempt a task unless more trials are asked for, nothing learnt (methods.md 2.1). Lessons of a person still enter its prompts.
+//! ReAct: think and act, one attempt per task unless more trials are requested, nothing learned (methods.md 2.1). A
+//! person's lessons still appear in its prompts.
 
 use super::schedule;
 use crate::domain::ReflectionKind;
@@ -22,7 +23,7 @@ impl Method for ReAct {
     }
 
     fn reflect_now(&self, state: &State, kind: ReflectionKind) -> Vec<Intent> {
-        // ReAct never reflects of itself; a person may still ask the symbolic rules what they see.
+        // ReAct itself never reflects; a person may still ask the symbolic rules for reflections.
         crate::symbolic::reflect(state, NoteRange::WholeEpisode, &[kind])
     }
 }

@@ -1,5 +1,5 @@
-//! Reflexion (methods.md 2.2): trial by trial over the tasks that are not solved; after each attempt that failed the mentor
-//! writes a plan for the next one, and the newest plans of a task stand in the prompts of its next trial.
+//! Reflexion (methods.md 2.2): trial by trial over the unsolved tasks; after each failed attempt the mentor writes a
+//! plan for the next one, and the newest plans of a task are in the prompts of its next trial.
 
 use super::{mentor, schedule};
 use crate::domain::{EpisodeSummary, Lesson, LessonStatus, Question, ReflectionKind};
@@ -20,9 +20,9 @@ impl Method for Reflexion {
             None => {
                 let plan = Question::reflect(ReflectionKind::Plan);
                 let due = writes_plans(state) && failed_attempt(state).is_some() && !state.is_answered(plan);
-                let mut wants = if due { mentor::ask_mentor(self, state, plan) } else { Vec::new() };
-                wants.extend(schedule::next_by_trial(state));
-                wants
+                let mut intents = if due { mentor::ask_mentor(self, state, plan) } else { Vec::new() };
+                intents.extend(schedule::next_by_trial(state));
+                intents
             }
         }
     }
@@ -31,10 +31,11 @@ impl Method for Reflexion {
         mentor::ask_mentor(self, state, Question::reflect(kind))
     }
 
-    fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
-        let mut wants = keep_all_items(state, heard);
-        // With the last attempt in the prompt there is one plan: the new one replaces those before it (methods.md 2.2).
-        if strategy(state) == "both" && !heard.items.is_empty() {
+    fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+        let mut intents = keep_all_items(state, reply);
+        // When the last attempt is in the prompt, there is one plan: the new one replaces earlier ones (methods.md
+        // 2.2).
+        if strategy(state) == "both" && !reply.items.is_empty() {
             let task = state.episode.as_ref().map(|e| e.task.key());
             let of_task = |lesson: &Lesson| {
                 let learnt_in = || state.ended_episode(lesson.learnt_at.0).map(|p| p.task.key());
@@ -42,11 +43,11 @@ impl Method for Reflexion {
             };
             let old =
                 state.pool.active_of_kind(ReflectionKind::Plan).filter(|l| !l.edited_by_person && of_task(l));
-            wants.extend(old.map(|l| {
+            intents.extend(old.map(|l| {
                 Intent::Lesson(LessonCommand::Status { id: l.id.clone(), status: LessonStatus::Retired })
             }));
         }
-        wants
+        intents
     }
 }
 
@@ -54,13 +55,13 @@ fn strategy(state: &State) -> &str {
     state.run.as_ref().map_or("reflexion", |r| r.settings.text("strategy", "reflexion"))
 }
 
-/// The strategy asks for plans.
+/// Returns whether the strategy uses plans.
 fn writes_plans(state: &State) -> bool {
     matches!(strategy(state), "reflexion" | "both")
 }
 
-/// The episode that has just ended without success, and that a plan is written for: not after the last trial, unless the
-/// setting says so.
+/// Returns the episode that has just failed if a plan is due for it. After the last trial none is due unless the
+/// setting `reflect_after_last` is on.
 pub(super) fn failed_attempt(state: &State) -> Option<&EpisodeSummary> {
     let ended = state.episode.as_deref()?.outcome.as_deref()?;
     let last = state.run.as_ref().is_some_and(|r| ended.trial >= r.trials);

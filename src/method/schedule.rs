@@ -1,21 +1,21 @@
-//! Which episode comes next.
+//! Chooses the next episode.
 
 use crate::domain::{EpisodeRole, Task};
 use crate::engine::{Intent, State, fixed_trial};
 use std::collections::HashMap;
 
-/// An entry of the run's list of tasks, and how it stands.
+/// An entry of the run's task list, and its progress.
 struct Entry<'a> {
     task: &'a Task,
-    /// Trials it has had.
+    /// Trials already played.
     trials_used: usize,
-    /// The number of the next one among all trials of this task.
+    /// Number of the next trial among all trials of this task.
     next_trial: u32,
-    /// It was won, or has had all its trials.
+    /// The task was won or has used all its trials.
     settled: bool,
 }
 
-/// The next trial of the first task of the run that is due one, or the end of the run: task by task.
+/// Starts the next trial of the first unsettled task, or ends the run: task by task.
 pub(super) fn next_by_task(state: &State) -> Vec<Intent> {
     if let Some(calibration) = next_calibration(state) {
         return vec![calibration];
@@ -23,8 +23,8 @@ pub(super) fn next_by_task(state: &State) -> Vec<Intent> {
     start_or_end(entries(state).into_iter().find(|entry| !entry.settled).as_ref())
 }
 
-/// The next task of the trial that is under way, or the end of the run: trial by trial over the tasks that are not won, as
-/// Reflexion and FCRF do.
+/// Starts the next task of the current trial, or ends the run: trial by trial over the tasks not yet won, as Reflexion
+/// and FCRF do.
 pub(super) fn next_by_trial(state: &State) -> Vec<Intent> {
     if let Some(calibration) = next_calibration(state) {
         return vec![calibration];
@@ -33,16 +33,16 @@ pub(super) fn next_by_trial(state: &State) -> Vec<Intent> {
     start_or_end(due.min_by_key(|entry| entry.trials_used).as_ref())
 }
 
-/// The next episode to learn from, which all come before the first test: each once, first those with a goal, then those
-/// without.
+/// Returns the next calibration episode. All of them precede the first test: each task once, those with a goal first,
+/// then those without.
 fn next_calibration(state: &State) -> Option<Intent> {
     let run = state.run.as_deref()?;
-    let (learnt, explored) = (run.calibration_tasks().len(), run.exploration_tasks().len());
-    if learnt + explored == 0 {
+    let (learned, explored) = (run.calibration_tasks().len(), run.exploration_tasks().len());
+    if learned + explored == 0 {
         return None;
     }
     let played = state.ended_episodes.iter().filter(|p| p.role.is_calibration()).count();
-    let role = if played < learnt { EpisodeRole::Calibrate } else { EpisodeRole::Explore };
+    let role = if played < learned { EpisodeRole::Calibrate } else { EpisodeRole::Explore };
     let task = run.calibration_tasks().iter().chain(run.exploration_tasks()).nth(played)?;
     let task = Box::new(Task { goal: String::new(), ..task.clone() });
     Some(Intent::StartEpisode { task, trial: 1, role })
@@ -54,23 +54,23 @@ fn start_or_end(entry: Option<&Entry<'_>>) -> Vec<Intent> {
     vec![Intent::StartEpisode { task, trial: *trial, role: EpisodeRole::Test }]
 }
 
-/// A task has up to `RunSpec::trials` trials, the next only when the last was not won; one that the list names twice is
-/// played twice. What a person began out of order counts.
+/// Returns the task list with the progress of each entry. A task has up to `RunSpec::trials` trials, each only if the
+/// previous one was not won; a task listed twice is played twice. Episodes that a person started out of order count.
 fn entries(state: &State) -> Vec<Entry<'_>> {
     let Some(run) = state.run.as_deref() else { return Vec::new() };
     let mut played: HashMap<(&str, &str, u64), Vec<bool>> = HashMap::new();
     for past in state.ended_episodes.iter().filter(|p| p.role == EpisodeRole::Test) {
         played.entry(task_key(&past.task)).or_default().push(past.won);
     }
-    let mut told: HashMap<(&str, &str, u64), usize> = HashMap::new();
-    // An episode that is played again is the one trial of its run, with the number it had.
+    let mut used_before: HashMap<(&str, &str, u64), usize> = HashMap::new();
+    // A rerun of an episode has a single trial, with its original number.
     let again = fixed_trial(run);
     let trials = again.map_or(run.trials.max(1) as usize, |_| 1);
     let entry = |task| {
         let key = task_key(task);
         let had = played.get(&key).map_or(&[][..], Vec::as_slice);
-        // The trials of this entry of the list are those that no entry before it has used up.
-        let from = told.entry(key).or_default();
+        // The trials of this list entry are those that no earlier entry has used up.
+        let from = used_before.entry(key).or_default();
         let most = trials.min(had.len() - *from);
         let own = &had[*from..*from + most];
         let used = own.iter().position(|won| *won).map_or(own.len(), |at| at + 1);

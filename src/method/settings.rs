@@ -1,4 +1,5 @@
-//! What methods, prompts and detectors obey besides the fields of a run: one table for the documents and the start screen.
+//! Settings that methods, prompts and detectors read besides the fields of a run: one table for the documentation and
+//! the start screen.
 
 mod common;
 mod fcrf;
@@ -11,32 +12,31 @@ use crate::domain::{Limits, SettingOrigin, Settings};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
-/// Which reading of a method is wanted where paper and public code differ (`--as`).
+/// Which version of a method to use where paper and public code differ (`--as`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PaperOrCode {
-    /// What the paper says.
+    /// As the paper describes it.
     #[default]
     Paper,
-    /// What the public code does.
+    /// As the public code does it.
     Code,
 }
 
-/// One setting.
+/// Describes one setting.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingSpec {
-    /// Its name.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// What the setting does, in one sentence.
     pub meaning: &'static str,
-    /// The methods it is for; none: all.
+    /// The methods it applies to; if empty, all.
     pub methods: &'static [&'static str],
-    /// Its default; where paper and public code differ, the paper's.
+    /// The default; where paper and public code differ, the paper's.
     pub default: DefaultValue,
-    /// The public code's value, where it is another.
+    /// The public code's value, if it differs.
     pub code_default: Option<DefaultValue>,
-    /// The least and the greatest number it may be, where it is a number.
+    /// Inclusive bounds of a number.
     pub range: (u64, u64),
-    /// Where the default comes from.
+    /// Source of the default.
     pub origin: SettingOrigin,
 }
 
@@ -47,20 +47,20 @@ pub enum DefaultValue {
     Number(u64),
     /// A switch.
     Switch(bool),
-    /// A word, and the words it may be replaced by.
+    /// A word, with all allowed words.
     Word(&'static str, &'static [&'static str]),
 }
 
-/// The greatest number of what is counted in 32 bits.
+/// The greatest value of numbers stored in 32 bits.
 const MAX_NUMBER: u64 = u32::MAX as u64;
-/// The range of what is no number.
+/// The range of settings that are not numbers.
 const NOT_A_NUMBER: (u64, u64) = (0, 0);
-/// Every setting by name.
+/// All settings, by name.
 pub static SETTINGS: LazyLock<Vec<SettingSpec>> = LazyLock::new(|| {
     [common::LIST, omnireflect::LIST, reflexion::LIST, fcrf::LIST, sweet_sour::LIST, planning::LIST].concat()
 });
 
-/// A whole number within a range.
+/// Creates a setting that is a whole number within a range.
 const fn number(
     name: &'static str,
     meaning: &'static str,
@@ -80,7 +80,7 @@ const fn number(
     }
 }
 
-/// A switch.
+/// Creates a switch.
 const fn switch(
     name: &'static str,
     meaning: &'static str,
@@ -92,7 +92,7 @@ const fn switch(
     SettingSpec { name, meaning, methods, default, code_default: None, range: NOT_A_NUMBER, origin }
 }
 
-/// One of a few words.
+/// Creates a setting that is one of a few words.
 const fn word(
     name: &'static str,
     meaning: &'static str,
@@ -106,13 +106,13 @@ const fn word(
 }
 
 impl SettingSpec {
-    /// The same, with another value in the public code.
+    /// Sets the value of the public code, which differs from the default.
     const fn with_code_default(mut self, value: DefaultValue) -> Self {
         self.code_default = Some(value);
         self
     }
 
-    /// What it may be, in words.
+    /// Describes the allowed values.
     pub fn allowed_values(&self) -> String {
         match (self.default, self.range) {
             (DefaultValue::Number(_), (from, MAX_NUMBER)) => format!("a whole number from {from} on"),
@@ -122,10 +122,10 @@ impl SettingSpec {
         }
     }
 
-    /// Whether it may have this value; numbers never leave their range.
+    /// Checks whether a value is allowed; numbers must be within their range.
     ///
     /// # Errors
-    /// What was expected, in words.
+    /// Returns a description of the allowed values.
     pub fn validate(&self, value: &Value) -> Result<(), String> {
         let fits = match self.default {
             DefaultValue::Number(_) => {
@@ -142,7 +142,7 @@ impl SettingSpec {
     }
 }
 
-/// Puts the bounds that are named among the settings where the engine looks for them. Where none is named the bounds stay.
+/// Copies limits given as settings to the fields where the engine reads them. Limits that are not set stay unchanged.
 pub fn apply_limits(settings: &Settings, limits: &mut Limits, loop_detector: &mut bool) {
     let bound = |name: &str| settings.0.get(name).and_then(|s| s.value.as_u64());
     if let Some(moves) = bound("max_moves") {
@@ -155,7 +155,7 @@ pub fn apply_limits(settings: &Settings, limits: &mut Limits, loop_detector: &mu
 }
 
 impl DefaultValue {
-    /// As a JSON value.
+    /// Converts the value to JSON.
     pub fn to_json(self) -> Value {
         match self {
             Self::Number(n) => json!(n),
@@ -165,10 +165,10 @@ impl DefaultValue {
     }
 }
 
-/// The limits, settings and loop detector a method starts with, each setting with its origin.
+/// Returns the default limits, settings and loop detector of a method, each setting with its origin.
 ///
-/// Papers give 50 steps; the public code of ReAct, Reflexion and FCRF counts from 1 to below 50, which is 49. OmniReflect and
-/// Sweet&Sour have no public code, so both readings are the paper's.
+/// Papers give 50 steps; the public code of ReAct, Reflexion and FCRF counts from 1 to below 50, which is 49.
+/// OmniReflect and Sweet&Sour have no public code, so both versions are the paper's.
 pub fn defaults(method: &str, reading: PaperOrCode) -> (Limits, Settings, bool) {
     let steps = match (method, reading) {
         ("react" | "reflexion" | "fcrf", PaperOrCode::Code) => 49,
@@ -188,7 +188,7 @@ pub fn defaults(method: &str, reading: PaperOrCode) -> (Limits, Settings, bool) 
     (Limits { steps, moves: None, wall_seconds: None }, settings, loops)
 }
 
-/// What Reflexion's public code does where other methods leave it.
+/// Defaults in Reflexion's public code that other methods don't share.
 const REFLEXION_CODE_DEFAULTS: &[(&str, DefaultValue)] = &[
     ("loop_detector", DefaultValue::Switch(true)),
     ("ask_again", DefaultValue::Number(5)),
@@ -196,11 +196,11 @@ const REFLEXION_CODE_DEFAULTS: &[(&str, DefaultValue)] = &[
     ("warmer", DefaultValue::Switch(true)),
 ];
 
-/// The values that a method's public code has for settings that all methods share.
+/// Returns a method's public-code values for settings shared by all methods.
 fn code_defaults(method: &str) -> &'static [(&'static str, DefaultValue)] {
     match method {
         "reflexion" => REFLEXION_CODE_DEFAULTS,
-        // FCRF's runner is Reflexion's, and mends actions.
+        // FCRF's runner is Reflexion's, and also rewrites actions.
         "fcrf" => {
             const FCRF: &[(&str, DefaultValue)] = &[
                 REFLEXION_CODE_DEFAULTS[0],
@@ -215,8 +215,8 @@ fn code_defaults(method: &str) -> &'static [(&'static str, DefaultValue)] {
     }
 }
 
-/// Trials a task gets where nobody says how many: 15 for Reflexion (its shipped logs and OmniReflect's comparison), 5 for
-/// FCRF and its baseline, up to four attempts for Sweet&Sour, else one.
+/// Returns the number of trials per task if none is given: 15 for Reflexion (its shipped logs and OmniReflect's
+/// comparison), 5 for FCRF and its baseline, up to four attempts for Sweet&Sour, otherwise one.
 pub fn default_trials(method: &str) -> u32 {
     match method {
         "reflexion" => 15,

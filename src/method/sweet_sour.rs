@@ -1,6 +1,6 @@
-//! Sweet&Sour (methods.md 2.5): a positive reflection at each sub-goal, shown from the next turn on, and a negative one after an
-//! attempt that failed. Memories are tuples (reflection, observation, action, reward). Short-term memory is the lessons of
-//! scope episode; at the end of an attempt it becomes long-term memory or is forgotten.
+//! Sweet&Sour (methods.md 2.5): a positive reflection at each sub-goal, shown from the next step on, and a negative one
+//! after a failed attempt. Memories are tuples (reflection, observation, action, reward). Short-term memory is the
+//! lessons of scope episode; at the end of an attempt it becomes long-term memory or is forgotten.
 
 use super::{mentor, schedule};
 use crate::domain::{LessonStatus, Question, ReflectionKind, Scope, Transition};
@@ -26,14 +26,14 @@ impl Method for SweetSour {
                 let due = state.setting_flag("positive", true)
                     && has_reached_subgoal(state, open)
                     && !state.is_answered(POSITIVE);
-                let mut wants = if due { mentor::ask_mentor(self, state, POSITIVE) } else { Vec::new() };
-                wants.push(Intent::AskActor);
-                wants
+                let mut intents = if due { mentor::ask_mentor(self, state, POSITIVE) } else { Vec::new() };
+                intents.push(Intent::AskActor);
+                intents
             }
             None => {
-                let mut wants = self.after_attempt(state);
-                wants.extend(schedule::next_by_task(state));
-                wants
+                let mut intents = self.after_attempt(state);
+                intents.extend(schedule::next_by_task(state));
+                intents
             }
         }
     }
@@ -42,51 +42,52 @@ impl Method for SweetSour {
         mentor::ask_mentor(self, state, Question::reflect(kind))
     }
 
-    fn on_mentor_reply(&self, state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
-        let mut reflection = heard.reflection();
-        let moment = state.episode.as_deref().and_then(last_moment);
+    fn on_mentor_reply(&self, state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+        let mut reflection = reply.reflection();
+        let transition = state.episode.as_deref().and_then(last_moment);
         for item in &mut reflection.items {
-            item.transition.clone_from(&moment);
+            item.transition.clone_from(&transition);
         }
-        // What is learnt within an attempt is short-term memory first.
-        let short = heard.question == POSITIVE && state.setting_flag("managed", true);
-        let reach = if short { Scope::Episode } else { long_term_scope(state) };
-        let mut wants = vec![Intent::Reflect(Box::new(reflection.clone()))];
+        // Lessons learned within an attempt start as short-term memory.
+        let short = reply.question == POSITIVE && state.setting_flag("managed", true);
+        let target_scope = if short { Scope::Episode } else { long_term_scope(state) };
+        let mut intents = vec![Intent::Reflect(Box::new(reflection.clone()))];
         for item in &reflection.items {
-            let mut wish = heard.lesson_command(item);
-            if let LessonCommand::Add { scope, .. } = &mut wish {
-                *scope = reach;
+            let mut command = reply.lesson_command(item);
+            if let LessonCommand::Add { scope, .. } = &mut command {
+                *scope = target_scope;
             }
-            wants.push(Intent::Lesson(wish));
+            intents.push(Intent::Lesson(command));
         }
-        wants
+        intents
     }
 }
 
 impl SweetSour {
-    /// What follows an attempt: short-term memory becomes long-term where it may, and a failure is reflected on.
+    /// Returns the intents after an attempt: short-term memory becomes long-term if allowed, and a failure is reflected
+    /// on.
     fn after_attempt(&self, state: &State) -> Vec<Intent> {
         let Some(ended) = state.episode.as_deref().and_then(|e| e.outcome.as_deref()) else {
             return Vec::new();
         };
         let always = state.run.as_ref().is_some_and(|r| r.settings.text("transfer", "success") == "always");
-        let mut wants: Vec<Intent> = reward_to_carry(state).map(Intent::SetMemory).into_iter().collect();
+        let mut intents: Vec<Intent> = reward_to_carry(state).map(Intent::SetMemory).into_iter().collect();
         if ended.won || always {
             let short =
                 state.pool.visible_of_kind(ReflectionKind::Positive).filter(|l| l.scope == Scope::Episode);
             let kept = short.filter(|l| l.status != LessonStatus::Off);
-            wants.extend(kept.map(|l| {
+            intents.extend(kept.map(|l| {
                 Intent::Lesson(LessonCommand::Rescope { id: l.id.clone(), scope: long_term_scope(state) })
             }));
         }
         if !ended.won && state.setting_flag("negative", true) && !state.is_answered(NEGATIVE) {
-            wants.extend(mentor::ask_mentor(self, state, NEGATIVE));
+            intents.extend(mentor::ask_mentor(self, state, NEGATIVE));
         }
-        wants
+        intents
     }
 }
 
-/// The reward over all attempts so far, where the memory does not hold that of the last one yet.
+/// Returns the reward over all attempts so far. Returns `None` if the memory already includes the last attempt.
 fn reward_to_carry(state: &State) -> Option<serde_json::Value> {
     let episode = state.episode.as_deref()?;
     let counted = state.memory.get("episode").and_then(serde_json::Value::as_u64);
@@ -97,7 +98,7 @@ fn reward_to_carry(state: &State) -> Option<serde_json::Value> {
     Some(serde_json::json!({ "episode": episode.number, "reward": before + episode.total_reward() }))
 }
 
-/// The last turn reached a sub-goal: the progress rate, or the reward, is higher than before it.
+/// Returns whether the last step reached a sub-goal: the progress rate, or the reward, is higher than before it.
 fn has_reached_subgoal(state: &State, episode: &Episode) -> bool {
     let Some(step) = episode.last_step().filter(|s| s.detectors_ran) else { return false };
     let by_reward = state.run.as_ref().is_some_and(|r| r.settings.text("subgoal", "progress") == "reward");
@@ -109,7 +110,7 @@ fn has_reached_subgoal(state: &State, episode: &Episode) -> bool {
     step.answer.as_ref().is_some_and(|now| measure(now) > before.map_or(0.0, measure))
 }
 
-/// The turn a memory is about: what the agent saw, what it did, and the reward.
+/// Returns the transition a memory is about: what the agent saw, what it did, and the reward.
 fn last_moment(episode: &Episode) -> Option<Transition> {
     let step = episode.step(episode.answered_steps())?;
     let before = step
@@ -125,7 +126,7 @@ fn last_moment(episode: &Episode) -> Option<Transition> {
     })
 }
 
-/// How far long-term memory reaches.
+/// Returns the scope of long-term memory.
 fn long_term_scope(state: &State) -> Scope {
     match state.run.as_ref().map_or("task", |r| r.settings.text("memory_scope", "task")) {
         "environment" => Scope::Environment,

@@ -1,4 +1,4 @@
-//! Which wants methods have, over whole runs.
+//! The intents of the methods over whole runs.
 
 mod benefit;
 mod calibrated;
@@ -25,8 +25,8 @@ fn react_plays_each_task_once_and_ends_the_run() {
     let mut run = test_spec("react", &[("a", HEAT), ("b", ""), ("a", HEAT)]);
     run.limits.steps = 2;
     let mut play = TestRun::new(run);
-    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
-    play.play_script(&mut house, &["look"; 20]);
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.play_script(&mut household, &["look"; 20]);
     let state = play.state();
     let played: Vec<_> =
         state.ended_episodes.iter().map(|p| (p.task.id.as_str(), p.trial, p.reason)).collect();
@@ -73,20 +73,20 @@ fn defaults_carry_their_origin_and_every_setting_is_listed_once() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), SETTINGS.len());
-    // What its paper says, where nobody says how many trials.
+    // The papers' number of trials when none is given.
     assert_eq!(METHOD_NAMES.iter().map(|name| default_trials(name)).collect::<Vec<_>>(), [1, 1, 15, 5, 4, 5]);
 }
 
 #[test]
 fn a_run_without_an_open_episode_wants_one_thing() {
     let play = TestRun::new(test_spec("react", &[("a", "")]));
-    let wants = ReAct.next(play.state());
-    assert!(matches!(&wants[..], [Intent::StartEpisode { trial: 1, .. }]));
+    let intents = ReAct.next(play.state());
+    assert!(matches!(&intents[..], [Intent::StartEpisode { trial: 1, .. }]));
 }
 
 #[test]
 fn trials_are_honoured_until_one_is_won() {
-    // Trials asked for, the tasks of the list, and what is played when every trial fails.
+    // Number of trials, the tasks of the list, and the episodes played when every trial fails.
     type Case = (u32, &'static [&'static str], &'static [(&'static str, u32)]);
     let cases: &[Case] = &[
         (1, &["a", "b"], &[("a", 1), ("b", 1)]),
@@ -106,7 +106,7 @@ fn trials_are_honoured_until_one_is_won() {
             assert!(state.run_over);
         }
     }
-    // A trial that is won is the last of its task.
+    // A won trial is the last of its task.
     let mut state = TestRun::new(test_spec("react", &[("a", ""), ("b", "")])).state().clone();
     let run = Arc::make_mut(state.run.as_mut().unwrap());
     run.trials = 3;
@@ -137,7 +137,7 @@ fn trials_are_honoured_until_one_is_won() {
 
 #[test]
 fn a_number_outside_of_its_range_is_refused_in_words_and_never_cut() {
-    // Setting, value, and what is expected instead (empty: it is taken).
+    // Setting, value, and the expected description (empty: the value is accepted).
     let cases: &[(&str, u64, &str)] = &[
         ("context_tokens", 8192, ""),
         ("context_tokens", 4_294_967_296, "a whole number from 1 to 16000000"),
@@ -150,8 +150,8 @@ fn a_number_outside_of_its_range_is_refused_in_words_and_never_cut() {
     ];
     for (name, value, words) in cases {
         let spec = SETTINGS.iter().find(|s| s.name == *name).unwrap();
-        let said = spec.validate(&serde_json::json!(value)).err().unwrap_or_default();
-        assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{name} {value}: {said}");
+        let error = spec.validate(&serde_json::json!(value)).err().unwrap_or_default();
+        assert!(error.contains(words) && error.is_empty() == words.is_empty(), "{name} {value}: {error}");
     }
     for spec in SETTINGS.iter() {
         assert_eq!(spec.validate(&spec.default.to_json()), Ok(()), "{}", spec.name);

@@ -1,8 +1,9 @@
-//! The desk at which a run's prompts are written. What a prompt says of a settled step or of a lesson is a pure function of
-//! something that never changes, so it is written once and kept; a prompt that was drafted is handed out as it is.
+//! Drafts and rebuilds the prompts of a run. The text for a settled step or a lesson is a pure function of immutable
+//! data, so it is rendered once and cached; a drafted prompt is handed to its sender without rendering it again.
 //!
-//! What is kept decides nothing: it is taken only for the very object that it was written from, which is held along with
-//! it and so cannot have changed. A prompt written at an empty desk ([`super::render()`]) is the same, to the byte.
+//! The cache never changes a result: an entry is used only for the very object that it was rendered from, which the
+//! entry keeps alive and which therefore cannot have changed. Rendering with an empty cache ([`super::render()`]) is
+//! byte-identical.
 
 use super::Templates;
 use super::cache::PromptCache;
@@ -12,7 +13,7 @@ use crate::domain::{Prompt, PromptRecord};
 use crate::engine::{PromptDraft, PromptRequest, State};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Steps and lessons that are kept at most, each; more of them are written anew.
+/// Maximum number of cached steps, and of cached lessons; beyond it they are rendered again.
 const MAX_CACHED: usize = 4096;
 
 /// Drafts and rebuilds the prompts of one run.
@@ -23,27 +24,28 @@ pub struct PromptBuilder {
 }
 
 impl PromptBuilder {
-    /// A desk with these templates.
+    /// Creates a builder with an empty cache.
     pub fn new(templates: Arc<Templates>) -> Self {
         Self { templates, cache: Mutex::new(PromptCache::with_capacity(MAX_CACHED)) }
     }
 
-    /// Drafts the prompt of a question. The order is the template's; lessons and the task are never cut, the oldest steps
-    /// are left out first. The work is bounded by the budget, not by the length of the episode.
+    /// Drafts the prompt of a question. Segments follow the template's order; lessons and the task are never cut, and
+    /// the oldest steps are dropped first. The work is bounded by the budget, not by the length of the episode.
     pub fn draft(&self, state: &State, ask: &PromptRequest) -> PromptDraft {
-        // Whoever panicked here has left whole entries: each is put down in one piece.
+        // A panic leaves no half-written entry, because each is stored with one assignment, so a poisoned lock is safe
+        // to use.
         draft(state, ask, &self.templates, &mut self.cache.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// As [`super::render()`]; the prompt drafted last is not written again.
+    /// Renders a record as [`super::render()`] does, without rendering the last drafted prompt again.
     pub fn render(&self, state: &State, record: &PromptRecord) -> Prompt {
-        let mut kept = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |r: &PromptRecord| {
             r.sha256 == record.sha256 && r.episode == record.episode && r.segments == record.segments
         };
-        match kept.last_draft.take_if(|(drafted, _)| same(drafted)) {
+        match cache.last_draft.take_if(|(drafted, _)| same(drafted)) {
             Some((_, prompt)) => prompt,
-            None => render_with(state, record, &mut kept, |hash| state.texts.get(hash).cloned()),
+            None => render_with(state, record, &mut cache, |hash| state.texts.get(hash).cloned()),
         }
     }
 }

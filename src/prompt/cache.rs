@@ -1,4 +1,4 @@
-//! What prompts said before, kept beside what it was written from.
+//! Caches rendered prompt text together with the object it was rendered from.
 
 use super::forms;
 use crate::domain::{
@@ -6,25 +6,25 @@ use crate::domain::{
 };
 use std::sync::Arc;
 
-/// What was written, beside what it was written from.
+/// Rendered lines of steps and lessons, and the last drafted prompt.
 #[derive(Debug)]
 pub(super) struct PromptCache {
-    /// The episode whose steps are kept.
+    /// The episode whose steps are cached.
     episode: u32,
     steps: SlotCache<Step, StepLines>,
     lessons: SlotCache<Vec<LessonVersion>, LessonLine>,
-    /// The prompt drafted last, for whoever sends it.
+    /// The prompt drafted last, for its sender.
     pub(super) last_draft: Option<(PromptRecord, Prompt)>,
 }
 
-/// The lines of a step, and what they cost.
+/// The lines of a step and their estimated tokens.
 #[derive(Debug)]
 pub(super) struct StepLines {
     pub(super) lines: Vec<(SegmentLabel, Arc<str>)>,
     pub(super) tokens: u32,
 }
 
-/// The line of a lesson, and what it costs.
+/// The line of a lesson and its estimated tokens.
 #[derive(Debug)]
 pub(super) struct LessonLine {
     pub(super) text: Arc<str>,
@@ -32,7 +32,7 @@ pub(super) struct LessonLine {
 }
 
 impl PromptCache {
-    /// A desk that keeps this many steps and lessons at most (at least one of each).
+    /// Creates a cache of at most `most` steps and as many lessons (at least one of each).
     pub(super) fn with_capacity(most: usize) -> Self {
         Self {
             episode: 0,
@@ -42,7 +42,7 @@ impl PromptCache {
         }
     }
 
-    /// The lines of a settled step of this episode.
+    /// Returns the lines of a settled step of this episode.
     pub(super) fn step_lines(&mut self, episode: u32, step: &Arc<Step>) -> &StepLines {
         if self.episode != episode {
             self.episode = episode;
@@ -55,18 +55,19 @@ impl PromptCache {
         })
     }
 
-    /// The line of a lesson in the wording in force. The turn it is about never changes, so its wordings tell it apart.
+    /// Returns the line of a lesson's current version. The transition behind a lesson never changes, so its versions
+    /// suffice as the cache key.
     pub(super) fn lesson_line(&mut self, lesson: &Lesson) -> &LessonLine {
-        let moment = lesson.transition.as_deref();
+        let transition = lesson.transition.as_deref();
         self.lessons.get_or_write(lesson.number, &lesson.versions, |versions| {
-            versions.last().map_or_else(LessonLine::empty, |v| LessonLine::new(&v.text, moment))
+            versions.last().map_or_else(LessonLine::empty, |v| LessonLine::new(&v.text, transition))
         })
     }
 }
 
 impl LessonLine {
-    pub(super) fn new(lesson: &LessonText, moment: Option<&Transition>) -> Self {
-        let line = forms::lesson_line_with_moment(lesson, moment);
+    pub(super) fn new(lesson: &LessonText, transition: Option<&Transition>) -> Self {
+        let line = forms::lesson_line_with_moment(lesson, transition);
         Self { tokens: forms::estimate_tokens(&line), text: line.into() }
     }
 
@@ -75,7 +76,7 @@ impl LessonLine {
     }
 }
 
-/// One place for every number, shared by numbers that lie [`Slots::most`] apart.
+/// A direct-mapped cache: numbers that differ by a multiple of [`SlotCache::capacity`] share a slot.
 #[derive(Debug)]
 struct SlotCache<T, W> {
     slots: Vec<Option<(Arc<T>, W)>>,
@@ -87,14 +88,14 @@ impl<T, W> SlotCache<T, W> {
         Self { slots: Vec::new(), capacity: most }
     }
 
-    /// What was written from this object, written now where it is not kept.
+    /// Returns the text rendered from this very object, rendering it first if it isn't cached.
     fn get_or_write(&mut self, number: u32, from: &Arc<T>, write: impl FnOnce(&T) -> W) -> &W {
         let place = number as usize % self.capacity;
         if place >= self.slots.len() {
             self.slots.resize_with(place + 1, || None);
         }
         let slot = &mut self.slots[place];
-        let kept = slot.take().filter(|(was, _)| Arc::ptr_eq(was, from));
+        let kept = slot.take().filter(|(source, _)| Arc::ptr_eq(source, from));
         &slot.insert(kept.unwrap_or_else(|| (from.clone(), write(from)))).1
     }
 }

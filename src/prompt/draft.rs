@@ -1,4 +1,4 @@
-//! Puts the record of a prompt together: which segments, in which order, within the budget.
+//! Drafts the record of a prompt: which segments it has, in which order, within the budget.
 
 use super::cache::PromptCache;
 use super::render::{body_hash, dropped_steps, render_with};
@@ -10,12 +10,12 @@ use crate::domain::{
 };
 use crate::engine::{Episode, PromptDraft, PromptRequest, State};
 
-/// Tokens a prompt may have by default (setting `context_tokens`).
+/// Default prompt budget in tokens (setting `context_tokens`).
 pub(crate) const DEFAULT_CONTEXT_TOKENS: u64 = 8192;
-/// Examples a prompt shows by default (setting `examples`).
+/// Default number of examples in a prompt (setting `examples`).
 pub(crate) const DEFAULT_EXAMPLES: u64 = 2;
 
-/// Drafts the prompt of a question with what is kept at a desk, and leaves the prompt there for its sender.
+/// Drafts the prompt of a question using the cache, and leaves the rendered prompt in the cache for the sender.
 pub(super) fn draft(
     state: &State,
     ask: &PromptRequest,
@@ -38,7 +38,7 @@ pub(super) fn draft(
     assembly.record.step = ask.step;
     assembly.record.retry = ask.retry;
     assembly.record.question = ask.question;
-    // Whatever method is tested: OmniReflect calibrates.
+    // Calibration always uses OmniReflect's prompts, whichever method is tested.
     let method = if episode.role.is_calibration() { "omnireflect" } else { run.method.as_str() };
     let layout = match ask.question {
         None => Some(templates.layout(method)),
@@ -57,7 +57,7 @@ struct DraftBuilder<'a> {
     cache: &'a mut PromptCache,
     record: PromptRecord,
     texts: Vec<StoredText>,
-    /// Where the steps stand among the segments, and who speaks them.
+    /// Index of the steps among the segments, and the role of their messages.
     steps_position: Option<(usize, MessageRole)>,
 }
 
@@ -123,7 +123,8 @@ impl DraftBuilder<'_> {
             usize::try_from(state.setting_number(setting, u64::MAX)).unwrap_or(usize::MAX)
         });
         let enters = |l: &&Lesson| {
-            // A lesson about one task says nothing of another, nor does a memory of a type of tasks.
+            // A lesson about one task says nothing about another, and a memory of one task type nothing about other
+            // types.
             let bound =
                 l.scope == Scope::Task || (part.label == SegmentLabel::Memory && l.scope == Scope::TaskType);
             (!(by_scope || bound) || self.is_in_scope(l))
@@ -157,7 +158,7 @@ impl DraftBuilder<'_> {
         }
     }
 
-    /// The last attempt at the task, its newest steps where not all fit into half of the budget.
+    /// Adds the last attempt at the task; if it exceeds half of the budget, only its newest steps.
     fn add_last_attempt(&mut self, part: &SegmentTemplate, heading: Option<&StoredText>) {
         let Some(attempt) = self.state.last_attempt(&self.episode.task) else { return };
         if let Some(heading) = heading {
@@ -194,7 +195,7 @@ impl DraftBuilder<'_> {
             Fact::TotalReward => {
                 let memory = &self.state.memory;
                 let carried = memory.get("reward").and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-                // After its end the episode is in what is carried over already.
+                // Once the episode has ended, its reward is already part of the carried-over total.
                 let counted = memory.get("episode").and_then(serde_json::Value::as_u64);
                 let own =
                     if counted == Some(u64::from(episode.number)) { 0.0 } else { episode.total_reward() };
@@ -204,7 +205,8 @@ impl DraftBuilder<'_> {
         }
     }
 
-    /// Whether a lesson is meant for this task, where lessons are chosen by scope. What was loaded reaches everywhere.
+    /// Returns whether a lesson applies to this task, for methods that choose lessons by scope. Loaded lessons apply
+    /// everywhere.
     fn is_in_scope(&self, lesson: &Lesson) -> bool {
         let here = &self.episode.task;
         if let Some(about) = lesson.task_key.as_deref() {
@@ -252,7 +254,7 @@ impl DraftBuilder<'_> {
         let (mut from, mut tokens) = (newest + 1, 0);
         while from > 1 {
             let cost = self.step_tokens(from - 1, newest);
-            // The newest step is always shown: without its observation the question makes no sense.
+            // The newest step is always shown: the question makes no sense without its observation.
             if cost > room && from <= newest {
                 break;
             }
@@ -276,26 +278,26 @@ impl DraftBuilder<'_> {
         }
     }
 
-    /// Estimated tokens of a step in a prompt up to the newest one.
+    /// Returns the estimated tokens of a step in a prompt whose newest step is `newest`.
     fn step_tokens(&mut self, step: u32, newest: u32) -> u32 {
         let episode = self.episode;
         let step = episode.shared_step(step).filter(|s| forms::is_shown(s, newest));
         step.map_or(0, |step| self.cache.step_lines(episode.number, step).tokens)
     }
 
-    /// What the steps up to `to` would have cost: counted on from the last prompt, so that a long past is not read again.
+    /// Returns the tokens the steps up to `to` would have cost. Counts on from the previous prompt, so that a long
+    /// history is not read again.
     fn dropped_tokens(&mut self, to: u32) -> u32 {
         let newest = self.episode.answered_steps();
         let last = self.state.actor_prompts.0.as_deref().filter(|p| p.episode == self.episode.number);
         let before =
             last.and_then(|p| dropped_steps(&p.dropped)).filter(|_| self.record.role == ModelRole::Actor);
         match before {
-            Some((1, was, tokens)) if was <= to => {
-                tokens.saturating_add((was + 1..=to).map(|n| self.step_tokens(n, newest)).sum::<u32>())
-            }
-            // A file that was tampered with may name steps that never were.
-            Some((1, was, tokens)) if was <= newest => {
-                tokens.saturating_sub((to + 1..=was).map(|n| self.step_tokens(n, newest)).sum())
+            Some((1, last_dropped, tokens)) if last_dropped <= to => tokens
+                .saturating_add((last_dropped + 1..=to).map(|n| self.step_tokens(n, newest)).sum::<u32>()),
+            // A file that was tampered with may name steps that never existed.
+            Some((1, last_dropped, tokens)) if last_dropped <= newest => {
+                tokens.saturating_sub((to + 1..=last_dropped).map(|n| self.step_tokens(n, newest)).sum())
             }
             _ => (1..=to).map(|n| self.step_tokens(n, newest)).sum(),
         }
@@ -317,20 +319,20 @@ impl DraftBuilder<'_> {
     }
 }
 
-/// Estimated tokens of a step.
+/// Estimates the tokens of a step.
 fn estimate_step_tokens(episode: &Episode, step: u32) -> u32 {
     let lines = episode.step(step).map(forms::step_lines).unwrap_or_default();
     lines.iter().map(|(_, line)| forms::estimate_tokens(line)).sum()
 }
 
-/// The generation of the house's words, as far as its first answers tell: only the 2.1.1 games name a location on arrival.
+/// Detects the wording of ALFWorld's games from the first answers: only the 2.1.1 games name a location on arrival.
 fn detect_wording(episode: &Episode) -> Wording {
     let first = (1..=8).filter_map(|n| episode.step(n)?.answer.as_ref());
     let old = first.map(|a| &a.raw).any(|raw| raw.starts_with("You arrive at loc "));
     if old { Wording::Old } else { Wording::Current }
 }
 
-/// The kinds of lessons that stand under a label.
+/// Returns the kinds of lessons shown under a label.
 fn kinds_for_label(label: SegmentLabel) -> &'static [ReflectionKind] {
     match label {
         SegmentLabel::Abstract => &[ReflectionKind::Abstract],

@@ -1,4 +1,4 @@
-//! A drafted prompt with other words in one place: what a person changes before it is sent.
+//! Edits by a person to one segment of a drafted prompt before it is sent.
 
 use super::cache::PromptCache;
 use super::render::{body_hash, render_with};
@@ -7,11 +7,12 @@ use crate::domain::{PromptRecord, Segment, SegmentOrigin, SegmentRecord};
 use crate::engine::{PromptDraft, State};
 use std::sync::Arc;
 
-/// The record with other words in the segment at this place among those that [`render()`] gives, and the texts that are new to
-/// the session. The line breaks around a segment stay. None where there is no such segment.
+/// Replaces the text of the segment at index `at` among those that [`render()`] returns, keeping the line breaks around
+/// it, and returns the new record together with the texts that are new to the session. Returns `None` if there is no
+/// such segment.
 ///
-/// The changed segment becomes a text of its own. A step, and the rejections of a step, have one origin for all their lines,
-/// so that all of these become texts where one is changed.
+/// The edited segment becomes a stored text. All lines of a step share one origin, as do all rejections of a step, so
+/// all of them become stored texts if one is edited.
 pub fn edit_segment(state: &State, record: &PromptRecord, at: usize, words: &str) -> Option<PromptDraft> {
     let rendered = render(state, record).segments;
     let spans = segment_spans(state, record);
@@ -58,7 +59,7 @@ pub fn edit_segment(state: &State, record: &PromptRecord, at: usize, words: &str
                     segments.push(range(step + 1, *to, tokens(&|n| n > *step)));
                 }
             }
-            // The words of a rejection are found by its place among them: all of them become texts.
+            // A rejection's text is looked up by its index among the rejections, so all of them become texts.
             (SegmentOrigin::Step(_), _) if matches!(record.segments[part].origin, SegmentOrigin::Step(_)) => {
                 segments.extend(rendered.get(*from).map(|s| own(*from, s)));
             }
@@ -82,7 +83,7 @@ pub fn edit_segment(state: &State, record: &PromptRecord, at: usize, words: &str
     Some(PromptDraft { record, texts: new.map(|(hash, text)| (hash, text.to_string())).collect() })
 }
 
-/// For each part of a record the first of the segments it is rendered to, and their number.
+/// For each part of a record, returns the index of the first segment it renders to and the number of those segments.
 fn segment_spans(state: &State, record: &PromptRecord) -> Vec<(usize, usize)> {
     let mut first = 0;
     let count = |part: &SegmentRecord| {
@@ -102,7 +103,7 @@ fn segment_spans(state: &State, record: &PromptRecord) -> Vec<(usize, usize)> {
     spans
 }
 
-/// Other words between the line breaks of a text.
+/// Replaces a text, keeping its leading and trailing line breaks.
 fn replace_body(text: &str, words: &str) -> String {
     let body = text.trim_matches('\n');
     let lead = text.len() - text.trim_start_matches('\n').len();

@@ -1,16 +1,17 @@
-//! The fixed forms of lines in a prompt. They are part of the journal's format: a body is rebuilt from them and checked
-//! against its hash, so a form that was released is never changed.
+//! The fixed text formats of prompt lines. They are part of the journal format: a prompt body is rebuilt from them and
+//! checked against its hash, so a released format never changes.
 
 use crate::domain::{DecidedBy, LessonText, SegmentLabel, ShownAs, Step, ThoughtDisposition, Transition};
 use crate::engine::Episode;
 
-/// Estimated tokens of a text: a quarter of its characters, rounded up. A stand-in for the tokenizer nobody has here.
+/// Estimates the number of tokens in a text as a quarter of its characters, rounded up. Used because the model's
+/// tokenizer isn't available.
 pub fn estimate_tokens(text: &str) -> u32 {
     (text.chars().count() as u32).div_ceil(4)
 }
 
-/// A lesson as one line: `- SENTENCE`, or `- Mistake: SENTENCE Solution: SENTENCE`. Inner white space becomes one blank,
-/// so that a lesson of several lines stays one line.
+/// Formats a lesson as one line: `- SENTENCE`, or `- Mistake: SENTENCE Solution: SENTENCE`. Runs of whitespace,
+/// including line breaks, become single spaces.
 pub fn lesson_line(lesson: &LessonText) -> String {
     let mut line = String::from("- ");
     match &lesson.solution {
@@ -26,22 +27,23 @@ pub fn lesson_line(lesson: &LessonText) -> String {
     line
 }
 
-/// A lesson as one line, with the turn it is about where it has one: `- SENTENCE (saw: OBSERVATION; did: ACTION; reward: N)`.
-pub fn lesson_line_with_moment(lesson: &LessonText, moment: Option<&Transition>) -> String {
+/// Formats a lesson as one line, followed by the step it was learned from, if there is one: `- SENTENCE (saw:
+/// OBSERVATION; did: ACTION; reward: N)`.
+pub fn lesson_line_with_moment(lesson: &LessonText, transition: Option<&Transition>) -> String {
     let mut line = lesson_line(lesson);
-    let Some(moment) = moment else { return line };
+    let Some(transition) = transition else { return line };
     line.pop();
     line.push_str(" (saw: ");
-    push_words(&mut line, &moment.observation);
+    push_words(&mut line, &transition.observation);
     line.push_str("; did: ");
-    push_words(&mut line, &moment.action);
+    push_words(&mut line, &transition.action);
     line.push_str("; reward: ");
-    line.push_str(&moment.reward.to_string());
+    line.push_str(&transition.reward.to_string());
     line.push_str(")\n");
     line
 }
 
-/// The task as the first observation tells it; the goal is added where the observation does not name it.
+/// Returns the task as stated in the first observation, with the goal added if the observation doesn't mention it.
 pub fn task_text(episode: &Episode) -> String {
     let first = episode.first_observation.as_ref().map_or("", |r| r.agent_view.as_deref().unwrap_or(&r.raw));
     let mut text = first.trim_end().to_owned();
@@ -55,7 +57,7 @@ pub fn task_text(episode: &Episode) -> String {
     text
 }
 
-/// An attempt that has ended as one text: the task and the steps from the first to the last number.
+/// Formats a finished attempt: the task, then the steps numbered `from` to `to` inclusive.
 pub fn attempt_text(episode: &Episode, from: u32, to: u32) -> String {
     let mut text = task_text(episode);
     let steps = (from..=to.min(episode.steps.len() as u32)).filter_map(|n| episode.step(n));
@@ -67,18 +69,18 @@ pub fn attempt_text(episode: &Episode, from: u32, to: u32) -> String {
     text
 }
 
-/// Whether prompts whose newest step is `newest` show a step: not where it is a thought that was dropped with the override
-/// of one of theirs. A prompt that is older than that override shows it still, as it did then.
+/// Returns whether a prompt whose newest step is `newest` shows `step`. A thought-only step that a later override
+/// dropped is hidden, except in prompts older than that override, which still show it.
 pub fn is_shown(step: &Step, newest: u32) -> bool {
     step.dropped_by.is_none_or(|by| by > newest)
 }
 
-/// The lines of one settled step: thought, action (or a person's edit), observation; each with its label.
+/// Returns the labelled lines of a settled step: thought, action (or a person's edit), observation.
 pub fn step_lines(step: &Step) -> Vec<(SegmentLabel, String)> {
     let mut lines = Vec::with_capacity(3);
     let action = step.action();
     let repeats_thought = |a: &str| {
-        // A reply that only thinks is executed as `think: THOUGHT`; it must not stand there twice.
+        // A thought-only reply is executed as `think: THOUGHT`; the thought must not appear twice.
         step.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Actor) && think_text(a).is_some()
     };
     let thought = match step.executed.as_ref().map(|e| &e.thought_disposition) {
@@ -110,10 +112,10 @@ pub fn step_lines(step: &Step) -> Vec<(SegmentLabel, String)> {
     lines
 }
 
-/// Why a proposal was refused, as the agent is told.
-pub fn rejection_line(was: &str, reason: &str) -> String {
+/// Formats a person's rejection of a proposal, as shown to the agent.
+pub fn rejection_line(proposal: &str, reason: &str) -> String {
     let mut line = String::from("(A person rejected \"");
-    push_words(&mut line, was);
+    push_words(&mut line, proposal);
     line.push('"');
     if !reason.trim().is_empty() {
         line.push_str(": ");
@@ -123,7 +125,7 @@ pub fn rejection_line(was: &str, reason: &str) -> String {
     line
 }
 
-/// The thought of an action that only thinks.
+/// Returns the thought of a thought-only action (`think: THOUGHT`), or `None` for any other action.
 pub fn think_text(action: &str) -> Option<&str> {
     action.trim_start().strip_prefix("think:").map(str::trim)
 }

@@ -1,11 +1,12 @@
-//! The pure views between world and prompt: what ReAct's and AgentBoard's wrappers do to actions and observations.
-//! The journal keeps the world's own text; what is changed here is kept beside it, with the name of the rule.
+//! The pure views between environment and prompt: how the wrappers of ReAct and AgentBoard transform actions and
+//! observations. The journal keeps the environment's raw text; a changed text is recorded beside it, with the name of
+//! the rule.
 
 use super::forms::think_text;
 use crate::domain::{EpisodeRole, Step, StepResult};
 use crate::engine::{OutgoingAction, State};
 
-/// Which view a run has.
+/// The view used by a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum View {
     Raw,
@@ -16,29 +17,29 @@ enum View {
 /// AgentBoard's command for the list of admissible actions.
 const CHECK_ACTION: &str = "check valid actions";
 
-/// What is sent in place of a thought to a world that would look for an action in it.
+/// Sent instead of a thought to an environment that would look for an action in the thought.
 const THINK_WORD: &str = "think";
 
 fn is_env(state: &State, env: &str) -> bool {
     state.episode.as_ref().is_some_and(|episode| episode.task.env == env)
 }
 
-/// How the lines begin that name a goal in a first observation.
+/// Prefixes of the lines that state the goal in a first observation.
 const GOAL_PREFIXES: &[&str] = &["Your task is to:", "The goal is", "Your goal is"];
 
-/// What is sent to the world for an action, and the rule that changed it.
+/// Returns the text sent to the environment for an action, and the rule that changed it.
 ///
-/// `raw` and `react` send what was said. `agentboard` (methods.md 3.1, 3.4): a trailing dot is dropped
-/// (`agentboard.dot`), in a `put` the first word of ` in `, ` on ` becomes ` in/on ` (`agentboard.put`), and
-/// `check valid actions` asks for the list instead of a step (`agentboard.check`).
+/// `raw` and `react` send the action unchanged. `agentboard` (methods.md 3.1, 3.4) drops a trailing dot
+/// (`agentboard.dot`), replaces the first ` in ` or ` on ` of a `put` with ` in/on ` (`agentboard.put`), and answers
+/// `check valid actions` with the list instead of a step (`agentboard.check`).
 ///
-/// Worlds that come with AgentBoard's own wrapper get what was said in every view, with two exceptions: in BabyAI, where
-/// `pickup_alias` is on, the verb of AgentBoard's prompt becomes the one its world knows (`babyai.pickup`), and of a thought
-/// in `pddl` only the word is sent (`pddl.thought`).
+/// Environments that include AgentBoard's own wrapper get the action unchanged in every view, with two exceptions: in
+/// BabyAI with `pickup_alias` on, the verb of AgentBoard's prompt becomes the one the environment knows
+/// (`babyai.pickup`), and a thought in `pddl` is reduced to the word `think` (`pddl.thought`).
 ///
-/// Before all of these, under the setting `action_rule = fcrf` FCRF's public code mends an action (methods.md 2.4): every `>` is
-/// deleted, and every word `in` or `on` that stands alone becomes `in/on` (`fcrf.mend`). The code does so in thoughts too, which
-/// only garbles them; here a thought stays as it was said.
+/// Before all of these, the setting `action_rule = fcrf` rewrites an action as FCRF's public code does (methods.md
+/// 2.4): every `>` is deleted, and every standalone word `in` or `on` becomes `in/on` (`fcrf.mend`). That code rewrites
+/// thoughts too, which only garbles them; here thoughts are left unchanged.
 pub fn outgoing_action(state: &State, action: &str) -> OutgoingAction {
     let mends = state.run.as_ref().is_some_and(|r| r.settings.text("action_rule", "none") == "fcrf");
     let mends = mends && think_text(action).is_none();
@@ -49,7 +50,7 @@ pub fn outgoing_action(state: &State, action: &str) -> OutgoingAction {
     OutgoingAction { sent: Some(out.sent.unwrap_or(mended)), rule: Some(rules), list_only: out.list_only }
 }
 
-/// FCRF's mending of an action. A word stands alone between blanks, so that `in/on` stays what it is.
+/// Applies FCRF's rewriting to an action. Only words between spaces count, so that `in/on` stays unchanged.
 fn apply_fcrf_rule(action: &str) -> String {
     let action = action.replace('>', "");
     let words = action.split(' ').map(|word| if matches!(word, "in" | "on") { "in/on" } else { word });
@@ -65,7 +66,7 @@ fn apply_interface(state: &State, action: &str) -> OutgoingAction {
             sent => OutgoingAction { sent, rule: Some("babyai.pickup".to_owned()), list_only: false },
         };
     }
-    // This world takes any text for an action in which it finds the words of one.
+    // This environment accepts any text in which it finds the words of an action.
     if think_text(action).is_some() && is_env(state, "pddl") {
         return OutgoingAction {
             sent: Some(THINK_WORD.to_owned()),
@@ -103,32 +104,37 @@ fn apply_interface(state: &State, action: &str) -> OutgoingAction {
     OutgoingAction { sent: Some(sent), rule: Some(rules.join("+")), list_only: false }
 }
 
-/// How prompts show an answer, where that differs from the world's text. While the episode is being reset the answer is
-/// its first observation; `admissible` is filled where the list was asked for.
+/// Returns the observation as shown in prompts, if it differs from the environment's text. While the episode is being
+/// reset, the observation is its first one; `admissible` is set if the list was requested.
 pub fn shown_observation(
     state: &State,
     action: &str,
-    turn: &StepResult,
+    result: &StepResult,
     admissible: &[String],
 ) -> Option<String> {
-    let seen = view_observation(state, action, turn, admissible);
+    let seen = view_observation(state, action, result, admissible);
     match state.open_episode() {
         Some(open) if open.first_observation.is_none() && open.role == EpisodeRole::Explore => {
-            Some(without_goal(seen.as_deref().unwrap_or(&turn.observation)))
+            Some(without_goal(seen.as_deref().unwrap_or(&result.observation)))
         }
         _ => seen,
     }
 }
 
-/// A first observation without the lines that name the goal: who explores is not told it.
+/// Removes the lines that state the goal from a first observation: an exploring agent isn't told the goal.
 fn without_goal(observation: &str) -> String {
     let goal = |line: &&str| !GOAL_PREFIXES.iter().any(|words| line.trim_start().starts_with(words));
     observation.lines().filter(goal).collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }
 
-fn view_observation(state: &State, action: &str, turn: &StepResult, admissible: &[String]) -> Option<String> {
+fn view_observation(
+    state: &State,
+    action: &str,
+    result: &StepResult,
+    admissible: &[String],
+) -> Option<String> {
     let view = current_view(state);
-    let raw = turn.observation.as_str();
+    let raw = result.observation.as_str();
     let resets = state.open_episode().is_some_and(|e| e.first_observation.is_none());
     if resets {
         return match view {
@@ -139,17 +145,17 @@ fn view_observation(state: &State, action: &str, turn: &StepResult, admissible: 
         };
     }
     if think_text(action).is_some() {
-        // Also in `raw`, a thought that the world was not told has no other answer.
-        let unheard = is_env(state, "pddl");
-        return (view != View::Raw || raw.is_empty() || unheard).then(|| "OK.".to_owned());
+        // Also in `raw`: a thought that was not sent to the environment has no other answer.
+        let not_sent = is_env(state, "pddl");
+        return (view != View::Raw || raw.is_empty() || not_sent).then(|| "OK.".to_owned());
     }
     match view {
         View::Raw => None,
         _ if has_own_wrapper(state) => None,
         View::React => without_location(raw).map(str::to_owned),
         View::Agentboard => {
-            let said = action.trim().trim_end_matches('.');
-            if said == CHECK_ACTION {
+            let command = action.trim().trim_end_matches('.');
+            if command == CHECK_ACTION {
                 let mut list: Vec<&str> = admissible.iter().map(String::as_str).collect();
                 for extra in ["look", CHECK_ACTION] {
                     if !list.contains(&extra) {
@@ -158,7 +164,7 @@ fn view_observation(state: &State, action: &str, turn: &StepResult, admissible: 
                 }
                 return Some(format!("Choose an action from these valid actions: {}", list.join(", ")));
             }
-            if said == "look"
+            if command == "look"
                 && let Some(view) = last_view_observation(state)
             {
                 return Some(view);
@@ -168,8 +174,8 @@ fn view_observation(state: &State, action: &str, turn: &StepResult, admissible: 
     }
 }
 
-/// The goal of a world's first answer: what it shows as its goal, else the sentence of its observation, without introduction
-/// and final dot; empty where none is stated.
+/// Extracts the goal from an environment's first answer: the goal field if there is one, otherwise the goal sentence of
+/// the observation without its introduction and final dot. Returns an empty string if no goal is stated.
 pub fn goal_from_reset(first: &StepResult) -> String {
     if let Some(goal) = first.shown.get("goal").and_then(serde_json::Value::as_str) {
         return goal.to_owned();
@@ -179,12 +185,12 @@ pub fn goal_from_reset(first: &StepResult) -> String {
     sentence.strip_suffix('.').unwrap_or(sentence).to_owned()
 }
 
-/// The texts of the world are those of AgentBoard's wrapper, so no view changes them.
+/// Returns whether the environment's texts are already those of AgentBoard's wrapper, so that no view changes them.
 fn has_own_wrapper(state: &State) -> bool {
     is_env(state, "babyai")
 }
 
-/// `pick up X` as `pickup X`; none for any other action.
+/// Rewrites `pick up X` to `pickup X`. Returns `None` for any other action.
 fn pickup_alias(action: &str) -> Option<String> {
     const PREFIX: &str = "pick up ";
     let action = action.trim();
@@ -193,7 +199,8 @@ fn pickup_alias(action: &str) -> Option<String> {
 }
 
 fn current_view(state: &State) -> View {
-    // This world speaks as AgentBoard's wrapper does by itself; what is done to ALFWorld's texts would spoil its own.
+    // This environment already produces the texts of AgentBoard's wrapper; the rules for ALFWorld's texts would damage
+    // them.
     if is_env(state, "pddl") {
         return View::Raw;
     }
@@ -204,24 +211,24 @@ fn current_view(state: &State) -> View {
     }
 }
 
-/// ReAct drops the first block (the banner) and joins the others line by line. A text of one block is kept.
+/// Drops the first block (the banner) and joins the others line by line, as ReAct does. A text of one block is kept.
 fn without_banner(raw: &str) -> Option<String> {
     let (_, rest) = raw.split_once("\n\n")?;
     Some(rest.split("\n\n").collect::<Vec<_>>().join("\n"))
 }
 
-/// AgentBoard keeps the first line after the banner; the goal is told elsewhere.
+/// Keeps the first line after the banner, as AgentBoard does; the goal is stated elsewhere.
 fn first_line(raw: &str) -> Option<String> {
     let (_, rest) = raw.split_once("\n\n")?;
     rest.lines().next().map(|l| without_location(l).unwrap_or(l).to_owned())
 }
 
-/// 2.1.1 games name the location on arrival, which says nothing: everything through the first `. ` is dropped.
+/// Removes everything through the first `. `: 2.1.1 games name the location on arrival, which carries no information.
 fn without_location(raw: &str) -> Option<&str> {
     raw.starts_with("You arrive at loc ").then(|| raw.split_once(". ").map(|(_, rest)| rest)).flatten()
 }
 
-/// What the last `go to` or `open` showed. An earlier `look` showed the same, so the way back ends there.
+/// Returns what the last `go to` or `open` showed. An earlier `look` showed the same, so the search back ends there.
 fn last_view_observation(state: &State) -> Option<String> {
     let episode = state.open_episode()?;
     let shows = |step: &&Step| {

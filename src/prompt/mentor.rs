@@ -1,11 +1,12 @@
-//! What a mentor's reply means: a list for the kinds that are lists and for summaries, else one text.
+//! Interprets a mentor's reply: a list for list-valued kinds and for summaries, otherwise one text.
 
 use super::read;
 use crate::domain::{LessonText, Purpose, Question, ReflectionItem, ReflectionKind, Truncation};
 use crate::engine::ParsedMentorReply;
 
-/// Reads a mentor's reply to a question (`docs/REPLIES.md`). Every text has a reading; what could not be used is said. Of a
-/// reply that was cut off (`truncated`) only what is complete counts, and of a summary nothing: it would replace a list.
+/// Parses a mentor's reply to a question (`docs/REPLIES.md`). Never fails; what could not be used becomes a complaint.
+/// Of a reply that was cut off (`truncated`) only complete parts count, and nothing of a summary: it would replace a
+/// list.
 pub fn read_mentor(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
     if truncated == Some(Truncation::Refusal) {
         return read_refusal(text);
@@ -44,7 +45,7 @@ fn read_list(question: Question, text: &str, truncated: Option<Truncation>) -> P
     let mut dropped = read.dropped;
     if let Some(by) = truncated {
         let by = by.name();
-        // That the reply is cut off explains its open bracket.
+        // The reply was cut off, which explains its open bracket.
         complaints.retain(|words| !words.starts_with(read::OPEN_BRACKET));
         if question.purpose == Purpose::Summarise {
             dropped.splice(..0, items.drain(..).map(|item| item.text));
@@ -59,17 +60,17 @@ fn read_list(question: Question, text: &str, truncated: Option<Truncation>) -> P
 }
 
 fn read_prose(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
-    // A line of a plan of actions is an action; elsewhere a sentence stands by itself.
+    // A line of a plan of actions is an action; in other texts every sentence is complete by itself.
     let sentences = question.purpose != Purpose::PlanActions;
     let (whole, rest) = truncated.map_or((text, ""), |_| read::whole_text(text, sentences));
     let mut plan = read::plan(whole);
-    // `Lesson 2: ...` is no label when a lesson is to be named by its number: the number is part of the answer.
+    // `Lesson 2: ...` is not a label when the question asks for a lesson's number: the number is part of the answer.
     let label = plan.sections.first().filter(|_| question.purpose == Purpose::Choose);
     let number = label.and_then(|(name, _)| name.rsplit(' ').next().and_then(|n| n.parse::<u32>().ok()));
     if let Some(number) = number {
         plan.text = format!("{number}: {}", plan.text);
     }
-    let said = (!plan.text.trim().is_empty())
+    let item = (!plan.text.trim().is_empty())
         .then(|| ReflectionItem { text: LessonText::plain(plan.text), ..ReflectionItem::default() });
     let mut complaints: Vec<String> = plan.complaints.into_iter().map(|c| c.words).collect();
     let mut dropped = Vec::new();
@@ -89,5 +90,5 @@ fn read_prose(question: Question, text: &str, truncated: Option<Truncation>) -> 
             dropped.push(LessonText::plain(rest));
         }
     }
-    ParsedMentorReply { items: said.into_iter().collect(), complaints, dropped }
+    ParsedMentorReply { items: item.into_iter().collect(), complaints, dropped }
 }

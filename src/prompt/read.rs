@@ -1,10 +1,11 @@
-//! Reads what models write: an actor's reply ([`read()`]), a mentor's list of lessons ([`items`]), a mentor's free text
+//! Parses model output: an actor's reply ([`read()`]), a mentor's list of lessons ([`items`]), a mentor's free text
 //! ([`plan()`]).
 //!
-//! Promises, each held by a property test: every text is read, in time that grows with its length; every word of what was
-//! read stands in the reply, in its order; every word of the reply is in what was read, in a complaint, or in markup that is
-//! known to say nothing (brackets, labels, headings, "Here is the list:"). The rules are in `docs/REPLIES.md`. Not here:
-//! what a lesson is worth, and whether an action exists; that is for the method and the world to say.
+//! Guarantees, each held by a property test: parsing never fails and takes time linear in the length of the reply;
+//! every word of the result occurs in the reply, in the same order; every word of the reply is in the result, in a
+//! complaint, or in markup known to carry no content (brackets, labels, headings, "Here is the list:").
+//! `docs/REPLIES.md` lists the rules. Not here: what a lesson is worth and whether an action exists, which the method
+//! and the environment decide.
 
 mod actor;
 mod cut;
@@ -27,73 +28,73 @@ pub use plan::plan;
 use crate::domain::{LessonText, ReflectionItem};
 use std::ops::Range;
 
-/// The complaint about a bracket that the reply does not close begins so.
+/// Prefix of the complaint about a bracket that the reply does not close.
 pub(super) const OPEN_BRACKET: &str = "the reply ends before this bracket is closed";
 
-/// What of a reply could not be used.
+/// A part of a reply that could not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
-    /// What happened, with the beginning of the words it is about.
+    /// What happened, with the beginning of the text concerned.
     pub words: String,
-    /// Where those words stand in the reply, in bytes.
+    /// Byte range of that text in the reply.
     pub at: Range<usize>,
 }
 
-/// A lesson as a mentor's reply gives it.
+/// A lesson parsed from a mentor's reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadItem {
-    /// The words; with a solution where a mistake and its solution were given.
+    /// The text, with a solution if the reply gave a mistake and its solution.
     pub text: LessonText,
-    /// The priority as it was said (`7`, `high`), if one was.
+    /// The priority as written (`7`, `high`), if any.
     pub priority: Option<String>,
-    /// The heading or key it stood under, if it did.
+    /// The heading or key it was listed under, if any.
     pub under: Option<String>,
-    /// Where it stands in the reply, in bytes.
+    /// Byte range in the reply.
     pub at: Range<usize>,
 }
 
-/// A mentor's list, read.
+/// A parsed list of lessons.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Items {
-    /// The lessons, in the order of the reply. None at all is an answer too: "no mistakes so far".
+    /// The lessons, in the order of the reply. An empty list is a valid answer: "no mistakes so far".
     pub items: Vec<ReadItem>,
-    /// What could not be used. A list that was written as asked for has no complaints.
+    /// What could not be used. A list in the requested format has no complaints.
     pub complaints: Vec<Complaint>,
-    /// What was not kept though it has words of its own, each as the lesson it would have been: it is too long, cut off,
-    /// or no list at all. Each has its complaint; a person may still want it.
+    /// Rejected items, each as the lesson it would have been: too long, cut off, or not part of a list. Each has its
+    /// complaint; a person may still keep it.
     pub dropped: Vec<LessonText>,
-    /// What says nothing: labels, headings, fences, opening and closing phrases, in bytes of the reply.
+    /// Byte ranges without content: labels, headings, fences, opening and closing phrases.
     pub markup: Vec<Range<usize>>,
 }
 
-/// A mentor's free text, read: Reflexion's plan, FCRF's experience, lesson or plan, Sweet&Sour's reflection.
+/// A mentor's parsed free text: Reflexion's plan, FCRF's experience, lesson or plan, Sweet&Sour's reflection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The text without fences and without the label at its beginning; lines are kept.
+    /// The text without fences and without a leading label; line breaks are kept.
     pub text: String,
-    /// Where the reply has labels (`Experience:`, `Lesson:`, `Plan:`): each label as it was said, and the text after it.
+    /// If the reply has labels (`Experience:`, `Lesson:`, `Plan:`), each label as written with the text after it.
     pub sections: Vec<(String, String)>,
     /// What could not be used.
     pub complaints: Vec<Complaint>,
-    /// Fences and labels, in bytes of the reply.
+    /// Byte ranges of fences and labels.
     pub markup: Vec<Range<usize>>,
 }
 
 impl ReadItem {
-    /// The item of a reflection: its words alone.
+    /// Converts the lesson into a reflection item, keeping only its text.
     pub fn into_item(self) -> ReflectionItem {
         ReflectionItem { text: self.text, ..ReflectionItem::default() }
     }
 }
 
 impl Items {
-    /// No list could be made out, though the reply says something: a summary like this must not replace anything.
+    /// Returns whether no list was found although the reply has content. Such a summary must not replace anything.
     pub fn unusable(&self) -> bool {
         self.items.is_empty() && !self.complaints.is_empty()
     }
 }
 
-/// What is said about a reply beside what is read from it.
+/// What the parsers record about a reply besides its content.
 struct Remarks<'a> {
     reply: &'a str,
     complaints: Vec<Complaint>,
@@ -106,17 +107,17 @@ impl<'a> Remarks<'a> {
         Self { reply, complaints: Vec::new(), dropped: Vec::new(), markup: Vec::new() }
     }
 
-    /// Where a part of the reply stands in it.
+    /// Returns the byte range of a part of the reply.
     fn place(&self, part: &str) -> Range<usize> {
         let start = (part.as_ptr() as usize).saturating_sub(self.reply.as_ptr() as usize);
         start..start + part.len()
     }
 
-    /// Complains about a part: `what`, and how the part begins.
+    /// Adds a complaint about a part: `what` happened, and how the part begins.
     fn complain(&mut self, what: &str, part: &str) {
         const MOST: usize = 64;
         let at = self.place(part);
-        // A reply of a million brackets has one thing wrong with it, not a million.
+        // A reply of a million brackets has one problem, not a million.
         if self.complaints.len() > MOST
             && let Some(last) = self.complaints.last_mut()
         {
@@ -128,7 +129,7 @@ impl<'a> Remarks<'a> {
         self.complaints.push(Complaint { words, at });
     }
 
-    /// Does not keep a part as a lesson; `what` says why, `text` is the lesson it would have been.
+    /// Rejects a part as a lesson; `what` says why, `text` is the lesson it would have been.
     fn drop_lesson(&mut self, what: &str, part: &str, text: LessonText) {
         const MOST: usize = 64;
         self.complain(what, part);
@@ -137,14 +138,15 @@ impl<'a> Remarks<'a> {
         }
     }
 
-    /// A part says nothing.
+    /// Marks a part as markup without content.
     fn skip(&mut self, part: &str) {
         if !part.trim().is_empty() {
             self.markup.push(self.place(part));
         }
     }
 
-    /// What follows the reasoning of a model that writes it into its reply; an unfinished reasoning leaves nothing.
+    /// Returns the text after the reasoning of a model that writes it into its reply; unfinished reasoning leaves
+    /// nothing.
     fn after_reasoning(&mut self) -> &'a str {
         if let Some(end) = self.reply.rfind("</think>") {
             let (before, after) = self.reply.split_at(end + "</think>".len());
@@ -161,7 +163,7 @@ impl<'a> Remarks<'a> {
     }
 }
 
-/// The beginning of a text in quotes, on one line.
+/// Quotes the beginning of a text on one line.
 pub(super) fn quote(text: &str) -> String {
     const SHOWN: usize = 80;
     let mut line = String::from("\"");
@@ -180,7 +182,7 @@ pub(super) fn quote(text: &str) -> String {
     line
 }
 
-/// A text with one blank between its words.
+/// Collapses runs of whitespace to single spaces.
 fn squeeze(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -192,7 +194,7 @@ fn squeeze(text: &str) -> String {
     line
 }
 
-/// Whether a text has a letter or a digit of any script: without one it says nothing.
+/// Returns whether a text has a letter or digit of any script; without one it has no content.
 fn says_something(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }

@@ -1,5 +1,5 @@
-//! From the record of a prompt back to its words. Any state that has folded the record's event and still holds its
-//! episode gives the same body: settled steps, lesson versions and stored texts never change.
+//! Rebuilds a prompt's text from its record. Any state that has folded the record's event and still holds its episode
+//! gives the same body: settled steps, lesson versions and stored texts never change.
 
 use super::cache::{LessonLine, PromptCache};
 use super::forms;
@@ -10,13 +10,13 @@ use crate::engine::State;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// The prompt of a record. Parts of several steps become one segment a line; words that the state does not hold (a
-/// record of an episode that is no longer open) are empty, which the hash tells.
+/// Renders the prompt of a record. A part that covers several steps becomes one segment per line; text that the state
+/// does not hold (a record of an episode that is no longer open) is empty, which the hash reveals.
 pub fn render(state: &State, record: &PromptRecord) -> Prompt {
     render_with(state, record, &mut PromptCache::with_capacity(1), |hash| state.texts.get(hash).cloned())
 }
 
-/// SHA-256 of a prompt's body in hexadecimal digits, as the record holds it.
+/// Returns the SHA-256 of a prompt's body in hexadecimal, as stored in its record.
 pub fn body_hash(prompt: &Prompt) -> String {
     let mut hash = Sha256::new();
     for segment in &prompt.segments {
@@ -25,13 +25,12 @@ pub fn body_hash(prompt: &Prompt) -> String {
     hex(&hash.finalize())
 }
 
-/// The name of a stored text: the first 16 hexadecimal digits of its SHA-256.
+/// Returns the key of a stored text: the first 16 hexadecimal digits of its SHA-256.
 pub fn text_hash(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes())[..8])
 }
 
-/// As [`render`], with what is kept at a desk, and with the stored texts looked up elsewhere: a draft's are not in the state
-/// yet.
+/// Renders like [`render`], with a cache and a lookup for stored texts: those of a draft are not in the state yet.
 pub(super) fn render_with(
     state: &State,
     record: &PromptRecord,
@@ -67,9 +66,12 @@ pub(super) fn render_with(
             }
             SegmentOrigin::Step(number) => {
                 // The i-th rejection segment of a record is the i-th rejection of its step: later ones come after it.
-                let said = episode.and_then(|e| e.step(*number)).and_then(|s| s.rejections.get(rejections));
+                let rejection =
+                    episode.and_then(|e| e.step(*number)).and_then(|s| s.rejections.get(rejections));
                 rejections += 1;
-                let line = said.map(|(was, why)| forms::rejection_line(was, why)).unwrap_or_default();
+                let line = rejection
+                    .map(|(proposal, reason)| forms::rejection_line(proposal, reason))
+                    .unwrap_or_default();
                 push(part.label, SegmentOrigin::Step(*number), part.message_role, line.into());
             }
             SegmentOrigin::Attempt { episode, from, to } => {
@@ -80,7 +82,7 @@ pub(super) fn render_with(
                 push(part.label, part.origin.clone(), part.message_role, text.into());
             }
             SegmentOrigin::Steps { from, to } => {
-                // A record names no more steps than there are, but a file may say anything.
+                // A record names no more steps than there are, but a file may contain anything.
                 let last = episode.map_or(0, |e| e.steps.len() as u32).min(*to);
                 let steps = (*from..=last).filter_map(|n| episode?.shared_step(n));
                 for step in steps.filter(|s| forms::is_shown(s, *to)) {
@@ -99,7 +101,8 @@ pub(super) fn render_with(
     Prompt { segments }
 }
 
-/// How many segments the steps of a record come to, about. A file may say anything, so that it is not believed without end.
+/// Estimates the number of segments the steps of a record expand to. A file may contain anything, so the estimate is
+/// capped.
 fn estimate_segments(record: &PromptRecord) -> usize {
     let steps = record.segments.iter().map(|s| match s.origin {
         SegmentOrigin::Steps { from, to } => to.saturating_sub(from) as usize + 1,
@@ -108,7 +111,8 @@ fn estimate_segments(record: &PromptRecord) -> usize {
     steps.sum::<usize>().min(2048) * 2
 }
 
-/// Who speaks a line of the steps. A template that gives the steps to the assistant gives it its own lines only.
+/// Returns the role that speaks a line of the steps. A template that assigns the steps to the assistant assigns it only
+/// the agent's own lines.
 fn line_speaker(steps: MessageRole, label: SegmentLabel) -> MessageRole {
     match (steps, label) {
         (MessageRole::Assistant, SegmentLabel::Observation | SegmentLabel::HumanEdit) => MessageRole::User,
@@ -116,7 +120,7 @@ fn line_speaker(steps: MessageRole, label: SegmentLabel) -> MessageRole {
     }
 }
 
-/// What was left out of a record, for the reader of a prompt: (first step, last step, estimated tokens).
+/// Returns the steps dropped from a record as (first step, last step, estimated tokens).
 pub(super) fn dropped_steps(dropped: &[DroppedSegment]) -> Option<(u32, u32, u32)> {
     dropped.iter().find_map(|d| match d.origin {
         SegmentOrigin::Steps { from, to } => Some((from, to, d.tokens)),

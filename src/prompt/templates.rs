@@ -1,6 +1,8 @@
-//! The templates: for each method the list of segments of its prompts, for each world the texts they speak of it.
+//! Prompt templates: for each method, the list of segments in its prompts; for each environment, the texts and examples
+//! about it.
 //!
-//! All are files beside this one, parsed once; `--prompts DIR` replaces any of them by name (`docs/PROMPTS.md`).
+//! All built-in templates are files beside this one, parsed once; `--prompts DIR` replaces any of them by name
+//! (`docs/PROMPTS.md`).
 
 mod env_texts;
 mod parse;
@@ -14,7 +16,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Every built-in file by name.
+/// The built-in files as (name, text).
 const BUILTIN: &[(&str, &str)] = &[
     ("react.toml", include_str!("templates/react.toml")),
     ("omnireflect.toml", include_str!("templates/omnireflect.toml")),
@@ -70,11 +72,10 @@ pub struct Templates {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {reason}")]
 pub struct TemplateError {
-    /// The file's name.
     pub file: String,
-    /// The line, counted from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong, and what to write instead where that is known.
+    /// What is wrong, and what to write instead if that is known.
     pub reason: String,
 }
 
@@ -92,7 +93,7 @@ pub(super) struct Layout {
     pub(super) segments: Vec<SegmentTemplate>,
 }
 
-/// One entry of a layout.
+/// One segment entry of a layout.
 #[derive(Clone, Debug)]
 pub(super) struct SegmentTemplate {
     pub(super) label: SegmentLabel,
@@ -101,26 +102,26 @@ pub(super) struct SegmentTemplate {
     pub(super) condition: Option<Condition>,
 }
 
-/// What an entry contributes.
+/// What an entry contributes to the prompt.
 #[derive(Clone, Debug)]
 pub(super) enum Content {
-    /// A text of the template.
+    /// A text given in the template.
     Text(StoredText),
-    /// A text of the world's file, by name.
+    /// A text from the environment's file, by name.
     EnvText(String),
-    /// Something that is known of the task or the run, with words around it.
+    /// A fact about the task or the run, with surrounding text.
     Fact(Fact, String),
-    /// The lessons in force under the entry's label; the heading stands only where there are any.
+    /// The active lessons under the entry's label; the heading appears only if there are any.
     Lessons(LessonFilter),
     /// The last attempt at the task that was not won.
     LastAttempt(Option<StoredText>),
-    /// Solved episodes of the world's file.
+    /// Solved episodes from the environment's file.
     Examples(Option<StoredText>),
     /// The first observation and the goal.
     Task(Option<StoredText>),
     /// The settled steps.
     Steps,
-    /// Why proposals of the open step were refused.
+    /// Why proposals in the open step were rejected.
     Rejections(Option<StoredText>),
 }
 
@@ -128,30 +129,29 @@ pub(super) enum Content {
 #[derive(Clone, Debug, Default)]
 pub(super) struct LessonFilter {
     pub(super) heading: Option<StoredText>,
-    /// Kinds; none: those of the label.
+    /// Kinds to show; if empty, the kinds of the label.
     pub(super) kinds: Vec<ReflectionKind>,
-    /// The setting that says how many of the newest are shown; none: all.
+    /// Setting that limits the lessons to the newest ones; if `None`, all are shown.
     pub(super) count_setting: Option<String>,
-    /// Only those of this reach.
+    /// If set, only lessons of this scope.
     pub(super) scope: Option<Scope>,
-    /// Only those that were learnt in this episode.
+    /// Only lessons learned in the current episode.
     pub(super) this_episode_only: bool,
-    /// What was learnt in one episode stands together, and `last` counts episodes.
+    /// Groups lessons by the episode they were learned in; `last` then counts episodes.
     pub(super) grouped_by_episode: bool,
-    /// Each has its number before it, from 1, so that an answer can name one.
+    /// Numbers the lessons from 1, so that a reply can refer to one.
     pub(super) numbered: bool,
 }
 
-/// Something that is known of the task or the run.
+/// A fact about the task or the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fact {
-    /// The type of the task.
     TaskType,
-    /// The trial, counted from 1.
+    /// Trial number, from 1.
     Trial,
-    /// The reward of the last turn.
+    /// Reward of the last step.
     Reward,
-    /// The reward of the episode so far, with that of those before it where the method carries it over.
+    /// Reward of the episode so far, plus that of earlier episodes if the method carries it over.
     TotalReward,
 }
 
@@ -163,10 +163,10 @@ pub(super) struct Condition {
 }
 
 impl Templates {
-    /// The templates of this program.
+    /// Returns the built-in templates.
     pub fn builtin() -> Self {
         let files = BUILTIN.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect();
-        // A test parses every built-in file, so the other side is never taken.
+        // A test parses every built-in file, so the fallback is never used.
         Self::parse(&files).unwrap_or_else(|_| Self {
             layouts: BTreeMap::new(),
             env_texts: Vec::new(),
@@ -174,10 +174,10 @@ impl Templates {
         })
     }
 
-    /// The templates of this program with some files replaced, (file name, text) each.
+    /// Returns the built-in templates with some files replaced; `overrides` holds (file name, text) pairs.
     ///
     /// # Errors
-    /// [`TemplateError`] for the first file that has a name nobody reads, or that cannot be parsed.
+    /// Returns a [`TemplateError`] for the first file whose name is unknown or whose text cannot be parsed.
     pub fn with_overrides(overrides: Vec<(String, String)>) -> Result<Self, TemplateError> {
         let mut files: BTreeMap<String, String> =
             BUILTIN.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect();
@@ -196,8 +196,8 @@ impl Templates {
         Self::parse(&files)
     }
 
-    /// These templates with other exemplars for neuro-symbolic generation: for a kind of reflection the lines that stand in
-    /// the mentor's prompt, in every world.
+    /// Replaces the exemplars of neuro-symbolic generation: `lines` maps a kind of reflection to the lines shown in the
+    /// mentor's prompt, for every environment.
     #[must_use]
     pub fn with_exemplars(mut self, lines: Vec<(ReflectionKind, String)>) -> Self {
         let mut hash = Sha256::new();
@@ -218,12 +218,12 @@ impl Templates {
         self
     }
 
-    /// Names and texts of the built-in files, for `config init` and the documents.
+    /// Returns names and texts of the built-in files, for `config init` and the documentation.
     pub fn files() -> &'static [(&'static str, &'static str)] {
         BUILTIN
     }
 
-    /// SHA-256 of all files in force, in hexadecimal.
+    /// Returns the SHA-256 of all files in use, in hexadecimal.
     pub fn hash(&self) -> &str {
         &self.hash
     }
@@ -241,18 +241,18 @@ impl Templates {
         Ok(Self { layouts, env_texts: worlds, hash: crate::domain::hex(&hash.finalize()) })
     }
 
-    /// The layout of a method; methods without one of their own use ReAct's.
+    /// Returns the layout of a method; methods without their own use ReAct's.
     pub(super) fn layout(&self, method: &str) -> &Layout {
         static NONE: Layout = Layout { segments: Vec::new() };
         self.layouts.get(method).or_else(|| self.layouts.get("react")).unwrap_or(&NONE)
     }
 
-    /// The layout of a question to the mentor; none where the method never asks it.
+    /// Returns the layout of a mentor question, or `None` if the method never asks it.
     pub(super) fn question_layout(&self, method: &str, question: Question) -> Option<&Layout> {
         self.layouts.get(&question_key(method, &question_name(question)))
     }
 
-    /// The texts of an environment; those that have none get the general ones.
+    /// Returns the texts of an environment, or the general ones if it has none.
     pub(super) fn env_texts(&self, env: &str) -> &EnvTexts {
         static NONE: EnvTexts = EnvTexts::EMPTY;
         let named = self.env_texts.iter().find(|w| w.envs.iter().any(|e| e == env));
@@ -260,21 +260,21 @@ impl Templates {
     }
 }
 
-/// What stands before exemplars.
+/// The text before exemplars.
 const EXEMPLARS_HEADING: &str =
     "\nReflections of this kind that rules wrote about other tasks; write in their manner:\n";
 
-/// The name of a world's exemplars for a kind of reflection.
+/// Returns the name under which an environment stores its exemplars for a kind of reflection.
 fn exemplars_name(kind: ReflectionKind) -> String {
     format!("exemplars_{}", kind.name().to_lowercase())
 }
 
-/// The name of a question in templates: `reflect.error`, `summarise.abstract`.
+/// Returns the name of a question in templates: `reflect.error`, `summarise.abstract`.
 fn question_name(question: Question) -> String {
     format!("{}.{}", question.purpose.name(), question.kind.name().to_lowercase())
 }
 
-/// Where the layout of a question stands among the layouts.
+/// Returns the key of a mentor question's layout among the layouts.
 fn question_key(method: &str, question: &str) -> String {
     format!("{method} {question}")
 }
@@ -286,8 +286,8 @@ impl StoredText {
 }
 
 impl Condition {
-    /// Whether it holds: `method`, `interface` and `mentor` are the run's, `outcome` is the episode's (open, won or failed),
-    /// and so is `role` (test, calibrate or explore); every other name is a setting's.
+    /// Returns whether the condition holds. `method`, `interface` and `mentor` refer to the run, `outcome` (open, won
+    /// or failed) and `role` (test, calibrate or explore) to the episode; every other name is a setting.
     pub(super) fn is_met(&self, state: &State) -> bool {
         let Some(run) = state.run.as_deref() else { return false };
         match self.setting.as_str() {
@@ -313,7 +313,7 @@ impl Condition {
             }
             name => match run.settings.0.get(name).map(|s| &s.value) {
                 Some(serde_json::Value::String(word)) => *word == self.value,
-                // As it is written: `true`, `3`.
+                // Compared in its JSON form: `true`, `3`.
                 Some(other) => {
                     let written = other.to_string();
                     written == self.value

@@ -1,4 +1,4 @@
-//! Drafting and rendering over whole episodes, the interfaces, and the reader.
+//! Drafting and rendering over whole episodes, the interfaces, and the reply parsers.
 
 use super::*;
 use crate::domain::{
@@ -31,12 +31,12 @@ fn add_lesson(kind: ReflectionKind, text: LessonText) -> Command {
     Command::Lesson(LessonCommand::add(kind, Scope::Environment, text, String::new()))
 }
 
-/// Every prompt of a play gives its hash, from the state it was sent in and from the last one, and one desk that has seen
-/// them all writes each of them as an empty one does.
+/// Checks that every prompt of a run renders to its recorded hash, both from the state in which it was sent and from
+/// the final state, and that a builder with a filled cache renders the same text as one with an empty cache.
 fn check_all_hashes(play: &TestRun) -> Result<(), TestCaseError> {
-    let desk = PromptBuilder::new(Arc::new(Templates::builtin()));
+    let builder = PromptBuilder::new(Arc::new(Templates::builtin()));
     for (state, record) in &play.prompts {
-        prop_assert_eq!(desk.render(state, record), render(state, record));
+        prop_assert_eq!(builder.render(state, record), render(state, record));
         prop_assert_eq!(body_hash(&render(state, record)), record.sha256.clone());
         if play.state().episode.as_ref().is_some_and(|e| e.number == record.episode) {
             prop_assert_eq!(body_hash(&render(play.state(), record)), record.sha256.clone());
@@ -48,9 +48,9 @@ fn check_all_hashes(play: &TestRun) -> Result<(), TestCaseError> {
 #[test]
 fn a_react_prompt_is_instruction_examples_task_steps_cue() {
     let mut play = TestRun::new(test_spec("react", &[TASK]));
-    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     play.play_script(
-        &mut house,
+        &mut household,
         &["think: apples are on countertops", "go to countertop 2", "take apple 1 from countertop 2"],
     );
     let (state, record) = play.prompts.last().unwrap();
@@ -78,12 +78,12 @@ fn a_react_prompt_is_instruction_examples_task_steps_cue() {
 #[test]
 fn an_omnireflect_prompt_has_guidance_and_sections_only_where_lessons_are() {
     let mut play = TestRun::new(test_spec("omnireflect", &[TASK]));
-    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     play.command(add_lesson(
         ReflectionKind::Error,
         LessonText::error("It was cold.", "Heat food in a microwave only."),
     ));
-    play.play_script(&mut house, &[]);
+    play.play_script(&mut household, &[]);
     let (state, record) = play.prompts.last().unwrap();
     let order = [
         SegmentLabel::Instruction,
@@ -102,11 +102,11 @@ fn an_omnireflect_prompt_has_guidance_and_sections_only_where_lessons_are() {
 #[test]
 fn a_lesson_of_a_person_enters_the_very_next_prompt_of_react() {
     let mut play = TestRun::new(test_spec("react", &[TASK]));
-    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
-    play.play_script(&mut house, &["go to countertop 2"]);
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.play_script(&mut household, &["go to countertop 2"]);
     let before = play.prompts.len();
     play.command(add_lesson(ReflectionKind::Abstract, LessonText::plain("Apples lie on\n countertops.")));
-    play.play_script(&mut house, &["look", "look"]);
+    play.play_script(&mut household, &["look", "look"]);
     let (state, record) = &play.prompts[before];
     assert!(body(state, record).contains("- Apples lie on countertops.\n"), "one lesson, one line");
     assert!(record.segments.iter().any(|s| matches!(s.origin, SegmentOrigin::Lesson { version: 1, .. })));
@@ -114,7 +114,7 @@ fn a_lesson_of_a_person_enters_the_very_next_prompt_of_react() {
 
 #[test]
 fn an_override_is_shown_as_asked() {
-    for (shown_as, fate, want) in [
+    for (shown_as, fate, expected) in [
         (ShownAs::Own, ThoughtDisposition::Kept, "> think: hot stove\n> go to microwave 1\nYou arrive"),
         (ShownAs::Own, ThoughtDisposition::Dropped, "garbagecan.\n> go to microwave 1\nYou arrive"),
         (
@@ -129,18 +129,18 @@ fn an_override_is_shown_as_asked() {
         ),
     ] {
         let mut play = TestRun::new(test_spec("react", &[TASK]));
-        let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+        let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
         play.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm));
-        play.play_script(&mut house, &["Thought: hot stove\nAction: go to stoveburner 1"]);
+        play.play_script(&mut household, &["Thought: hot stove\nAction: go to stoveburner 1"]);
         play.command(Command::Override {
             action: "go to microwave 1".to_owned(),
             shown_as,
             thought_disposition: fate,
         });
-        play.play_script(&mut house, &["look"]);
+        play.play_script(&mut household, &["look"]);
         let (state, record) = play.prompts.last().unwrap();
         let prompt = body(state, record);
-        assert!(prompt.contains(want), "{prompt}");
+        assert!(prompt.contains(expected), "{prompt}");
         check_all_hashes(&play).unwrap();
     }
 }
@@ -148,17 +148,17 @@ fn an_override_is_shown_as_asked() {
 #[test]
 fn rejections_stand_before_the_cue_and_old_prompts_keep_theirs() {
     let mut play = TestRun::new(test_spec("react", &[TASK]));
-    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     play.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm));
     for reason in ["a stove does not heat here", "you need the apple first"] {
-        play.play_script(&mut house, &["go to stoveburner 1"]);
+        play.play_script(&mut household, &["go to stoveburner 1"]);
         play.command(Command::Reject(reason.to_owned()));
     }
-    play.play_script(&mut house, &["go to stoveburner 1"]);
+    play.play_script(&mut household, &["go to stoveburner 1"]);
     let (state, record) = play.prompts.last().unwrap();
-    let want = "(A person rejected \"go to stoveburner 1\": a stove does not heat here)\n\
+    let expected = "(A person rejected \"go to stoveburner 1\": a stove does not heat here)\n\
                 (A person rejected \"go to stoveburner 1\": you need the apple first)\n>";
-    assert!(body(state, record).ends_with(want), "{}", body(state, record));
+    assert!(body(state, record).ends_with(expected), "{}", body(state, record));
     assert_eq!(play.prompts.len(), 3);
     check_all_hashes(&play).unwrap();
 }
@@ -170,11 +170,11 @@ fn the_oldest_steps_go_first_and_the_lessons_stay() {
     run.settings.set("examples", 0, crate::domain::SettingOrigin::Flag);
     run.limits.steps = 200;
     let mut play = TestRun::new(run);
-    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     play.command(add_lesson(ReflectionKind::Abstract, LessonText::plain("Keep me.")));
     let replies: Vec<String> = (0..80).map(|n| format!("go to countertop {}", 1 + n % 2)).collect();
     let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
-    play.play_script(&mut house, &replies);
+    play.play_script(&mut household, &replies);
     let (state, record) = play.prompts.last().unwrap();
     assert!(record.tokens <= 700);
     assert!(body(state, record).contains("- Keep me.\n"));
@@ -192,9 +192,9 @@ fn the_oldest_steps_go_first_and_the_lessons_stay() {
 #[test]
 fn examples_speak_the_words_of_the_house_once_it_has_shown_them() {
     let mut play = TestRun::new(test_spec("react", &[TASK]));
-    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
-    house.old_wording = true;
-    play.play_script(&mut house, &["go to countertop 2"]);
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    household.old_wording = true;
+    play.play_script(&mut household, &["go to countertop 2"]);
     let example = |place: usize| {
         let (state, record) = &play.prompts[place];
         let prompt = render(state, record);
@@ -214,7 +214,7 @@ fn examples_speak_the_words_of_the_house_once_it_has_shown_them() {
 
 #[test]
 fn a_desk_is_not_taken_in_by_steps_and_lessons_of_the_same_number() {
-    let desk = PromptBuilder::new(Arc::new(Templates::builtin()));
+    let builder = PromptBuilder::new(Arc::new(Templates::builtin()));
     let ask = crate::engine::PromptRequest {
         role: crate::domain::ModelRole::Actor,
         question: None,
@@ -224,22 +224,22 @@ fn a_desk_is_not_taken_in_by_steps_and_lessons_of_the_same_number() {
     let mut bodies = Vec::new();
     for (words, places) in [("Be quick.", ["1", "2"]), ("Be slow.", ["2", "1"]), ("Be slow.", ["2", "2"])] {
         let mut play = TestRun::new(test_spec("react", &[TASK]));
-        let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+        let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
         play.command(add_lesson(ReflectionKind::Abstract, LessonText::plain(words)));
         play.play_script(
-            &mut house,
+            &mut household,
             &places.map(|n| format!("go to countertop {n}")).each_ref().map(String::as_str),
         );
-        let draft = desk.draft(play.state(), &ask);
+        let draft = builder.draft(play.state(), &ask);
         let empty = PromptBuilder::new(Arc::new(Templates::builtin())).draft(play.state(), &ask);
         assert_eq!(draft.record, empty.record, "the other branches leave nothing");
-        let handed_out = desk.render(play.state(), &draft.record);
+        let handed_out = builder.render(play.state(), &draft.record);
         let mut with_texts = play.state().clone();
         let texts = draft.texts.iter().chain(&empty.texts);
         texts.for_each(|(hash, text)| with_texts.texts.insert_mut(hash.clone(), text.as_str().into()));
         assert_eq!(handed_out, render(&with_texts, &draft.record), "what is handed out is what was drafted");
         assert_eq!(
-            desk.render(&with_texts, &draft.record),
+            builder.render(&with_texts, &draft.record),
             handed_out,
             "and is written again when it is asked for again"
         );
@@ -270,9 +270,9 @@ proptest! {
         run.settings.set("context_tokens", budget, crate::domain::SettingOrigin::Flag);
         run.limits.steps = 12;
         let mut play = TestRun::new(run);
-        let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+        let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
         let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
-        play.play_script(&mut house, &replies);
+        play.play_script(&mut household, &replies);
         check_all_hashes(&play)?;
         for (state, record) in &play.prompts {
             let sum: u32 = render(state, record).segments.iter().map(|s| forms::estimate_tokens(&s.text)).sum();
@@ -333,7 +333,8 @@ fn replies_in_every_form_are_read() {
     }
 }
 
-/// BabyAI's guidance wanted "fewer than six lines" beside "answer with one line", and a newline ends the reply.
+/// Regression: BabyAI's guidance asked for "fewer than six lines" as well as "answer with one line", while a newline
+/// ends the reply.
 #[test]
 fn no_text_for_an_actor_asks_for_several_lines() {
     for (name, text) in [

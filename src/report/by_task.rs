@@ -1,20 +1,20 @@
-//! Success by task: a task is solved when one of its trials was won.
+//! Success by task: a task is solved if one of its trials was won.
 
 use crate::domain::{EpisodeRole, EpisodeSummary};
 use std::collections::HashMap;
 
-/// What the test episodes of a run come to, task by task.
+/// The results of a run's test episodes by task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ByTask {
-    /// Tasks that no person had a hand in.
+    /// Unassisted tasks.
     pub tasks: usize,
-    /// Those of them that were solved.
+    /// Unassisted tasks that were solved.
     pub solved: usize,
-    /// Tasks in which a person had a hand, in any trial; they are in none of the others.
+    /// Tasks with an assisted trial; the other fields exclude them.
     pub assisted: usize,
-    /// The progress rate at the end of the last trial, 1 where it was solved; of all `tasks` together.
+    /// Sum over `tasks` of the progress rate at the end of the last trial, or 1 if the task was solved.
     pub progress: f64,
-    /// Some task had several trials.
+    /// Whether any task had several trials.
     pub has_several_trials: bool,
 }
 
@@ -26,14 +26,14 @@ struct TaskOutcome {
 }
 
 impl ByTask {
-    /// Of ended episodes, in the order in which they were played.
+    /// Aggregates ended episodes, given in the order in which they were played.
     pub fn from_episodes<'a>(past: impl IntoIterator<Item = &'a EpisodeSummary>) -> Self {
         let mut found: Vec<TaskOutcome> = Vec::new();
         let mut open: HashMap<String, usize> = HashMap::new();
         let mut by = Self::default();
         for episode in past.into_iter().filter(|e| e.role == EpisodeRole::Test) {
             let key = episode.task.key();
-            // A first trial is a task of its own: a list may name a task twice.
+            // A first trial starts a new entry: a list may name a task twice.
             let place = open.get(&key).copied().filter(|_| episode.trial > 1).unwrap_or_else(|| {
                 found.push(TaskOutcome::default());
                 found.len() - 1

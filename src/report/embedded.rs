@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-/// The files of a session, by their path below its folder (`meta.toml`, `branches/trunk.jsonl`, ...).
+/// The files of a session, by path relative to its folder (`meta.toml`, `branches/trunk.jsonl`, ...).
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct EmbeddedSession {
     /// Version of this block.
     pub v: u32,
-    /// The branch that the page shows; none in pages of before it was written down.
+    /// The branch shown on the page; `None` in pages from before it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// Texts by path.
     pub files: BTreeMap<String, String>,
 }
 
-/// A file is no report that carries a session.
+/// A file cannot be opened as a report with a session.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmbeddedSessionError {
     /// There is no block.
@@ -22,10 +22,10 @@ pub enum EmbeddedSessionError {
         "it carries no retrospect session; only what `retrospect export --format html` wrote can be opened"
     )]
     NoBlock,
-    /// The block is cut off or not understood.
+    /// The block is truncated or malformed.
     #[error("the session it carries is damaged: {0}; export it again from the session's folder")]
     Damaged(String),
-    /// The block is of a later version.
+    /// The block has a newer version.
     #[error("the session it carries is of version {0}, newer than this program; take a newer retrospect")]
     Newer(u32),
 }
@@ -33,7 +33,8 @@ pub enum EmbeddedSessionError {
 const OPEN_TAG: &str = "<script type=\"application/json\" id=\"retrospect-session\">";
 const CLOSE_TAG: &str = "</script>";
 
-/// The block, as a data element that no browser runs. No `<` occurs in it, so nothing in a journal can end it early.
+/// Formats the block as a data element that browsers don't execute. It contains no `<`, so nothing in a journal can end
+/// it early.
 pub fn embed_session(files: &BTreeMap<String, String>, branch: Option<&str>) -> String {
     let carried = EmbeddedSession { v: 1, branch: branch.map(str::to_owned), files: files.clone() };
     let json = serde_json::to_string(&carried).unwrap_or_default();
@@ -41,10 +42,10 @@ pub fn embed_session(files: &BTreeMap<String, String>, branch: Option<&str>) -> 
     format!("{OPEN_TAG}{json}{CLOSE_TAG}")
 }
 
-/// Takes the files out of a report again, byte for byte. Paths that would leave the session's folder are refused.
+/// Extracts the files from a report, byte for byte. Paths that would leave the session's folder are rejected.
 ///
 /// # Errors
-/// [`EmbeddedSessionError`].
+/// Returns [`EmbeddedSessionError`] if the block is missing, malformed or of a newer version.
 pub fn extract_session(page: &str) -> Result<EmbeddedSession, EmbeddedSessionError> {
     let (_, rest) = page.split_once(OPEN_TAG).ok_or(EmbeddedSessionError::NoBlock)?;
     let (json, _) = rest

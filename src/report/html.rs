@@ -1,7 +1,7 @@
-//! One HTML file that needs nothing: no network, no script; light and dark; opened at the marked step; and with the
+//! A single self-contained HTML file: no network, no script; light and dark; opened at the marked step; with the
 //! journal inside, so that it can be opened as a session again.
 //!
-//! The marked step carries `autofocus`: a browser brings it into view when the address names no other place.
+//! The marked step carries `autofocus`: a browser scrolls to it unless the address names another place.
 
 use super::record::{enum_word, parents_text, times_text};
 use super::transcript::{PROMPT_EDITED, author_word, cancelled_reply_text, reply_source};
@@ -13,7 +13,7 @@ use crate::domain::{
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The page. `at` is the step to open at; `files` are the session's files, carried along where given.
+/// Renders the page. `at` is the step to open at; `files` are the session's files to embed, if any.
 pub fn render_html(record: &SessionRecord, at: StepRef, files: &BTreeMap<String, String>) -> String {
     let goal = record.episode(at.episode).or(record.episodes.last()).map_or("", |e| &e.episode.task.goal);
     let title = escape(if goal.is_empty() { &record.session } else { goal });
@@ -95,14 +95,14 @@ fn write_contents(out: &mut String, record: &SessionRecord) {
         "<h2>Episodes</h2>\n<div class=\"wide\"><table>\n<tr><th>no.</th><th>task</th><th>trial</th><th>outcome</th>\
          <th>progress</th></tr>\n",
     );
-    for told in &record.episodes {
-        let e = &told.episode;
+    for entry in &record.episodes {
+        let e = &entry.episode;
         let _ = writeln!(
             out,
             "<tr><td>{n}</td><td><a href=\"#e{n}\">{}</a></td><td>{}</td><td>{}{}</td><td>{}</td></tr>",
             escape(&e.task.id),
             e.trial,
-            escape(&told.verdict()),
+            escape(&entry.verdict()),
             if e.assisted { " · assisted" } else { "" },
             progress_bar(e.progress),
             n = e.number
@@ -116,15 +116,15 @@ fn progress_bar(progress: f64) -> String {
     format!("<span class=\"bar\"><i style=\"width:{percent}%\"></i></span> {progress:.2}")
 }
 
-fn write_episode(out: &mut String, record: &SessionRecord, told: &EpisodeRecord, at: StepRef) {
-    let e = &told.episode;
+fn write_episode(out: &mut String, record: &SessionRecord, entry: &EpisodeRecord, at: StepRef) {
+    let e = &entry.episode;
     let open = if e.number == at.episode || record.episodes.len() == 1 { " open" } else { "" };
     let _ = writeln!(
         out,
         "<details class=\"episode\" id=\"e{n}\"{open}><summary>Episode {n}: {} · trial {} · {}</summary>",
         escape(if e.task.goal.is_empty() { &e.task.id } else { &e.task.goal }),
         e.trial,
-        escape(&told.verdict()),
+        escape(&entry.verdict()),
         n = e.number
     );
     if !e.task.goal.is_empty() {
@@ -143,12 +143,12 @@ fn write_episode(out: &mut String, record: &SessionRecord, told: &EpisodeRecord,
             escape(reset.agent_view.as_deref().unwrap_or(&reset.raw))
         );
     }
-    for step in told.steps() {
+    for step in entry.steps() {
         write_step_start(out, StepRef { episode: e.number, step: step.number }, at);
         self::write_step(out, record, step, &mut progress);
         out.push_str("</div></section>\n");
     }
-    for failed in &told.failures {
+    for failed in &entry.failures {
         let _ = writeln!(
             out,
             "<p class=\"bad\">A call failed ({}): {}</p>",
@@ -173,11 +173,16 @@ fn write_step_start(out: &mut String, here: StepRef, at: StepRef) {
 }
 
 fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &mut f64) {
-    for (was, why) in &step.rejections {
-        let _ = writeln!(out, "<p class=\"soft\">rejected <code>{}</code>: {}</p>", escape(was), escape(why));
+    for (proposal, why) in &step.rejections {
+        let _ = writeln!(
+            out,
+            "<p class=\"soft\">rejected <code>{}</code>: {}</p>",
+            escape(proposal),
+            escape(why)
+        );
     }
-    for came in &step.partial_replies {
-        let _ = writeln!(out, "<p class=\"soft\">{}</p>", cancelled_reply_text(came, escape));
+    for partial_reply in &step.partial_replies {
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", cancelled_reply_text(partial_reply, escape));
     }
     if step.prompt_edited {
         let _ = writeln!(out, "<p class=\"soft\">{PROMPT_EDITED}</p>");
@@ -219,11 +224,11 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
             let _ = writeln!(out, "<div class=\"act\">{}</div>", escape(&done.action));
         }
         if done.decided_by == DecidedBy::Person {
-            let was = step.proposal_text().map(|w| format!(" in place of <code>{}</code>", escape(&w)));
+            let proposal = step.proposal_text().map(|w| format!(" in place of <code>{}</code>", escape(&w)));
             let _ = writeln!(
                 out,
                 "<p class=\"soft\">put in by a person{}, shown as {}</p>",
-                was.unwrap_or_default(),
+                proposal.unwrap_or_default(),
                 if done.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" }
             );
         }
@@ -382,7 +387,7 @@ fn write_settings(out: &mut String, record: &SessionRecord) {
     out.push_str("</table></div></details>\n");
 }
 
-/// Text as text.
+/// Escapes a text for HTML.
 fn escape(text: &str) -> String {
     crate::text::escape_html(text.trim_end())
 }

@@ -102,7 +102,7 @@ struct RejectionJson<'a> {
     reason: &'a str,
 }
 
-/// The document, indented, with a line break at its end. Field names are those of the journal.
+/// Renders the document, indented, with a line break at its end. Field names are those of the journal.
 pub fn render_json(record: &SessionRecord) -> String {
     let document = Document {
         format: "retrospect-trajectory",
@@ -127,17 +127,17 @@ pub fn render_json(record: &SessionRecord) -> String {
     crate::text::escape_json(&text).into_owned()
 }
 
-fn episode_json<'a>(record: &'a SessionRecord, told: &'a EpisodeRecord) -> EpisodeJson<'a> {
-    let e = &told.episode;
+fn episode_json<'a>(record: &'a SessionRecord, entry: &'a EpisodeRecord) -> EpisodeJson<'a> {
+    let e = &entry.episode;
     EpisodeJson {
         episode: e.number,
         task: &e.task,
         trial: e.trial,
         role: e.role,
-        started_at: told.started_at.map(|t| t.to_string()),
-        ended_at: told.ended_at.map(|t| t.to_string()),
+        started_at: entry.started_at.map(|t| t.to_string()),
+        ended_at: entry.ended_at.map(|t| t.to_string()),
         start: e.first_observation.as_ref(),
-        steps: told.steps().map(step_json).collect(),
+        steps: entry.steps().map(step_json).collect(),
         reflections: record
             .final_state
             .reflections
@@ -145,7 +145,7 @@ fn episode_json<'a>(record: &'a SessionRecord, told: &'a EpisodeRecord) -> Episo
             .map(AsRef::as_ref)
             .filter(|r: &&Reflection| r.episode == e.number)
             .collect(),
-        failures: told.failures.iter().map(failure_json).collect(),
+        failures: entry.failures.iter().map(failure_json).collect(),
         remarks: record.remarks(e.number),
         outcome: e.outcome.as_deref(),
     }
@@ -161,7 +161,7 @@ fn step_json(s: &Step) -> StepJson<'_> {
         step: s.number,
         thought: s.thought.as_deref(),
         thought_edited: s.thought_edited,
-        // What a person put something in the place of, a mere thought too.
+        // The text that a person replaced, including a mere thought.
         proposed: if s.is_person_action() {
             s.proposal_text()
         } else {

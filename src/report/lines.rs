@@ -1,5 +1,5 @@
-//! One JSON object a line: what `play --json` answers and `run --json` tells. Scripts rely on names and order of the
-//! fields, so each line is a struct that serialises in the order it is written in.
+//! One JSON object per line, as `play --json` and `run --json` print them. Scripts rely on names and order of the
+//! fields, so each line is a struct that serialises in declaration order.
 
 use super::Tally;
 use crate::domain::{
@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The fields that `play` and `run` share for a step.
+/// The fields of a step that `play` and `run` share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepFields<'a> {
     step: u32,
@@ -30,16 +30,16 @@ pub struct StepFields<'a> {
     task: Option<&'a str>,
 }
 
-/// What a second look at the world adds to a turn: it stands in no journal.
+/// Information about the environment that a step's result doesn't include and no journal contains.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepExtras {
-    /// The commands the world would accept now, in its own order.
+    /// The currently admissible commands, in the environment's own order.
     pub admissible: Vec<String>,
-    /// What it shows of itself.
+    /// The environment's own description of its state.
     pub world: Value,
 }
 
-/// A reply of `play --json`. The reset is step 0 without an action, and carries goal and task id in `start`.
+/// Returns a reply of `play --json`. The reset is step 0 without an action, with goal and task id in `start`.
 pub fn step_fields<'a>(
     step: u32,
     action: Option<&'a str>,
@@ -63,10 +63,10 @@ pub fn step_fields<'a>(
     }
 }
 
-/// Tells a run as lines; `session` stands in every line where several runs share one output.
+/// Prints a run as lines; with `session` set, every line names the session, for output shared by several runs.
 #[derive(Clone, Debug, Default)]
 pub struct RunLines {
-    /// Name of the session, where lines of several are mixed.
+    /// Name of the session, if lines of several are mixed.
     pub session: Option<String>,
 }
 
@@ -83,7 +83,7 @@ struct HitLine<'a> {
 struct TaggedLine<'a> {
     #[serde(flatten)]
     line: RunLine<'a>,
-    /// The event it tells: the journal holds it and every one before it.
+    /// Number of the event; the journal contains it and every earlier one.
     seq: Seq,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<&'a str>,
@@ -138,7 +138,7 @@ enum RunLine<'a> {
         #[serde(skip_serializing_if = "<[String]>::is_empty")]
         complaints: &'a [String],
     },
-    /// Something about the run that a person should know.
+    /// A warning about the run.
     Warning { step: u32, text: &'a str },
     Reflection {
         episode: u32,
@@ -163,9 +163,9 @@ enum RunLine<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         kind: Option<FailureKind>,
     },
-    /// A breakpoint came true, and the run stops.
+    /// A breakpoint fired, and the run stops.
     Stopped(HitLine<'a>),
-    /// A watch came true, and the run goes on.
+    /// A watch fired, and the run continues.
     Warned(HitLine<'a>),
     EpisodeEnd {
         episode: u32,
@@ -185,8 +185,8 @@ enum RunLine<'a> {
 }
 
 impl RunLines {
-    /// The line of an event, without its line break; none for events that are not told. `aside` is asked for only where
-    /// the line has a place for it, `path` is the session's folder.
+    /// Returns the line of an event, without line break, or `None` for events that are not printed. `aside` is called
+    /// only if the line includes its result; `path` is the session's folder.
     pub fn event_line(
         &self,
         envelope: &Envelope,
@@ -215,12 +215,12 @@ impl RunLines {
             }
             Event::Observed { step, result: turn, .. } => {
                 let episode = after.episode.as_deref()?;
-                let told = episode.step(*step)?;
+                let recorded = episode.step(*step)?;
                 look = aside();
                 RunLine::Step {
                     episode: episode.number,
                     step: *step,
-                    action: told.action(),
+                    action: recorded.action(),
                     observation: &turn.observation,
                     reward: turn.reward,
                     progress: turn.progress,
@@ -229,15 +229,15 @@ impl RunLines {
                     valid: turn.valid,
                     admissible: &look.admissible,
                     world: &look.world,
-                    thought: told.thought.as_deref(),
-                    proposed: if told.is_person_action() {
-                        told.proposal_text()
+                    thought: recorded.thought.as_deref(),
+                    proposed: if recorded.is_person_action() {
+                        recorded.proposal_text()
                     } else {
-                        told.proposed.as_deref().map(Cow::Borrowed)
+                        recorded.proposed.as_deref().map(Cow::Borrowed)
                     },
-                    by: told.executed.as_ref().map_or(DecidedBy::Actor, |e| e.decided_by),
-                    from: told.reply_source.as_deref(),
-                    complaints: &told.complaints,
+                    by: recorded.executed.as_ref().map_or(DecidedBy::Actor, |e| e.decided_by),
+                    from: recorded.reply_source.as_deref(),
+                    complaints: &recorded.complaints,
                 }
             }
             Event::Warned { step, text } => RunLine::Warning { step: *step, text },
@@ -261,14 +261,14 @@ impl RunLines {
             },
             Event::BreakpointHit { breakpoint, episode, step, reason: why } => {
                 let hit = after.breakpoints.last_hit.as_deref()?;
-                let told = HitLine {
+                let hit_line = HitLine {
                     episode: *episode,
                     step: *step,
                     breakpoint: *breakpoint,
                     condition: &hit.config.condition,
                     why,
                 };
-                if hit.config.warn { RunLine::Warned(told) } else { RunLine::Stopped(told) }
+                if hit.config.warn { RunLine::Warned(hit_line) } else { RunLine::Stopped(hit_line) }
             }
             Event::EpisodeEnded { summary } => episode_end_line(
                 summary,
@@ -314,12 +314,12 @@ fn episode_end_line(summary: &EpisodeSummary, counted: Option<TokenCounts>) -> R
     }
 }
 
-/// A number with its noun: `1 step`, `2 steps`.
+/// Formats a number with its noun: `1 step`, `2 steps`.
 pub fn pluralize(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The last line of `run --json`. `ended` says how: `finished`, `limit`, `error` or `interrupted`.
+/// Returns the last line of `run --json`. `ended` is `finished`, `limit`, `error` or `interrupted`.
 pub fn summary_line(tally: &Tally, ended: &str, paths: &[String]) -> String {
     #[derive(Serialize)]
     struct Summary<'a> {

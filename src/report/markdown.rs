@@ -7,7 +7,7 @@ use crate::domain::{DecidedBy, Lesson, NoteKind, ShownAs, Step, ThoughtDispositi
 use crate::text::{escape_markdown as inert, markdown_block, markdown_code as code};
 use std::fmt::Write as _;
 
-/// The document. Text from outside stands in code, so that none of it is taken for Markdown.
+/// Renders the document. External text is put into code, so that none of it is interpreted as Markdown.
 pub fn render_markdown(record: &SessionRecord) -> String {
     let mut out = String::new();
     let title = record.episodes.last().map_or("", |e| e.episode.task.goal.as_str());
@@ -52,8 +52,8 @@ fn write_facts(out: &mut String, record: &SessionRecord) {
 
 fn write_contents(out: &mut String, record: &SessionRecord) {
     out.push_str("| episode | task | trial | outcome | assisted |\n|---|---|---|---|---|\n");
-    for told in &record.episodes {
-        let e = &told.episode;
+    for entry in &record.episodes {
+        let e = &entry.episode;
         let _ = writeln!(
             out,
             "| {} | {} {} | {} | {} | {} |",
@@ -61,29 +61,29 @@ fn write_contents(out: &mut String, record: &SessionRecord) {
             inert(&e.task.goal),
             code(&e.task.id).replace('|', "\\|"),
             e.trial,
-            told.verdict(),
+            entry.verdict(),
             if e.assisted { "yes" } else { "" }
         );
     }
     out.push('\n');
 }
 
-fn write_episode(out: &mut String, record: &SessionRecord, told: &EpisodeRecord) {
-    let e = &told.episode;
+fn write_episode(out: &mut String, record: &SessionRecord, entry: &EpisodeRecord) {
+    let e = &entry.episode;
     let id = format!("{} {}", inert(&e.task.env), code(&e.task.id));
     let _ = match e.task.goal.as_str() {
         "" => writeln!(out, "## Episode {}: {id}, trial {}\n", e.number, e.trial),
         goal => writeln!(out, "## Episode {}: {} ({id}), trial {}\n", e.number, inert(goal), e.trial),
     };
-    let _ = writeln!(out, "{}{}\n", told.verdict(), if e.assisted { ", assisted by a person" } else { "" });
+    let _ = writeln!(out, "{}{}\n", entry.verdict(), if e.assisted { ", assisted by a person" } else { "" });
     if let Some(reset) = &e.first_observation {
         write_code_block(out, reset.agent_view.as_deref().unwrap_or(&reset.raw));
     }
     let mut progress = e.first_observation.as_ref().map_or(0.0, |r| r.progress);
-    for step in told.steps() {
+    for step in entry.steps() {
         self::write_step(out, record, step, &mut progress);
     }
-    for failed in &told.failures {
+    for failed in &entry.failures {
         let _ = writeln!(
             out,
             "- a call failed ({}): {}\n",
@@ -98,11 +98,11 @@ fn write_episode(out: &mut String, record: &SessionRecord, told: &EpisodeRecord)
 
 fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &mut f64) {
     let _ = writeln!(out, "### Step {}\n", step.number);
-    for (was, why) in &step.rejections {
-        let _ = writeln!(out, "- rejected {}: {}", code(was), code(why));
+    for (proposal, why) in &step.rejections {
+        let _ = writeln!(out, "- rejected {}: {}", code(proposal), code(why));
     }
-    for came in &step.partial_replies {
-        let _ = writeln!(out, "- {}", cancelled_reply_text(came, code));
+    for partial_reply in &step.partial_replies {
+        let _ = writeln!(out, "- {}", cancelled_reply_text(partial_reply, code));
     }
     if step.prompt_edited {
         let _ = writeln!(out, "- {PROMPT_EDITED}");
@@ -141,8 +141,9 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
         let _ = writeln!(out, "- action: {}", code(&done.action));
         if done.decided_by == DecidedBy::Person {
             let shown = if done.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" };
-            let was = step.proposal_text().map_or_else(String::new, |w| format!(" in place of {}", code(&w)));
-            let _ = writeln!(out, "- put in by a person{was}, shown as {shown}");
+            let proposal =
+                step.proposal_text().map_or_else(String::new, |w| format!(" in place of {}", code(&w)));
+            let _ = writeln!(out, "- put in by a person{proposal}, shown as {shown}");
         }
         if let (Some(sent), Some(rule)) = (&done.sent, &done.rule) {
             let _ = writeln!(out, "- sent as {} (rule {})", code(sent), code(rule));
@@ -260,7 +261,7 @@ fn write_settings(out: &mut String, record: &SessionRecord) {
     }
 }
 
-/// Adds a text of several lines as a code block.
+/// Appends a text of several lines as a code block.
 fn write_code_block(out: &mut String, text: &str) {
     out.push_str(&markdown_block(text));
     out.push('\n');

@@ -1,8 +1,8 @@
-//! What sessions come to in numbers: success, progress, grounding; by type, difficulty, trial and round; calls and steps;
-//! the aggregates of DORA's section 4.2; FCRF's measures of reflections. `docs/METRICS.md` defines each.
+//! Metrics of sessions: success, progress, grounding; by type, difficulty, trial and round; calls and steps; the
+//! aggregates of DORA's section 4.2; FCRF's measures of reflections. `docs/METRICS.md` defines each.
 //!
-//! Pure: fed with the events of sessions, in any order of sessions, it gives the same numbers. Episodes in which a person
-//! had a hand are counted and stand in no rate; calibration episodes are not even that.
+//! Pure: the same sessions give the same numbers in any order. Assisted episodes are counted but excluded from every
+//! rate; calibration episodes are excluded from all task counts.
 
 mod aggregate;
 mod attempts;
@@ -33,59 +33,60 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The numbers of all sessions that were run in the same way.
+/// The metrics of all sessions that were run with the same configuration.
 #[derive(Clone, Debug, Serialize)]
 pub struct Metrics {
     /// Method, actor and mentor, in words.
     pub label: String,
-    /// The actor is the built-in rules or a recording, so that the numbers say nothing of a model.
+    /// The actor is the rule-based actor or a recording, so the numbers don't measure a model.
     #[serde(rename = "stand_in")]
     pub has_stand_in_actor: bool,
-    /// The mentor that was asked is a recording, so that what it wrote is not its model's answer to this run.
+    /// The mentor is a recording, so its replies are not a model's answers to this run.
     #[serde(rename = "mentor_stand_in")]
     pub has_stand_in_mentor: bool,
-    /// The sessions.
+    /// Names of the sessions.
     pub sessions: Vec<String>,
     /// Sessions whose run has not ended.
     #[serde(rename = "open")]
     pub open_sessions: usize,
-    /// Tasks in which a person had a hand; they stand in no rate.
+    /// Assisted tasks; excluded from every rate.
     pub assisted: usize,
-    /// Calibration episodes; they stand in no rate.
+    /// Calibration episodes; excluded from every rate.
     pub calibration: usize,
-    /// Over everything.
+    /// Over all tasks.
     pub all: Rates,
     /// By type of task.
     pub by_type: BTreeMap<String, Rates>,
-    /// By difficulty, as a label file says it; ALFWorld's tasks without one as AgentBoard labels them: `put` is easy, all else hard.
+    /// By difficulty, as given in a label file; unlabelled ALFWorld tasks as AgentBoard labels them: `put` is easy, all
+    /// others are hard.
     pub by_difficulty: BTreeMap<String, Rates>,
-    /// How many tasks each trial solved first.
+    /// Number of tasks first solved in each trial.
     pub by_trial: Vec<ByTrial>,
-    /// How many tasks were solved first after so many rounds of reflection about them.
+    /// Number of tasks first solved after each number of reflection rounds about them.
     pub by_round: BTreeMap<u32, usize>,
     /// IQM, mean, median and optimality gap of the scores.
     pub aggregate: Option<Aggregate>,
     /// Length of reflections, recall and precision.
     pub reflections: Option<ReflectionStats>,
-    /// Tokens of all episodes by who counted them, and what the calls cost.
+    /// Tokens of all episodes by who counted them, and the cost of the calls.
     pub counted: TokenCounts,
-    /// What was asked ahead; what of it was for nothing stands in no other count.
+    /// Prefetches; unused ones are in no other count.
     #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
     #[serde(rename = "ahead")]
     pub prefetch: PrefetchStats,
-    /// How the sessions were run.
+    /// The specification of the sessions' runs.
     #[serde(skip)]
     pub spec: Option<Arc<RunSpec>>,
-    /// They began with lessons of a file.
+    /// The sessions started with lessons from a file.
     #[serde(skip)]
     pub pool_given: bool,
-    /// The attempts that are counted.
+    /// The counted attempts.
     #[serde(skip)]
     pub attempts: Vec<Attempts>,
 }
 
 impl Metrics {
-    /// Numbers of sessions, one for each way of running, in the order in which the ways came.
+    /// Returns the metrics of sessions, one entry per configuration, in order of first appearance.
     pub fn from_sessions(sessions: Vec<SessionMetrics>) -> Vec<Self> {
         let mut ways: Vec<(String, Vec<SessionMetrics>)> = Vec::new();
         for session in sessions {
@@ -102,7 +103,7 @@ impl Metrics {
     }
 
     fn from_group(mut sessions: Vec<SessionMetrics>) -> Self {
-        // The order in which sessions are named changes no number.
+        // The order in which sessions are named has no effect.
         sessions.sort_by(|a, b| a.session.cmp(&b.session));
         let spec = sessions.first().and_then(|s| s.spec.clone());
         let every: Vec<Attempts> = sessions.iter().flat_map(collect_attempts).collect();
@@ -150,7 +151,8 @@ impl Metrics {
     }
 }
 
-/// What has to be the same for two sessions to be runs of the same thing: all but tasks, seed and where it comes from.
+/// Returns the part of a specification that must be equal for two sessions to be aggregated: everything but the tasks,
+/// the seed, the preset's name and the settings `from.*`, which record the run's origin.
 fn group_key(spec: &RunSpec) -> String {
     let Settings(all) = &spec.settings;
     let settings: Vec<String> = all
@@ -171,12 +173,12 @@ fn group_key(spec: &RunSpec) -> String {
     )
 }
 
-/// Rules and recordings act in place of a model. A symbolic mentor does not: it is part of its method.
+/// Returns whether rules or a recording take the place of a model. A symbolic mentor doesn't: it is part of its method.
 fn is_stand_in(role: &str) -> bool {
     role == "rules" || role.starts_with("recorded:")
 }
 
-/// Method, actor and mentor in words; what is no model is called that.
+/// Describes method, actor and mentor in words, naming everything that is not a model as such.
 fn label(spec: Option<&RunSpec>) -> String {
     let Some(spec) = spec else { return "a session without a run".to_owned() };
     let role = |name: &str| match name {
@@ -191,7 +193,7 @@ fn label(spec: Option<&RunSpec>) -> String {
     format!("{}, actor {}{mentor}", spec.method, role(&spec.actor))
 }
 
-/// Ways with equal labels are told apart by what differs from the first of them.
+/// Distinguishes entries with equal labels by their differences from the first of them.
 fn disambiguate_labels(all: &mut [Metrics]) {
     for at in 1..all.len() {
         let (before, rest) = all.split_at_mut(at);

@@ -1,4 +1,4 @@
-//! The whole of a session: every episode with its steps, which the state alone does not keep.
+//! The record of a whole session: every episode with all its steps, which the state alone doesn't keep.
 
 use super::lines::pluralize;
 use crate::domain::{BranchId, CallId, EpisodeSummary, Lesson, Question, Reflection, RunSpec, Seq, Step};
@@ -9,20 +9,18 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// A place in a session: episode and step, both counted from 1; step 0 is the first observation.
+/// A position in a session: episode and step, both numbered from 1; step 0 is the first observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StepRef {
-    /// Episode.
     pub episode: u32,
-    /// Step.
     pub step: u32,
 }
 
-/// A text is not a place in a session.
+/// A text that is not a position in a session.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no place in a session: expected EPISODE.STEP, as in `1.14`, or a step number alone")]
 pub struct InvalidStepRef {
-    /// What was given.
+    /// The rejected text.
     pub text: String,
 }
 
@@ -31,65 +29,60 @@ pub struct InvalidStepRef {
 pub struct EpisodeRecord {
     /// Its state after its last event.
     pub episode: Arc<Episode>,
-    /// When it began.
     pub started_at: Option<Timestamp>,
-    /// When its last event was stamped.
+    /// Timestamp of its last event.
     pub ended_at: Option<Timestamp>,
-    /// Calls that failed in it, or after its end before the next began.
+    /// Calls that failed during it, or after its end before the next one began.
     pub failures: Vec<FailedCall>,
 }
 
 /// A call that failed.
 #[derive(Clone, Debug)]
 pub struct FailedCall {
-    /// The event that says so.
+    /// The event that records the failure.
     pub seq: Seq,
-    /// The call.
     pub call: CallId,
-    /// What the mentor was asked, where it was the mentor's.
+    /// The mentor question, if it was a call of the mentor.
     pub question: Option<Question>,
-    /// What happened.
     pub failure: Failure,
-    /// A person went on without its answer.
+    /// A person continued without its answer.
     pub given_up: bool,
 }
 
-/// The branch that is told.
+/// The branch that a record is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownBranch {
-    /// Its id.
     pub id: BranchId,
-    /// What a person calls it.
+    /// Name given by a person.
     pub name: Option<String>,
 }
 
 impl ShownBranch {
-    /// Its id, and its name where it has one.
+    /// Returns the branch's id, and its name if it has one.
     pub fn display_name(&self) -> String {
         self.name.as_ref().map_or_else(|| self.id.to_string(), |name| format!("{} ({name})", self.id))
     }
 }
 
-/// Everything a session holds, folded once from its events.
+/// Everything in a session, folded once from its events.
 #[derive(Clone, Debug)]
 pub struct SessionRecord {
-    /// Its name.
     pub session: String,
-    /// Which of its branches this is; none where the events alone are known.
+    /// The branch; `None` if only the events are known.
     pub branch: Option<ShownBranch>,
-    /// What it was started with.
+    /// Specification at the start of the run.
     pub spec: Option<Arc<RunSpec>>,
-    /// Settings that were changed while it ran, in order.
+    /// Settings changed during the run, in order.
     pub changed_settings: Vec<(Seq, String, Value)>,
-    /// Its episodes, in order; the last may be open.
+    /// Episodes in order; the last may be open.
     pub episodes: Vec<EpisodeRecord>,
     /// The state after the last event.
     pub final_state: Arc<State>,
-    /// Time of the first event.
+    /// Timestamp of the first event.
     pub started_at: Option<Timestamp>,
 }
 
-/// A [`SessionRecord`] that is being made: fed with the events of a branch, one after the other, it holds none of them.
+/// Builds a [`SessionRecord`] from the events of a branch, one at a time, without holding them.
 #[derive(Default)]
 pub struct SessionRecorder {
     state: State,
@@ -99,7 +92,7 @@ pub struct SessionRecorder {
 }
 
 impl SessionRecorder {
-    /// Takes the next event in.
+    /// Adds the next event.
     pub fn add_event(&mut self, envelope: &Envelope) {
         let Self { state, episodes, changed_settings: changed, started_at: began } = self;
         began.get_or_insert(envelope.timestamp);
@@ -144,7 +137,7 @@ impl SessionRecorder {
         }
     }
 
-    /// The record of all events so far.
+    /// Returns the record of all events so far.
     pub fn finish(self) -> SessionRecord {
         let Self { state, mut episodes, changed_settings: changed, started_at: began } = self;
         update_last_episode(&mut episodes, &state);
@@ -161,7 +154,7 @@ impl SessionRecorder {
 }
 
 impl SessionRecord {
-    /// Folds the events of a branch from its first on.
+    /// Builds a record from all events of a branch.
     pub fn from_events(events: &[Arc<Envelope>]) -> Self {
         let mut recording = SessionRecorder::default();
         for envelope in events {
@@ -170,12 +163,13 @@ impl SessionRecord {
         recording.finish()
     }
 
-    /// An episode by its number.
+    /// Returns an episode by its number.
     pub fn episode(&self, number: u32) -> Option<&EpisodeRecord> {
         self.episodes.iter().find(|e| e.episode.number == number)
     }
 
-    /// The place to open at when none is asked for: the last mistake that a reflection followed, else the last step.
+    /// Returns the position to open if none is requested: the last mistake followed by a reflection, otherwise the last
+    /// step.
     pub fn default_step(&self) -> StepRef {
         let reflected = self
             .final_state
@@ -192,34 +186,34 @@ impl SessionRecord {
         StepRef { episode: last.map_or(1, |e| e.number), step: last.map_or(0, |e| e.steps.len() as u32) }
     }
 
-    /// All lessons there ever were, retired ones too.
+    /// Returns all lessons that ever existed, including retired ones.
     pub fn lessons(&self) -> Vec<&Lesson> {
         self.final_state.pool.all().collect()
     }
 
-    /// The numbers of the lessons that one was made from; what left the pool with its episode has none.
+    /// Returns the numbers of a lesson's parents. Parents that left the pool with their episode are omitted.
     pub fn parent_numbers(&self, lesson: &Lesson) -> Vec<u32> {
         lesson.parents.iter().filter_map(|id| self.final_state.pool.get(id)).map(|l| l.number).collect()
     }
 
-    /// The reflections written after a step.
+    /// Returns the reflections written after a step.
     pub fn reflections_after<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = &'a Reflection> {
         step.reflections.iter().filter_map(|i| self.final_state.reflections.get(*i as usize)).map(Arc::as_ref)
     }
 
-    /// Remarks of a person on an episode as a whole.
+    /// Returns a person's remarks on an episode as a whole.
     pub fn remarks(&self, episode: u32) -> Vec<&str> {
         self.final_state.remarks.iter().filter(|r| r.0 == episode).map(|r| r.1.as_str()).collect()
     }
 
-    /// The summaries of ended episodes.
+    /// Returns the summaries of ended episodes.
     pub fn outcomes(&self) -> impl Iterator<Item = &EpisodeSummary> {
         self.final_state.ended_episodes.iter().map(Arc::as_ref)
     }
 }
 
 impl FailedCall {
-    /// Whose call it was: the place, and the question where it was the mentor's.
+    /// Describes whose call it was: the role, and the question if it was the mentor's.
     pub fn description(&self) -> String {
         let question = self.question.map_or_else(String::new, |q| format!(", {}", q.name()));
         let given_up = if self.given_up { ", given up" } else { "" };
@@ -228,12 +222,12 @@ impl FailedCall {
 }
 
 impl EpisodeRecord {
-    /// Its steps.
+    /// Returns the steps of the episode.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.episode.steps.iter().map(Arc::as_ref)
     }
 
-    /// How it went, in a few words.
+    /// Describes the outcome in a few words.
     pub fn verdict(&self) -> String {
         match &self.episode.outcome {
             Some(o) if o.won => format!("won after {}", pluralize(o.steps.into(), "step")),
@@ -252,7 +246,7 @@ impl EpisodeRecord {
     }
 }
 
-/// The state knows the last episode better than the copy that was taken when it began.
+/// Updates the last episode from the state, which is newer than the copy taken when the episode began.
 fn update_last_episode(episodes: &mut [EpisodeRecord], state: &State) {
     if let (Some(last), Some(episode)) = (episodes.last_mut(), &state.episode) {
         last.episode = episode.clone();
@@ -282,7 +276,7 @@ impl fmt::Display for StepRef {
     }
 }
 
-/// The word a one-word enum is written with in the journal, its underscores as blanks.
+/// Returns the journal's name of a unit enum variant, with underscores as spaces.
 pub(super) fn enum_word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word.replace('_', " "),
@@ -291,12 +285,12 @@ pub(super) fn enum_word(value: &impl serde::Serialize) -> String {
     }
 }
 
-/// `once`, `3 times`.
+/// Formats a count: `once`, `3 times`.
 pub(super) fn times_text(n: u32) -> String {
     if n == 1 { "once".to_owned() } else { format!("{n} times") }
 }
 
-/// The lessons that one was made from, as the end of a line about it; nothing where it was made from none.
+/// Formats the parents of a lesson as the end of a line about it; empty if it has none.
 pub(super) fn parents_text(parents: &[u32]) -> String {
     if parents.is_empty() {
         return String::new();

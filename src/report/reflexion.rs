@@ -1,5 +1,5 @@
-//! A session as the run directory of Reflexion's public code (methods.md 2.2): `env_results_trial_N.json`, `trial_N.log`,
-//! `world.log`. Trials and environments are counted from 0 there.
+//! A session in the layout of a run directory of Reflexion's public code (methods.md 2.2): `env_results_trial_N.json`,
+//! `trial_N.log`, `world.log`. Trials and environments are numbered from 0 there.
 
 use crate::domain::{
     EpisodeRole, Lesson, LessonStatus, ModelRole, ReflectionKind, SegmentLabel, SegmentOrigin, ShownAs, Task,
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Plans that are shown, as the public code has it.
+/// Maximum number of plans shown, as in the public code.
 const MAX_SHOWN_PLANS: usize = 3;
 
 /// A row of `env_results_trial_N.json`.
@@ -22,13 +22,13 @@ struct ResultRow {
     skip: bool,
 }
 
-/// An episode that was played, with the words before its memory and task.
+/// A played episode, with the text before its memory and task.
 struct Attempt {
     episode: Arc<Episode>,
     prompt_start: String,
 }
 
-/// The files, by name, of all trials that were played to their end.
+/// Returns names and contents of the files for all completed trials.
 pub fn reflexion_files(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
     let mut state = State::default();
     let mut first: BTreeMap<u32, String> = BTreeMap::new();
@@ -60,11 +60,11 @@ pub fn reflexion_files(events: &[Arc<Envelope>]) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut world = String::new();
     for trial in 0..run.trials {
-        let Some(told) = trial_files(&state, run.test_tasks(), &attempts, trial) else { break };
-        let _ = write!(world, "\n\n***** Start Trial #{trial} *****\n\n{}", told.world);
+        let Some(trial_output) = trial_files(&state, run.test_tasks(), &attempts, trial) else { break };
+        let _ = write!(world, "\n\n***** Start Trial #{trial} *****\n\n{}", trial_output.world);
         let _ = write!(world, "\n\n***** End Trial #{trial} *****\n\n");
-        files.push((format!("env_results_trial_{trial}.json"), told.results));
-        files.push((format!("trial_{trial}.log"), told.log));
+        files.push((format!("env_results_trial_{trial}.json"), trial_output.results));
+        files.push((format!("trial_{trial}.log"), trial_output.log));
     }
     files.push(("world.log".to_owned(), world));
     files
@@ -76,7 +76,7 @@ struct TrialFiles {
     world: String,
 }
 
-/// What is written of one trial; none where it was not played to its end.
+/// Returns the files of one trial, or `None` if it was not completed.
 fn trial_files(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) -> Option<TrialFiles> {
     let (mut rows, mut log, mut world) = (Vec::new(), String::new(), String::new());
     let (mut won, mut fresh, mut played) = (0_usize, 0_usize, 0_usize);
@@ -121,7 +121,7 @@ fn trial_files(state: &State, tasks: &[Task], attempts: &[Attempt], trial: u32) 
     Some(TrialFiles { results: python_json(&rows), log, world })
 }
 
-/// The plans about a task from its first so many trials, and those the run began with.
+/// Returns the plans about a task from its first `trials` trials, and those the run started with.
 fn plans_before_trial(state: &State, task: &Task, trials: u32) -> Vec<String> {
     let key = task.key();
     let about = |lesson: &&Lesson| {
@@ -136,7 +136,7 @@ fn plans_before_trial(state: &State, task: &Task, trials: u32) -> Vec<String> {
     plans.filter(about).map(|l| l.text().text.clone()).collect()
 }
 
-/// The prompt of an attempt with everything that was done and seen.
+/// Returns the prompt of an attempt followed by all its actions and observations.
 fn attempt_history(attempt: &Attempt, memory: &[String]) -> String {
     let mut text = attempt.prompt_start.trim_end().to_owned();
     if !memory.is_empty() {
@@ -174,7 +174,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// JSON as Python writes it with an indent of four: characters beyond ASCII are escaped.
+/// Formats JSON as Python does with an indent of four: non-ASCII characters are escaped.
 fn python_json(rows: &[ResultRow]) -> String {
     let mut out = Vec::new();
     let format = serde_json::ser::PrettyFormatter::with_indent(b"    ");

@@ -1,4 +1,4 @@
-//! A drawn screen as a picture: text runs in a monospaced font, with frames and blocks drawn as shapes so that lines
+//! A rendered screen as a picture: text runs in a monospaced font, with frames and blocks drawn as shapes so that lines
 //! join in every viewer.
 
 use crate::text::{clean, escape_html};
@@ -7,14 +7,14 @@ use ratatui::style::{Color, Modifier};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The colours that a terminal would have brought along.
+/// The colours that a terminal would provide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SvgColors {
-    /// Text that asks for no colour.
+    /// Colour of text without a colour of its own.
     pub foreground: (u8, u8, u8),
-    /// The page behind it.
+    /// Colour of the page behind the text.
     pub background: (u8, u8, u8),
-    /// The sixteen colours of a terminal, in ANSI order.
+    /// The sixteen terminal colours, in ANSI order.
     pub ansi: [(u8, u8, u8); 16],
 }
 
@@ -24,7 +24,7 @@ const CELL_HEIGHT: f64 = 18.0;
 const BASELINE: f64 = 13.4;
 
 impl SvgColors {
-    /// A dark terminal.
+    /// Returns the colours of a dark terminal.
     pub fn dark() -> Self {
         Self {
             foreground: (0xe4, 0xe7, 0xee),
@@ -50,7 +50,7 @@ impl SvgColors {
         }
     }
 
-    /// A light terminal.
+    /// Returns the colours of a light terminal.
     pub fn light() -> Self {
         Self {
             foreground: (0x1d, 0x23, 0x30),
@@ -111,7 +111,7 @@ impl SvgColors {
     }
 }
 
-/// What two neighbouring cells must share to be one run.
+/// The style that neighbouring cells must share to form one run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct CellStyle {
     foreground: (u8, u8, u8),
@@ -119,7 +119,7 @@ struct CellStyle {
     modifier: Modifier,
 }
 
-/// The picture; `title` is what a screen reader says of it.
+/// Renders the picture; `title` is its description for screen readers.
 pub fn render_svg(buffer: &Buffer, colors: &SvgColors, title: &str) -> String {
     let (columns, rows) = (buffer.area.width, buffer.area.height);
     let (width, height) = (f64::from(columns) * CELL_WIDTH + 16.0, f64::from(rows) * CELL_HEIGHT + 16.0);
@@ -158,7 +158,7 @@ fn write_row(out: &mut String, buffer: &Buffer, colors: &SvgColors, y: u16, colu
         if let Some(mut shape) = cell_shape(symbol, left, top) {
             let mut n = 1;
             if symbol == "─" {
-                // A long line is one stroke, not one a cell.
+                // A long line is one stroke rather than one per cell.
                 while same(n) && cells[usize::from(x + n)].1 == "─" {
                     n += 1;
                 }
@@ -187,7 +187,7 @@ fn write_row(out: &mut String, buffer: &Buffer, colors: &SvgColors, y: u16, colu
     out.push('\n');
 }
 
-/// The backgrounds of a row, one rectangle for neighbours of one colour.
+/// Writes the backgrounds of a row, merging neighbours of the same colour into one rectangle.
 fn write_backgrounds(out: &mut String, cells: &[(CellStyle, String, u16)], colors: &SvgColors, y: u16) {
     let mut x = 0;
     for group in cells.chunk_by(|a, b| a.0.background == b.0.background) {
@@ -258,7 +258,7 @@ fn write_text(out: &mut String, run: &str, start: u16, y: u16, look: CellStyle, 
     let _ = write!(out, ">{}</text>", escape_html(words));
 }
 
-/// A character that is drawn, not written.
+/// A character that is drawn as a shape instead of text.
 struct Shape {
     path: String,
     filled: bool,
@@ -317,7 +317,7 @@ fn cell_shape(symbol: &str, x: f64, y: f64) -> Option<Shape> {
     Some(Shape { path, filled: false, heavy })
 }
 
-/// Block elements as rectangles.
+/// Draws block elements as rectangles.
 fn block_path(symbol: char, x: f64, y: f64) -> Option<String> {
     let eighths = |row: &str| row.chars().position(|b| b == symbol).map(|n| (n as f64 + 1.0) / 8.0);
     let (left, top, wide, high) = if let Some(part) = eighths("▁▂▃▄▅▆▇█") {

@@ -1,4 +1,5 @@
-//! What the episodes of a run come to, as its summary tells it: AgentBoard's rates, over all and for easy and hard apart.
+//! Totals and rates over the episodes of a run for its summary: AgentBoard's rates, overall and separately for easy and
+//! hard tasks.
 
 use super::ByTask;
 use super::lines::pluralize;
@@ -8,56 +9,57 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// How a run ended, for its last line.
+/// Results of a run, for its last line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tally {
     /// Episodes that ended.
     pub episodes: u32,
-    /// Episodes that are open: what they have cost so far is counted, and they are in no rate.
+    /// Open episodes: their costs so far are counted, but they are excluded from rates.
     #[serde(skip_serializing_if = "is_zero")]
     #[serde(rename = "open")]
     pub open_episodes: u32,
-    /// Those a person had a hand in; they are in no rate.
+    /// Assisted episodes, which are excluded from rates.
     pub assisted: u32,
     /// Unassisted test episodes that were won.
     pub won: u32,
     /// Unassisted test episodes.
     #[serde(rename = "counted")]
     pub counted_episodes: u32,
-    /// `won` over `counted`; none where nothing counts.
+    /// `won` divided by `counted_episodes`; `None` if none is counted.
     pub success_rate: Option<f64>,
-    /// Mean progress of the counted episodes; none where nothing counts.
+    /// Mean progress of the counted episodes; `None` if none is counted.
     pub progress_rate: Option<f64>,
-    /// Mean over the counted episodes of the share of world actions that the world accepted; none without any action.
+    /// Mean over the counted episodes of the share of environment actions that the environment accepted; `None` without
+    /// any action.
     pub grounding_accuracy: Option<f64>,
-    /// The same for easy and hard tasks apart, where tasks are labelled.
+    /// The same rates for easy and hard tasks separately, if tasks are labelled.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub by_difficulty: BTreeMap<String, DifficultyRates>,
-    /// Steps of all episodes, the open ones too.
+    /// Steps of all episodes, including open ones.
     pub steps: u64,
-    /// World actions of all episodes.
+    /// Environment actions of all episodes.
     pub moves: u64,
-    /// Calls of all episodes.
+    /// Calls in all episodes.
     pub calls: u64,
-    /// Tokens of all episodes.
+    /// Tokens in all episodes.
     pub tokens: u64,
-    /// The same by who counted them, and what the calls cost by the prices of the configuration.
+    /// The tokens by who counted them, and the cost of the calls at the configured prices.
     #[serde(skip_serializing_if = "TokenCounts::is_empty")]
     pub spent: TokenCounts,
-    /// What was asked ahead (`--prefetch`); what of it was for nothing stands in none of the counts above.
+    /// Prefetches (`--prefetch`); unused ones are in none of the other counts.
     #[serde(skip_serializing_if = "PrefetchStats::is_empty")]
     #[serde(rename = "ahead")]
     pub prefetch: PrefetchStats,
-    /// Lessons in force at the end.
+    /// Active lessons at the end.
     pub lessons: u32,
-    /// Tasks that no person had a hand in.
+    /// Unassisted tasks.
     pub tasks: u32,
-    /// Those that were won in one of their trials.
+    /// Unassisted tasks won in one of their trials.
     pub solved: u32,
-    /// Some task had several trials.
+    /// Whether any task had several trials.
     #[serde(skip)]
     has_several_trials: bool,
-    /// Progress of the tasks together, at the end of the last trial of each.
+    /// Sum over the tasks of the progress at the end of their last trial.
     #[serde(skip)]
     progress: f64,
 }
@@ -70,11 +72,11 @@ pub struct DifficultyRates {
     /// Unassisted test episodes.
     #[serde(rename = "counted")]
     pub counted_episodes: u32,
-    /// `won` over `counted`.
+    /// `won` divided by `counted_episodes`.
     pub success_rate: Option<f64>,
     /// Mean progress.
     pub progress_rate: Option<f64>,
-    /// Mean share of accepted actions; none without any action.
+    /// Mean share of accepted actions; `None` without any action.
     pub grounding_accuracy: Option<f64>,
 }
 
@@ -83,7 +85,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// A rate as people read it.
+/// Formats a rate for people.
 fn format_percent(rate: Option<f64>) -> String {
     format!("{:.1} %", rate.unwrap_or(0.0) * 100.0)
 }
@@ -120,7 +122,7 @@ impl DifficultyRates {
 }
 
 impl Tally {
-    /// Counts the episodes of these states together.
+    /// Aggregates the episodes of these states.
     pub fn from_states<'a>(states: impl IntoIterator<Item = &'a State>) -> Self {
         let mut tally = Self::default();
         let mut counted: Vec<&EpisodeSummary> = Vec::new();
@@ -171,16 +173,16 @@ impl Tally {
         tally
     }
 
-    /// In one sentence.
+    /// Summarizes the run in one sentence.
     pub fn sentence(&self) -> String {
         let open =
             if self.open_episodes > 0 { format!(" and {} open", self.open_episodes) } else { String::new() };
         let episodes = pluralize(u64::from(self.episodes), "episode");
-        let mut told = format!("{episodes}{open}, {}", pluralize(self.steps, "step"));
+        let mut text = format!("{episodes}{open}, {}", pluralize(self.steps, "step"));
         if self.has_several_trials && self.tasks > 0 {
             let all = f64::from(self.tasks);
             let _ = write!(
-                told,
+                text,
                 ", {} of {} solved ({}), progress {}",
                 self.solved,
                 pluralize(u64::from(self.tasks), "task"),
@@ -195,22 +197,22 @@ impl Tally {
                 progress_rate: self.progress_rate,
                 grounding_accuracy: self.grounding_accuracy,
             };
-            let _ = write!(told, ", {}", all.summary());
+            let _ = write!(text, ", {}", all.summary());
         }
         if self.by_difficulty.len() > 1 {
             for (word, graded) in &self.by_difficulty {
-                let _ = write!(told, "; {word}: {}", graded.summary());
+                let _ = write!(text, "; {word}: {}", graded.summary());
             }
         }
         if self.assisted > 0 {
-            let _ = write!(told, "; {} assisted by a person, in no rate", self.assisted);
+            let _ = write!(text, "; {} assisted by a person, in no rate", self.assisted);
         }
         if let Some(cost) = self.spent.format_cost() {
-            let _ = write!(told, "; {} tokens ({}), cost {cost}", self.tokens, self.spent.describe());
+            let _ = write!(text, "; {} tokens ({}), cost {cost}", self.tokens, self.spent.describe());
         }
         if let Some(words) = self.prefetch.describe() {
-            let _ = write!(told, "; asked ahead: {words}");
+            let _ = write!(text, "; asked ahead: {words}");
         }
-        told
+        text
     }
 }

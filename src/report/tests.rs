@@ -1,4 +1,4 @@
-//! The exports on a small session that has a person, a mistake, a reflection and hostile text in it.
+//! The exports of a small session with a person's actions, a mistake, a reflection and hostile text.
 
 use super::*;
 use crate::engine::{Envelope, State};
@@ -54,7 +54,7 @@ fn a_transcript_tells_every_word_once_and_no_control_sequence() {
     assert!(!told.contains('\u{1b}'));
 }
 
-/// Whoever goes on from a state tells the same as whoever told everything before it.
+/// A transcript continued from any state equals the rest of the complete transcript.
 #[test]
 fn a_transcript_can_be_taken_up_at_any_event() {
     let events = events();
@@ -185,7 +185,7 @@ fn run_lines_keep_their_fields_in_order() {
     ));
 }
 
-/// The summary of a run that was stopped counted nothing of the episode that it was stopped in.
+/// Regression: the summary of a stopped run counted nothing of the open episode.
 #[test]
 fn a_stopped_run_counts_the_episode_that_is_open() {
     let mut state = State::default();
@@ -216,7 +216,7 @@ fn a_stopped_run_counts_the_episode_that_is_open() {
     assert_eq!(tally.sentence(), format!("0 episodes and 1 open, 1 step; {ahead}"));
     let line: serde_json::Value = serde_json::from_str(&summary_line(&tally, "interrupted", &[])).unwrap();
     assert_eq!((&line["open"], &line["steps"], &line["calls"]), (&1.into(), &1.into(), &2.into()));
-    // A killed session that nobody has taken up again.
+    // A killed session that has not been resumed.
     assert_eq!(gather.finish().prefetch.pending.tokens(), 30);
 }
 
@@ -242,7 +242,7 @@ fn a_picture_joins_runs_and_draws_frames() {
     insta::assert_snapshot!(render_svg(&buffer, &SvgColors::dark(), "a test"));
 }
 
-/// What a mentor was asked, what of it failed or was not used, and what a lesson was made from.
+/// Exports show the mentor's questions, failed calls, complaints and the parents of lessons.
 #[test]
 fn questions_complaints_given_up_calls_and_parents_are_told() {
     let session = r#"
@@ -292,7 +292,7 @@ fn questions_complaints_given_up_calls_and_parents_are_told() {
     assert_eq!(document["episodes"][0]["steps"][0]["unusable"], 1);
 }
 
-/// An action in the place of a thought was told as one in the place of nothing, with its thought kept.
+/// Regression: an action that replaced a thought was shown as replacing nothing, with the thought kept.
 #[test]
 fn an_action_in_the_place_of_a_thought_says_so_everywhere() {
     let session = SESSION

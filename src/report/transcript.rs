@@ -1,4 +1,4 @@
-//! The session as lines of plain text: no frames, no colours, no cursor movement; fit for logs and screen readers.
+//! The session as lines of plain text: no frames, no colours, no cursor movement; suitable for logs and screen readers.
 
 use super::lines::pluralize;
 use crate::domain::{
@@ -10,31 +10,31 @@ use crate::text::clean;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Writes a transcript event by event, so that a run can be followed while it goes on.
+/// Writes a transcript event by event, so that a run can be followed while in progress.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
-    /// Lines before the first episode are behind us.
+    /// The lines before the first episode have been written.
     has_started: bool,
-    /// The progress that was told last.
+    /// The progress written last.
     progress: f64,
-    /// The episode's heading is still to be told: it begins with the goal, which its first observation may bring.
+    /// The episode's heading is still to be written: it begins with the goal, which the first observation may contain.
     heading_pending: bool,
 }
 
-/// The whole transcript of a branch.
+/// Renders the whole transcript of a branch.
 pub fn render_transcript(events: &[Arc<Envelope>]) -> String {
     let mut state = State::default();
-    let mut told = Transcript::default();
+    let mut transcript = Transcript::default();
     let mut out = String::new();
     for envelope in events {
         state.apply(envelope);
-        out.push_str(&told.event_lines(envelope, &state));
+        out.push_str(&transcript.event_lines(envelope, &state));
     }
     out
 }
 
 impl Transcript {
-    /// A transcript that goes on from a state: what came before it has been told elsewhere.
+    /// Creates a transcript that continues from a state, omitting everything before it.
     pub fn from_state(state: &State) -> Self {
         let open = state.open_episode();
         let fresh = open.is_some_and(|e| e.first_observation.is_none());
@@ -45,16 +45,16 @@ impl Transcript {
         }
     }
 
-    /// What an event adds; `after` is the state after it. Empty for events that a reader need not know of, else whole
-    /// lines, each with its line break.
+    /// Returns the lines of an event; `after` is the state after it. Empty for events that readers don't need,
+    /// otherwise complete lines, each with its line break.
     pub fn event_lines(&mut self, envelope: &Envelope, after: &State) -> String {
-        let mut told = String::new();
-        self.write_event(&mut told, envelope, after);
-        if self.heading_pending && !told.is_empty() {
+        let mut lines = String::new();
+        self.write_event(&mut lines, envelope, after);
+        if self.heading_pending && !lines.is_empty() {
             self.heading_pending = false;
-            return self.heading(after) + &told;
+            return self.heading(after) + &lines;
         }
-        told
+        lines
     }
 
     fn heading(&mut self, after: &State) -> String {
@@ -233,8 +233,8 @@ impl Transcript {
                 write_line(out, "      ", "the prompt was changed before it was sent");
             }
             Event::CallGivenUp { .. } => write_line(out, "      ", "went on without the answer"),
-            Event::CallCancelled { partial_reply: came, .. } => {
-                write_line(out, "      ", &cancelled_reply_text(came, |text| format!("{text:?}")));
+            Event::CallCancelled { partial_reply: reply, .. } => {
+                write_line(out, "      ", &cancelled_reply_text(reply, |text| format!("{text:?}")));
             }
             Event::Diverged { episode, step, recorded, actual: now } => {
                 write_line(
@@ -331,13 +331,13 @@ fn write_reflection(out: &mut String, reflection: &Reflection) {
     }
 }
 
-/// Lessons that a reflection just brought are told by it; what a person does to the pool is told here.
+/// Writes a person's change of a lesson. Lessons from a reflection are written with the reflection.
 fn write_lesson(out: &mut String, op: &LessonOp, by: Author, after: &State) {
     if by != Author::Person {
         return;
     }
     let number = after.pool.get(op.id()).map_or(0, |l| l.number);
-    let told = match op {
+    let line = match op {
         LessonOp::Add { kind, text, .. } => {
             format!("lesson {number} added ({}): {}", kind.name(), lesson_text(text))
         }
@@ -349,7 +349,7 @@ fn write_lesson(out: &mut String, op: &LessonOp, by: Author, after: &State) {
         LessonOp::Move { to, .. } => format!("lesson {number} moved to place {}", to + 1),
         LessonOp::Recur { .. } => format!("lesson {number} was drawn again"),
     };
-    write_line(out, "      ", &told);
+    write_line(out, "      ", &line);
 }
 
 fn lesson_text(text: &LessonText) -> String {
@@ -359,7 +359,8 @@ fn lesson_text(text: &LessonText) -> String {
     }
 }
 
-/// Where a reply came from that no model gave now, in words: `recorded:NAME` or `cache`, as the journal has it.
+/// Describes the source of a reply that no model produced in this run; `from` is `recorded:NAME` or `cache`, as in the
+/// journal.
 pub fn reply_source(from: &str) -> String {
     match from.strip_prefix("recorded:") {
         Some(session) => format!("recorded reply, taken from session {session}"),
@@ -367,22 +368,22 @@ pub fn reply_source(from: &str) -> String {
     }
 }
 
-/// What is said of a turn or a reflection whose prompt had other words.
+/// The remark on a step or reflection whose prompt a person edited.
 pub(super) const PROMPT_EDITED: &str = "a person had changed the words of its prompt";
 
-/// What there is of an answer that a person broke off; `quote` makes its words fit to be shown.
-pub(super) fn cancelled_reply_text(came: &PartialReply, quote: impl Fn(&str) -> String) -> String {
-    let cost = came.describe_cost().map_or_else(String::new, |cost| format!(" ({cost})"));
-    let mut told = format!("broken off by a person{cost}");
-    for (name, words) in [("reasoning", &came.reasoning), ("answer", &came.text)] {
+/// Describes the partial reply of a call that a person cancelled; `quote` makes its text safe to show.
+pub(super) fn cancelled_reply_text(reply: &PartialReply, quote: impl Fn(&str) -> String) -> String {
+    let cost = reply.describe_cost().map_or_else(String::new, |cost| format!(" ({cost})"));
+    let mut text = format!("broken off by a person{cost}");
+    for (name, words) in [("reasoning", &reply.reasoning), ("answer", &reply.text)] {
         if !words.trim().is_empty() {
-            let _ = write!(told, "; {name} so far: {}", quote(words.trim()));
+            let _ = write!(text, "; {name} so far: {}", quote(words.trim()));
         }
     }
-    told
+    text
 }
 
-/// Who wrote a reflection, in a word.
+/// Returns the author of a reflection in a word or two.
 pub(super) fn author_word(author: Author) -> &'static str {
     match author {
         Author::Symbolic => "rules",
@@ -396,13 +397,13 @@ fn reason_word(reason: crate::domain::EndReason) -> String {
     super::record::enum_word(&reason)
 }
 
-/// One line: a lead, then the text with its line breaks turned into blanks.
+/// Writes one line: a lead, then the text with its line breaks replaced by spaces.
 fn write_line(out: &mut String, lead: &str, text: &str) {
     let flat = clean(text).replace('\n', " ");
     let _ = writeln!(out, "{lead}{}", flat.trim_end());
 }
 
-/// A text of several lines, each behind the lead; empty lines are left out.
+/// Writes a text of several lines, each after the lead; empty lines are omitted.
 fn write_block(out: &mut String, lead: &str, text: &str) {
     for part in clean(text).lines().filter(|l| !l.trim().is_empty()) {
         let _ = writeln!(out, "{lead}{}", part.trim_end());

@@ -1,7 +1,7 @@
-//! Why an episode was lost, as far as its detectors know: for lists that group many episodes.
+//! Why an episode was lost, as far as its detectors show, for lists that group many episodes.
 
-/// The mistake that says most of an episode: the one noted most often, of several the first by name. That nothing
-/// happened only counts where nothing says why.
+/// Returns the mistake that best explains an episode: the one noted most often, ties broken by name. "Nothing happened"
+/// counts only if no note says why.
 pub fn main_cause(mistakes: &[(String, u32)]) -> Option<&str> {
     let most = |plain: bool| {
         let of = mistakes.iter().filter(|m| plain == matches!(m.0.as_str(), "nothing_happened" | "unclear"));
@@ -13,7 +13,7 @@ pub fn main_cause(mistakes: &[(String, u32)]) -> Option<&str> {
     most(false).or_else(|| most(true)).map(|m| m.0.as_str())
 }
 
-/// What a detector's finding says of an episode, after "n episodes"; its name where it has no words of its own.
+/// Describes a detector's finding as a phrase that follows "n episodes"; falls back to the detector's name.
 pub fn cause_text(detector: &str) -> String {
     let words = match detector {
         "already_closed" => "closed what was closed",
@@ -63,8 +63,8 @@ mod tests {
         };
         assert_eq!(of(&[]), None);
         assert_eq!(of(&[("nothing_happened", 9)]).as_deref(), Some("nothing_happened"));
-        let told = of(&[("container_closed", 2), ("nothing_happened", 9), ("wrong_object", 2)]);
-        assert_eq!(told.as_deref(), Some("container_closed"), "of equal ones the first by name");
+        let cause = of(&[("container_closed", 2), ("nothing_happened", 9), ("wrong_object", 2)]);
+        assert_eq!(cause.as_deref(), Some("container_closed"), "of equal ones the first by name");
         assert_eq!(cause_text("went_mad"), "went mad");
     }
 }

@@ -1,5 +1,5 @@
-//! The detectors. Each looks at the last step, at what is known from before ([`Situation`]) and at the tallies; the work
-//! is bounded by the texts of the step, not by the length of the episode. None of them sees `truth`.
+//! The detectors. Each examines the last step, the earlier knowledge ([`Situation`]) and the tallies; the work is
+//! bounded by the texts of the step, not by the length of the episode. None of them sees `truth`.
 
 use super::evidence::{evidence_text, shorten};
 use super::failure;
@@ -14,7 +14,7 @@ use crate::domain::{Note, NoteKind, Step};
 use crate::engine::{Episode, State};
 use std::collections::BTreeMap;
 
-/// What the detectors find in the last step of the open episode; empty where it has no answer or only thinks.
+/// Returns the notes of the last step of the open episode; empty if the step has no answer or only thinks.
 pub fn detect(state: &State) -> Vec<Note> {
     let Some(episode) = state.open_episode() else { return Vec::new() };
     let Some((step, answer)) = episode.last_step().and_then(|s| Some((s, s.answer.as_ref()?))) else {
@@ -103,7 +103,7 @@ impl StepDetector<'_> {
         }
     }
 
-    /// The rungs of the ladder that this step reached, in order; one answer may reach several.
+    /// Detects the sub-goals that this step reached, in order; one answer may reach several.
     fn detect_subgoals(&mut self, goal: &Goal, now: &Situation) {
         let ladder = goal.subgoals();
         let mut reached = reached_subgoals(self.episode);
@@ -146,10 +146,10 @@ impl StepDetector<'_> {
         }
     }
 
-    /// Moves that the world accepts and the goal does not want.
+    /// Detects moves that the environment accepts but that don't serve the goal.
     fn detect_wrong_moves(&mut self, goal: &Goal, now: &Situation) {
-        let said = self.parsed_observation.clone();
-        if let Some((object, place)) = &said.taken {
+        let observation = self.parsed_observation.clone();
+        if let Some((object, place)) = &observation.taken {
             if type_of_name(object) != goal.object() {
                 self.add_mistake(
                     "wrong_object",
@@ -162,7 +162,7 @@ impl StepDetector<'_> {
                 );
             }
         }
-        if let Some((how, object, place)) = &said.treated
+        if let Some((how, object, place)) = &observation.treated
             && type_of_name(object) == goal.object()
         {
             if goal.treatment() == Some(*how) {
@@ -175,7 +175,7 @@ impl StepDetector<'_> {
                 self.add_mistake("wrong_treatment", &[("how", how.verb()), ("object", type_of_name(object))]);
             }
         }
-        if let Some((object, place)) = &said.placed
+        if let Some((object, place)) = &observation.placed
             && type_of_name(object) == goal.object()
             && goal.target() == Some(type_of_name(place))
             && let Some(how) = goal.treatment()
@@ -191,7 +191,7 @@ impl StepDetector<'_> {
         {
             self.add_mistake("examined_without_lamp", &[("object", goal.object())]);
         }
-        if let Some(lamp) = &said.lamp_switched_on
+        if let Some(lamp) = &observation.lamp_switched_on
             && goal.lamp() == Some(type_of_name(lamp))
         {
             if type_of_name(&now.held) == goal.object() {
@@ -205,7 +205,8 @@ impl StepDetector<'_> {
         }
     }
 
-    /// How the search goes: where things are found, and where it was left or done twice.
+    /// Detects events of the search: a target found, a closed container left unopened, a target left behind, a place
+    /// searched again.
     fn detect_search(&mut self, goal: &Goal, now: &Situation) {
         let before = self.previous.clone();
         if before.targets.is_empty()
@@ -239,7 +240,7 @@ impl StepDetector<'_> {
         }
     }
 
-    /// The same again, and going in circles.
+    /// Detects repeated actions and going in circles.
     fn detect_repeats(&mut self, happened: bool) {
         let (count, number) = (
             self.episode.action_counts.get(self.step.action().unwrap_or_default()).map_or(0, |a| a.0),
@@ -275,13 +276,13 @@ impl StepDetector<'_> {
     }
 }
 
-/// How many rungs of the ladder are reached.
+/// Returns how many sub-goals are reached.
 pub(super) fn reached_subgoals(episode: &Episode) -> usize {
     let last = episode.note_tallies.get("subgoal").and_then(|t| t.last.parts.get("reached"));
     last.and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
-/// Three thoughts in a row, after which AgentBoard's own agent is told to act (methods.md 3.1).
+/// Detects three thoughts in a row, after which AgentBoard's own agent is told to act (methods.md 3.1).
 fn detect_only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
     let thinks = |back: u32| {
         step.number.checked_sub(back).and_then(|n| episode.step(n)).is_some_and(Step::is_thought_only)
@@ -290,16 +291,16 @@ fn detect_only_thoughts(episode: &Episode, step: &Step) -> Vec<Note> {
     if !(thinks(1) && thinks(2)) || fourth {
         return Vec::new();
     }
-    let said = step.action().unwrap_or_default();
+    let action = step.action().unwrap_or_default();
     vec![Note {
         detector: "only_thoughts".to_owned(),
         kind: NoteKind::Mistake,
-        evidence: shorten(said),
+        evidence: shorten(action),
         parts: BTreeMap::new(),
     }]
 }
 
-/// The situation after the last step, for rules that speak of it.
+/// Returns the situation after the last step, for rules that refer to it.
 pub(super) fn current_situation(episode: &Episode) -> Situation {
     Situation::from_episode(episode)
 }

@@ -1,12 +1,12 @@
-//! The words of the world that a note stands on.
+//! The environment's text that a note is based on.
 
-/// The words that prove a finding: action and answer, short enough for a line.
+/// Returns the text that proves a finding: action and answer, short enough for a line.
 pub(super) fn evidence_text(action: &str, text: &str) -> String {
     let first = text.lines().next().unwrap_or_default();
     format!("{} -> {}", shorten(action), shorten(first))
 }
 
-/// At most 100 characters of a text, cut at a blank where there is one.
+/// Shortens a text to at most 100 characters, at a space if there is one.
 pub(super) fn shorten(text: &str) -> String {
     const MAX_CHARS: usize = 100;
     let Some((end, _)) = text.char_indices().nth(MAX_CHARS) else { return text.to_owned() };

@@ -1,4 +1,5 @@
-//! Why nothing happened. The world only says that; what was known before says why.
+//! Finds out why an action had no effect. The environment only answers that nothing happened; earlier observations show
+//! why.
 
 use super::goal::Treatment;
 use super::parsing::{Door, ParsedAction, has_number, listed_places, parse_observation, type_of_name};
@@ -6,7 +7,7 @@ use super::situation::Situation;
 use crate::engine::Episode;
 use std::collections::BTreeMap;
 
-/// The reason, by the stable name of its detector, with the parts that sentences are built from.
+/// Returns the reason as the stable name of its detector, with the parts that sentences are built from.
 pub(super) fn failure_reason(
     episode: &Episode,
     act: &ParsedAction,
@@ -46,7 +47,7 @@ pub(super) fn failure_reason(
             if *place == known.location {
                 "already_there"
             } else if is_listed(episode, place) {
-                // A place that exists but cannot be gone to shares the location of the one where the agent is.
+                // A place that exists but cannot be reached shares the location of the agent's place.
                 "already_there"
             } else {
                 "unknown_place"
@@ -116,8 +117,8 @@ pub(super) fn failure_reason(
     (detector, parts)
 }
 
-fn treatment_failure(how: Treatment, object: &str, place: &str, known: &Situation) -> &'static str {
-    if type_of_name(place) != how.appliance() {
+fn treatment_failure(treatment: Treatment, object: &str, place: &str, known: &Situation) -> &'static str {
+    if type_of_name(place) != treatment.appliance() {
         "wrong_appliance"
     } else if known.held != object {
         "not_holding"
@@ -128,13 +129,13 @@ fn treatment_failure(how: Treatment, object: &str, place: &str, known: &Situatio
     }
 }
 
-/// Whether the first observation lists a place of this name. Where it lists none, every name may be right.
+/// Returns whether the first observation lists a place of this name. If it lists no places, every name may be valid.
 fn is_listed(episode: &Episode, place: &str) -> bool {
     let places = episode.first_observation.as_ref().map(|r| listed_places(&r.raw)).unwrap_or_default();
     places.is_empty() || places.contains(&place)
 }
 
-/// The things that the last view of this place showed.
+/// Returns the objects seen in the last view of this place.
 fn objects_here(episode: &Episode, known: &Situation) -> Vec<String> {
     episode
         .step(known.view_step)

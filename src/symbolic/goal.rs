@@ -1,9 +1,9 @@
-//! Goal sentences of ALFWorld's templates (spec/alfworld.md 9) and the sub-goals they come to.
+//! Goal sentences of ALFWorld's templates (spec/alfworld.md 9) and their sub-goals.
 
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// What has to be done to the object before it is put down.
+/// What has to be done to the object before it is placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
     /// With a microwave.
@@ -14,48 +14,48 @@ pub enum Treatment {
     Clean,
 }
 
-/// A goal that was understood. All names are types, without numbers.
+/// A parsed goal. All names are types, without numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// Put one object, treated or not, or two of a type, in or on a place.
     Place {
-        /// The object's type.
+        /// Type of the object.
         object: String,
-        /// The place's type.
+        /// Type of the place.
         target: String,
-        /// What has to be done to it first.
+        /// What has to be done to the object first.
         treatment: Option<Treatment>,
-        /// How many: 1 or 2.
+        /// Number of objects: 1 or 2.
         count: usize,
     },
-    /// Hold an object where a lamp is, and use the lamp.
+    /// Hold an object at a lamp's place and switch the lamp on.
     ExamineInLight {
-        /// The object's type.
+        /// Type of the object.
         object: String,
-        /// The lamp's type.
+        /// Type of the lamp.
         lamp: String,
     },
 }
 
-/// One sub-goal of the ladder to the goal.
+/// One sub-goal on the way to the goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subgoal {
     /// An object of the type was seen.
     Seen,
-    /// One was taken.
+    /// An object of the type was taken.
     Taken,
-    /// It was heated, cooled or cleaned.
+    /// The object was heated, cooled or cleaned.
     Treated(Treatment),
-    /// It was put in or on the target.
+    /// The object was put in or on the target place.
     Placed,
     /// The lamp was seen.
     LampSeen,
-    /// The lamp is on while the object is held where it stands (it may have been switched on before).
+    /// The lamp is on while the object is held at its place (it may have been switched on before).
     LampUsed,
 }
 
 impl Treatment {
-    /// The verb of the action.
+    /// Returns the verb of the action.
     pub fn verb(self) -> &'static str {
         match self {
             Self::Heat => "heat",
@@ -64,7 +64,7 @@ impl Treatment {
         }
     }
 
-    /// The type of the place that does it.
+    /// Returns the type of the appliance that does it.
     pub fn appliance(self) -> &'static str {
         match self {
             Self::Heat => "microwave",
@@ -73,7 +73,7 @@ impl Treatment {
         }
     }
 
-    /// The treatment of a verb or of a goal's adjective.
+    /// Returns the treatment named by a verb or by a goal's adjective.
     pub fn from_word(word: &str) -> Option<Self> {
         match word {
             "heat" | "hot" => Some(Self::Heat),
@@ -85,8 +85,8 @@ impl Treatment {
 }
 
 impl Goal {
-    /// Reads a goal sentence. Sentences of other forms (a person's words, sliced or movable things) give none; detectors
-    /// that need no goal still work then.
+    /// Parses a goal sentence. Returns `None` for other forms (a person's own wording, sliced or movable objects);
+    /// detectors that need no goal work without it.
     pub fn parse(sentence: &str) -> Option<Self> {
         static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
             [
@@ -111,14 +111,14 @@ impl Goal {
         Some(Self::Place { object, target: word("target")?, treatment, count })
     }
 
-    /// The type of the object it is about.
+    /// Returns the type of the object.
     pub fn object(&self) -> &str {
         match self {
             Self::Place { object, .. } | Self::ExamineInLight { object, .. } => object,
         }
     }
 
-    /// What has to be done to the object, if anything.
+    /// Returns what has to be done to the object, if anything.
     pub fn treatment(&self) -> Option<Treatment> {
         match self {
             Self::Place { treatment, .. } => *treatment,
@@ -126,7 +126,7 @@ impl Goal {
         }
     }
 
-    /// The type of the place where the object has to go, if it has to.
+    /// Returns the type of the place where the object must be put, if any.
     pub fn target(&self) -> Option<&str> {
         match self {
             Self::Place { target, .. } => Some(target),
@@ -134,7 +134,7 @@ impl Goal {
         }
     }
 
-    /// The type of the lamp, if one is needed.
+    /// Returns the type of the lamp, if one is needed.
     pub fn lamp(&self) -> Option<&str> {
         match self {
             Self::ExamineInLight { lamp, .. } => Some(lamp),
@@ -142,8 +142,8 @@ impl Goal {
         }
     }
 
-    /// The ladder of sub-goals, in order (Table 19, and by analogy for the types it does not list). The last rung of
-    /// `ExamineInLight` is ours: seeing the lamp, Table 19's last pattern, does not solve the task.
+    /// Returns the sub-goals in order (Table 19, and by analogy for the types it does not list). The last sub-goal of
+    /// `ExamineInLight` is our own: seeing the lamp, Table 19's last pattern, does not solve the task.
     pub fn subgoals(&self) -> Vec<Subgoal> {
         match self {
             Self::ExamineInLight { .. } => {
@@ -160,7 +160,7 @@ impl Goal {
 }
 
 impl Subgoal {
-    /// Its word in notes.
+    /// Returns the sub-goal's name in notes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Seen => "seen",

@@ -1,6 +1,6 @@
-//! Grid worlds (BabyAI): what a step shows, and what is drawn from it. The five situations are the paper's (OmniReflect,
-//! appendix F): going round in circles, a key found, the door found, the target found, and hands that have to be emptied first;
-//! beside them every refusal of the text interface.
+//! Detectors and rules for grid worlds (BabyAI). The five situations are the paper's (OmniReflect, appendix F): going
+//! round in circles, a key found, the door found, the target found, and having to empty one's hands first. In addition,
+//! every refusal of the text interface is detected.
 
 mod sentences;
 
@@ -12,15 +12,15 @@ use crate::domain::{Note, NoteKind, Step};
 use crate::engine::{Episode, State};
 use crate::grid::{Clause, ObjectDesc, View, parse_clauses};
 
-/// The environments whose steps are read here.
+/// Returns whether the episode's environment is a grid world.
 pub(super) fn is_grid(episode: &Episode) -> bool {
     episode.task.env == "babyai"
 }
 
-/// How many steps are looked back for the last view.
+/// How many steps back the last view is looked for.
 const MAX_LOOKBACK: u32 = 8;
 
-/// What is found in the last step, whose answer is `text`.
+/// Returns the notes of the last step, whose answer is `text`.
 pub(super) fn detect(state: &State, episode: &Episode, step: &Step, text: &str) -> Vec<Note> {
     let executed = step.executed.as_ref();
     let action = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
@@ -55,7 +55,7 @@ impl GridDetector<'_> {
         !self.episode.note_tallies.contains_key(detector)
     }
 
-    /// What came into sight or into the hand with this step.
+    /// Detects what came into sight or into the hand with this step.
     fn detect_situations(&mut self, view: &View<'_>) {
         if self.episode.progress_step == self.step.number && self.episode.progress > 0.0 {
             self.add_note("progress", NoteKind::Progress, &[]);
@@ -70,8 +70,8 @@ impl GridDetector<'_> {
             .flatten()
             .collect();
         for spot in &view.objects {
-            let meant = wanted.iter().any(|wanted| wanted.matches(spot));
-            let detector = match (spot.kind, meant) {
+            let is_wanted = wanted.iter().any(|wanted| wanted.matches(spot));
+            let detector = match (spot.kind, is_wanted) {
                 ("door", true) => "found_door",
                 (_, true) => "found_target",
                 ("key", false) => "found_key",
@@ -87,7 +87,7 @@ impl GridDetector<'_> {
             self.add_note("took_key", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
         } else if self.action.contains("go through")
             && self.action.contains(" locked ")
-            // A walk that ended on the way has opened nothing.
+            // A walk that was interrupted has opened nothing.
             && !view.objects.iter().any(|spot| spot.door_state == "locked" && spot.colour == colour)
         {
             self.add_note("unlocked", NoteKind::Fact, &[("thing", &held), ("colour", colour)]);
@@ -98,7 +98,7 @@ impl GridDetector<'_> {
         }
     }
 
-    /// Turning the same way again and again.
+    /// Detects repeated turning in the same direction.
     fn detect_circling(&mut self, state: &State) {
         if !self.action.starts_with("turn ") {
             return;
@@ -109,37 +109,37 @@ impl GridDetector<'_> {
             let step = number.and_then(|n| self.episode.step(n));
             step.and_then(|s| s.action()).is_some_and(|a| a.trim() == self.action)
         };
-        // Once for each round: the turn before the round was another action, or a round ended there.
-        let turned = (1..=most.saturating_mul(2)).take_while(|back| same(*back)).count() as u64 + 1;
-        if turned >= most && turned.is_multiple_of(most) {
-            let times = turned.to_string();
+        // Once per full circle: the action before it was a different one, or another circle ended there.
+        let turn_count = (1..=most.saturating_mul(2)).take_while(|back| same(*back)).count() as u64 + 1;
+        if turn_count >= most && turn_count.is_multiple_of(most) {
+            let times = turn_count.to_string();
             self.add_note("circling", NoteKind::Mistake, &[("action", self.action), ("times", &times)]);
         }
     }
 
-    /// The answer was a refusal; which one.
+    /// Detects which refusal the answer is, if it is one.
     fn detect_refusal(&mut self, state: &State) {
-        let said = |words: &str| self.text.contains(words);
+        let contains = |words: &str| self.text.contains(words);
         let carries = || self.previous_view().is_some_and(|view| view.carrying.is_some());
-        let why = if said("not recognized") && self.action.starts_with("pick up") {
+        let why = if contains("not recognized") && self.action.starts_with("pick up") {
             "wrong_verb"
-        } else if said("not recognized") && self.action.starts_with("pickup") && carries() {
+        } else if contains("not recognized") && self.action.starts_with("pickup") && carries() {
             "hands_full"
-        } else if said("not recognized") {
+        } else if contains("not recognized") {
             "unknown_action"
-        } else if said("as it is closed") {
+        } else if contains("as it is closed") {
             "door_closed"
-        } else if said("not carrying a key") {
+        } else if contains("not carrying a key") {
             "no_key"
-        } else if said("does not match") {
+        } else if contains("does not match") {
             "other_key"
-        } else if said("no path leading") {
+        } else if contains("no path leading") {
             "no_way"
-        } else if said("barrier in front") {
+        } else if contains("barrier in front") {
             "barrier"
-        } else if said("already an object in front") {
+        } else if contains("already an object in front") {
             "no_room"
-        } else if said("not carrying anything") {
+        } else if contains("not carrying anything") {
             "empty_hands"
         } else {
             "no_change"
@@ -156,7 +156,7 @@ impl GridDetector<'_> {
         }
     }
 
-    /// The last view before this step.
+    /// Returns the last view before this step.
     fn previous_view(&self) -> Option<View<'_>> {
         let steps = (1..=MAX_LOOKBACK).map_while(|back| self.step.number.checked_sub(back));
         let answers = steps.filter_map(|number| self.episode.step(number)?.answer.as_ref());

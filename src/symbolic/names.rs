@@ -1,6 +1,6 @@
-//! The names of all detectors, for whoever waits for one by its name.
+//! The names of all detectors, for code that waits for one by name.
 
-/// Every name that a note of the detectors may bear, in order. `docs/SYMBOLIC.md` and `docs/PDDL.md` say what they mean.
+/// Every detector name that a note can have, sorted. `docs/SYMBOLIC.md` and `docs/PDDL.md` explain them.
 pub const DETECTORS: &[&str] = &[
     "already_closed",
     "already_open",
@@ -101,7 +101,8 @@ mod tests {
     use regex::Regex;
     use std::collections::BTreeSet;
 
-    /// What the detectors' sources name without it being a detector: settings, evidence's parts, and words of worlds.
+    /// Quoted names in the detectors' sources that are not detectors: settings, parts of evidence, and words of
+    /// environments.
     const OTHERS: &[&str] = &["circle_turns", "circle_visits", "circle_window", "repeat_after", "shown_in"];
 
     #[test]
@@ -114,7 +115,7 @@ mod tests {
             include_str!("planning/moves.rs"),
             include_str!("situation.rs"),
         ];
-        let said = Regex::new(
+        let quoted = Regex::new(
             r#"(?x) "([a-z]+(?:_[a-z]+)+)" | (?:note|mistake)\(\s*"([a-z]+)" | detector:\s"([a-z]+)" |
             NAME:\s&str\s=\s"([a-z]+)" | "(unclear|shook|undid|unstacked|barrier)" "#,
         )
@@ -123,7 +124,7 @@ mod tests {
         for source in sources {
             let code = source.split("#[cfg(test)]").next().unwrap_or_default();
             found.extend(
-                said.captures_iter(code).flat_map(|c| {
+                quoted.captures_iter(code).flat_map(|c| {
                     c.iter().skip(1).flatten().map(|m| m.as_str().to_owned()).collect::<Vec<_>>()
                 }),
             );

@@ -1,10 +1,10 @@
-//! What actions ask for and what answers say, in both generations of ALFWorld's wording.
+//! Parses actions and answers in both generations of ALFWorld's wording.
 
 use super::goal::Treatment;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// An action as it was meant. Names may lack their number, or name what is not there.
+/// An action as intended. Names may lack their number, or name something that isn't there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ParsedAction {
     GoTo(String),
@@ -14,7 +14,7 @@ pub(super) enum ParsedAction {
         object: String,
         place: String,
     },
-    /// `put X in/on Y` (2.1.1) or `move X to Y`; `old` says which.
+    /// `put X in/on Y` (2.1.1) or `move X to Y`; `old` is true for the first.
     Put {
         object: String,
         place: String,
@@ -38,40 +38,36 @@ pub(super) enum ParsedAction {
     Unknown,
 }
 
-/// An answer as far as it changes what is known.
+/// The parts of an answer that change what is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ParsedObservation {
-    /// `You arrive at ...`; holds whether the words were those of 2.1.1 (a location, not the place).
+    /// `You arrive at ...`; true for the 2.1.1 wording, which names a location instead of the place.
     pub(super) arrived: Option<bool>,
-    /// A place whose contents or closed door were described, and how.
+    /// A place whose contents or closed door were described, with the state of its door.
     pub(super) view: Option<(String, Door)>,
-    /// Things seen, `name number` each.
+    /// Objects seen, each as `name number`.
     pub(super) things: Vec<String>,
     /// (object, place)
     pub(super) taken: Option<(String, String)>,
     /// (object, place)
     pub(super) placed: Option<(String, String)>,
-    /// (how, object, place)
+    /// (treatment, object, place)
     pub(super) treated: Option<(Treatment, String, String)>,
-    /// A lamp that was switched on.
     pub(super) lamp_switched_on: Option<String>,
-    /// A container that was closed.
     pub(super) closed: Option<String>,
 }
 
-/// How a place stands open.
+/// The state of a place's door.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Door {
-    /// It has none.
+    /// The place has no door.
     #[default]
     None,
-    /// It is open.
     Open,
-    /// It is closed.
     Closed,
 }
 
-/// The answer to what cannot be done, in every generation.
+/// The answer to an impossible action, in every generation.
 pub(super) const NOTHING_HAPPENS: &str = "Nothing happens.";
 
 /// Words that join two names.
@@ -113,7 +109,7 @@ impl Patterns {
     }
 }
 
-/// Reads an action.
+/// Parses an action.
 pub(super) fn parse_action(action: &str) -> ParsedAction {
     let action = action.trim();
     if matches!(action, "look" | "inventory" | "help" | "check valid actions") {
@@ -151,51 +147,51 @@ pub(super) fn parse_action(action: &str) -> ParsedAction {
     ParsedAction::Unknown
 }
 
-/// Whether this is one name and nothing beside it. `examine mug 1 with desklamp 1` is no action in any generation, though
-/// goals are worded so: the lamp is used.
+/// Returns whether this is a single name. `examine mug 1 with desklamp 1` is not an action in any generation, though
+/// goals are phrased so: the lamp is used.
 fn is_single_name(text: &str) -> bool {
     let mut words = text.split_whitespace().rev().skip(1);
     !words.any(|w| w.bytes().all(|b| b.is_ascii_digit()) || JOINING_WORDS.contains(&w))
 }
 
-/// Reads an answer.
+/// Parses an answer.
 pub(super) fn parse_observation(text: &str) -> ParsedObservation {
-    let mut said = ParsedObservation::default();
-    let Some(forms) = PATTERNS.as_ref() else { return said };
+    let mut parsed = ParsedObservation::default();
+    let Some(forms) = PATTERNS.as_ref() else { return parsed };
     let pair = |c: &regex::Captures<'_>, a: usize, b: usize| {
         Some((c.get(a)?.as_str().to_owned(), c.get(b)?.as_str().to_owned()))
     };
     if let Some(rest) = text.strip_prefix("You arrive at ") {
-        said.arrived = Some(rest.starts_with("loc "));
+        parsed.arrived = Some(rest.starts_with("loc "));
     }
     if let Some(c) = forms.view.captures(text) {
         let place = c.get(1).map(|m| (m, Door::Open)).or_else(|| c.get(2).map(|m| (m, Door::None)));
-        said.view = place.map(|(m, door)| (m.as_str().to_owned(), door));
+        parsed.view = place.map(|(m, door)| (m.as_str().to_owned(), door));
         let list = c.get(3).map_or("", |m| m.as_str());
-        said.things =
+        parsed.things =
             forms.thing.captures_iter(list).filter_map(|c| Some(c.get(1)?.as_str().to_owned())).collect();
     } else if let Some(c) = forms.closed_container.captures(text) {
-        said.view = c.get(1).map(|m| (m.as_str().to_owned(), Door::Closed));
+        parsed.view = c.get(1).map(|m| (m.as_str().to_owned(), Door::Closed));
     }
-    said.taken = forms.picked.captures(text).and_then(|c| pair(&c, 1, 2));
-    said.placed = forms.placed.captures(text).and_then(|c| pair(&c, 1, 3).or_else(|| pair(&c, 2, 3)));
-    said.treated = forms.treated.captures(text).and_then(|c| {
+    parsed.taken = forms.picked.captures(text).and_then(|c| pair(&c, 1, 2));
+    parsed.placed = forms.placed.captures(text).and_then(|c| pair(&c, 1, 3).or_else(|| pair(&c, 2, 3)));
+    parsed.treated = forms.treated.captures(text).and_then(|c| {
         let (object, place) = pair(&c, 2, 3)?;
         Some((Treatment::from_word(c.get(1)?.as_str())?, object, place))
     });
-    said.lamp_switched_on = forms.lit.captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()));
-    said.closed = forms.closed.captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()));
-    said
+    parsed.lamp_switched_on = forms.lit.captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()));
+    parsed.closed = forms.closed.captures(text).and_then(|c| Some(c.get(1)?.as_str().to_owned()));
+    parsed
 }
 
-/// The places that a first observation lists.
+/// Returns the places that a first observation lists.
 pub(super) fn listed_places(text: &str) -> Vec<&str> {
     let room = text.lines().find(|l| l.contains(" you see ")).unwrap_or_default();
     let Some(forms) = PATTERNS.as_ref() else { return Vec::new() };
     forms.thing.captures_iter(room).filter_map(|c| Some(c.get(1)?.as_str())).collect()
 }
 
-/// The type in a name: `apple` of `apple 1`.
+/// Returns the type in a name: `apple` for `apple 1`.
 pub(super) fn type_of_name(name: &str) -> &str {
     match name.rsplit_once(' ') {
         Some((kind, number)) if number.bytes().all(|b| b.is_ascii_digit()) && !number.is_empty() => kind,
@@ -203,7 +199,7 @@ pub(super) fn type_of_name(name: &str) -> &str {
     }
 }
 
-/// Whether a name has its number.
+/// Returns whether a name has a number.
 pub(super) fn has_number(name: &str) -> bool {
     type_of_name(name).len() < name.len()
 }

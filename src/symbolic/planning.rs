@@ -1,6 +1,6 @@
-//! Detectors for planning problems (methods.md 2.3; OmniReflect's appendix F): what was done, what the goal has left over, and
-//! for each of the four domains the moves that do not help. They read `shown.facts`: everything is told at the start, and what
-//! an action does is among the rules.
+//! Detectors for planning problems (methods.md 2.3; OmniReflect's appendix F): what was done, which parts of the goal
+//! are open, and for each of the four domains the moves that don't help. They read `shown.facts`: the initial
+//! observation states everything, and the effects of actions are part of the rules.
 
 mod moves;
 mod sentences;
@@ -16,29 +16,29 @@ use serde_json::Value;
 /// The environment these detectors are for.
 pub(super) const ENV: &str = "pddl";
 
-/// An action as its world reads it: name and objects.
+/// An action as the environment parses it: name and objects.
 pub(super) struct Move<'a> {
     pub(super) verb: &'a str,
     pub(super) objects: Vec<&'a str>,
 }
 
-/// What is true and wanted after the last step.
+/// The facts that hold and the goal after the last step.
 pub(super) struct Facts<'a> {
     shown: &'a Value,
 }
 
 impl<'a> Facts<'a> {
-    /// Whether a fact such as `on a b` is true.
+    /// Returns whether a fact such as `on a b` holds.
     pub(super) fn is_true(&self, fact: &str) -> bool {
         self.shown["facts"].get(fact).is_some()
     }
 
-    /// Whether a fact is part of the goal.
+    /// Returns whether a fact is part of the goal.
     pub(super) fn is_in_goal(&self, fact: &str) -> bool {
         self.shown["subgoals"].get(format!("({fact})")).is_some()
     }
 
-    /// The arguments of the parts of the goal with this predicate, and whether each holds.
+    /// Returns the arguments of the goal conditions with this predicate, and whether each holds.
     pub(super) fn goal_conditions(
         &self,
         predicate: &'a str,
@@ -51,7 +51,7 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// The arguments of the true facts with this predicate.
+    /// Returns the arguments of the true facts with this predicate.
     pub(super) fn true_facts(&self, predicate: &'a str) -> impl Iterator<Item = Vec<&'a str>> + 'a {
         let facts = self.shown["facts"].as_object();
         facts.into_iter().flatten().filter_map(move |(fact, _)| {
@@ -60,29 +60,30 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// How many parts of the goal hold, and how many there are.
+    /// Returns how many goal conditions hold, and how many there are.
     fn goal_counts(&self) -> (usize, usize) {
         let parts = self.shown["subgoals"].as_object();
         let held = parts.into_iter().flatten().filter(|(_, part)| part["held"] == true).count();
         (held, parts.map_or(0, serde_json::Map::len))
     }
 
-    /// Whether an action could have made a part of the goal true: by its kind, or by what is told as new.
-    fn has_achieved(&self, domain: &str, done: &Move<'_>, told: &str) -> bool {
+    /// Returns whether an action could have made a goal condition true, judged by its kind or by what the answer
+    /// reports as new.
+    fn has_achieved(&self, domain: &str, done: &Move<'_>, answer: &str) -> bool {
         match domain {
             "gripper-strips" => done.verb == "drop",
             "blocksworld-4ops" => matches!(done.verb, "stack" | "putdown"),
             _ => {
-                let told = told.to_ascii_lowercase();
+                let answer = answer.to_ascii_lowercase();
                 let parts = self.shown["subgoals"].as_object();
                 let held = parts.into_iter().flatten().filter(|(_, part)| part["held"] == true);
                 held.filter_map(|(_, part)| part["text"].as_str())
-                    .any(|text| told.contains(&text.trim_end().to_ascii_lowercase()))
+                    .any(|text| answer.contains(&text.trim_end().to_ascii_lowercase()))
             }
         }
     }
 
-    /// The sentences of the parts that do not hold.
+    /// Returns the sentences of the goal conditions that don't hold.
     fn open_conditions(&self) -> Vec<&'a str> {
         let parts = self.shown["subgoals"].as_object();
         let open = parts.into_iter().flatten().filter(|(_, part)| part["held"] != true);
@@ -90,11 +91,11 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// What the detectors find in an answered step.
+/// Returns the notes of an answered step.
 pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Observation) -> Vec<Note> {
     let executed = step.executed.as_ref();
-    let said = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
-    let lower = said.to_ascii_lowercase();
+    let action = executed.map_or("", |e| e.sent.as_deref().unwrap_or(&e.action)).trim();
+    let lower = action.to_ascii_lowercase();
     if lower.contains("check") || lower.contains("look around") {
         return Vec::new();
     }
@@ -103,7 +104,7 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
     let mut notes = Vec::new();
     let mut note = |detector: &str, kind: NoteKind, parts: &[(&str, &str)]| {
         let parts = parts.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        let evidence = evidence_text(said, answer.raw.trim());
+        let evidence = evidence_text(action, answer.raw.trim());
         notes.push(Note { detector: detector.to_owned(), kind, evidence, parts });
     };
     let domain = known.shown["domain"].as_str().unwrap_or_default();
@@ -115,15 +116,16 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
                 "not_now"
             },
         );
-        note("nothing_happened", NoteKind::Mistake, &[("why", why), ("action", said)]);
+        note("nothing_happened", NoteKind::Mistake, &[("why", why), ("action", action)]);
         note(why, NoteKind::Mistake, &[]);
         let count = episode.action_counts.get(step.action().unwrap_or_default()).map_or(0, |a| a.0);
         if u64::from(count) >= state.setting_number("repeat_after", REPEAT_AFTER) {
-            note("repeat", NoteKind::Mistake, &[("action", said), ("times", &count.to_string())]);
+            note("repeat", NoteKind::Mistake, &[("action", action), ("times", &count.to_string())]);
         }
         return notes;
     }
-    // How many parts held before is kept in the notes, so that a step's work does not grow with the episode.
+    // The previous number of satisfied conditions is kept in the notes, so that a step's work does not grow with the
+    // episode.
     let (held, all) = known.goal_counts();
     let last = episode.note_tallies.get("standing").and_then(|t| t.last.parts.get("held"));
     let before = last.and_then(|n| n.parse::<usize>().ok());
@@ -131,13 +133,13 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
         note("standing", NoteKind::Fact, &[("held", &held.to_string())]);
     }
     let rose = episode.progress_step == step.number && episode.progress > 0.0;
-    // The first action that does something is also credited with what held from the start.
+    // The first action that does something is also credited with the conditions that held from the start.
     let own =
         before.is_some() || done.as_ref().is_some_and(|done| known.has_achieved(domain, done, &answer.raw));
     if rose && own {
         note("subgoal", NoteKind::Progress, &[("reached", &held.to_string()), ("of", &all.to_string())]);
     } else if before.is_some_and(|before| held < before) {
-        // Towers are taken apart and boots are opened on the way; a ball or a drink that was delivered is lost.
+        // Towers are taken apart and boots are opened along the way; undoing a delivered ball or drink is a loss.
         match domain {
             "blocksworld-4ops" | "tyreworld" => note("set_back", NoteKind::Fact, &[]),
             _ => note("undone", NoteKind::Mistake, &[]),
@@ -155,7 +157,7 @@ pub(super) fn detect(state: &State, episode: &Episode, step: &Step, answer: &Obs
     notes
 }
 
-/// Where the episode stands: what the goal has left over. None where nothing is.
+/// Returns where the episode stands: the open parts of the goal. Returns `None` if there are none.
 pub(super) fn progress_text(episode: &Episode) -> Option<String> {
     let known = Facts { shown: &episode.shown };
     let (held, all) = known.goal_counts();
@@ -171,7 +173,7 @@ pub(super) fn progress_text(episode: &Episode) -> Option<String> {
     Some(format!("{so_far} Left over: {}.", left.join("; ")))
 }
 
-/// The words of a text that name an action of the four domains and objects of this problem.
+/// Finds the words of a text that name an action of the four domains and objects of this problem.
 fn parse_move<'a>(known: &Facts<'_>, text: &'a str) -> Option<Move<'a>> {
     let words = || {
         text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).filter(|w| !w.is_empty())

@@ -1,5 +1,6 @@
-//! From notes to reflections. A rule speaks only when a detector noted its evidence in this trajectory, and every lesson
-//! carries that evidence. Equal lessons are one lesson that recurs; what a person deleted is not drawn again.
+//! Turns notes into reflections. A rule applies only if a detector noted its evidence in this trajectory, and every
+//! lesson carries that evidence. Equal lessons are one lesson that recurs; a lesson that a person deleted is not added
+//! again.
 
 mod answer;
 mod planner;
@@ -21,18 +22,19 @@ use crate::engine::{Episode, Intent, LessonCommand, State};
 /// The rule behind a Progress lesson.
 const PROGRESS_RULE: &str = "progress";
 
-/// Which notes a reflection looks at.
+/// Which notes a reflection considers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteRange {
     /// Those of the last step.
     LastStep,
-    /// The last of each detector after this step.
+    /// The last note of each detector after this step.
     AfterStep(u32),
-    /// The last of each detector in this episode; only lessons that are not there yet are drawn (a person asked).
+    /// The last note of each detector in this episode, for a person's request; only lessons not yet in the pool are
+    /// added.
     WholeEpisode,
 }
 
-/// A lesson that a rule draws.
+/// A lesson produced by a rule.
 struct RuleLesson {
     rule: String,
     scope: Scope,
@@ -40,12 +42,12 @@ struct RuleLesson {
     evidence: String,
 }
 
-/// The reflections of the symbolic rules after the last step, for these kinds, with the changes of the pool that keep
-/// them. A kind that was reflected on after this step already is left out, so that granting the wants settles it.
+/// Returns the symbolic rules' reflections of these kinds after the last step, with the lesson commands that store
+/// them. A kind already reflected on after this step is left out, so that executing the intents ends the work.
 pub fn reflect(state: &State, since: NoteRange, kinds: &[ReflectionKind]) -> Vec<Intent> {
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     let notes = notes_in_range(episode, since);
-    let mut wants = Vec::new();
+    let mut intents = Vec::new();
     for kind in kinds {
         if since != NoteRange::WholeEpisode && state.has_reflected(*kind) {
             continue;
@@ -57,9 +59,9 @@ pub fn reflect(state: &State, since: NoteRange, kinds: &[ReflectionKind]) -> Vec
         };
         let again =
             if since == NoteRange::LastStep { rules_of_previous_step(episode, *kind) } else { Vec::new() };
-        wants.extend(reflection_intents(state, episode, *kind, drawn, since, &again));
+        intents.extend(reflection_intents(state, episode, *kind, drawn, since, &again));
     }
-    wants
+    intents
 }
 
 fn notes_in_range(episode: &Episode, since: NoteRange) -> Vec<Note> {
@@ -68,12 +70,12 @@ fn notes_in_range(episode: &Episode, since: NoteRange) -> Vec<Note> {
         NoteRange::AfterStep(step) => step,
         NoteRange::WholeEpisode => 0,
     };
-    // By number, so that the work is that of the period and not of the episode.
+    // Indexed by step number, so that the work depends on the period and not on the episode.
     let steps = (after + 1..=episode.steps.len() as u32).filter_map(|number| episode.step(number));
     steps.flat_map(|step| step.notes.iter().cloned()).collect()
 }
 
-/// The Abstract or Error lessons of notes, in the sentences of the episode's world.
+/// Returns the Abstract or Error lessons of notes, in the sentences of the episode's environment.
 fn rule_lessons(episode: &Episode, kind: ReflectionKind, notes: &[Note]) -> Vec<RuleLesson> {
     match (kind, grid::is_grid(episode)) {
         (ReflectionKind::Abstract, false) => apply_rule(notes, sentences::abstract_lessons),
@@ -96,14 +98,14 @@ fn apply_rule(notes: &[Note], rule: impl Fn(&Note) -> Vec<(String, Scope, Lesson
     drawn
 }
 
-/// The rules whose evidence stood in the step before already: the same mistake twice in a row is one occasion.
+/// Returns the rules whose evidence the step before already had: the same mistake twice in a row counts once.
 fn rules_of_previous_step(episode: &Episode, kind: ReflectionKind) -> Vec<String> {
     let before = episode.last_step().and_then(|s| episode.step(s.number.checked_sub(1)?));
     let notes = before.map_or(&[][..], |s| &s.notes);
     rule_lessons(episode, kind, notes).into_iter().map(|d| d.rule).collect()
 }
 
-/// Where the episode stands, when that changed: a sub-goal was reached, or the search goes astray.
+/// Returns where the episode stands if that changed: a sub-goal was reached, or the search is off track.
 fn progress_lesson(state: &State, episode: &Episode, notes: &[Note], since: NoteRange) -> Option<RuleLesson> {
     let fires = |n: &&Note| {
         n.kind == NoteKind::Progress
@@ -114,7 +116,7 @@ fn progress_lesson(state: &State, episode: &Episode, notes: &[Note], since: Note
             || matches!(n.detector.as_str(), "found_target" | "found_door" | "took_key" | "unlocked")
     };
     let cause = notes.iter().rfind(fires);
-    // Once the goal holds nothing comes next.
+    // After the goal is reached, nothing comes next.
     let won = episode.last_step().and_then(|s| s.answer.as_ref()).is_some_and(|answer| answer.won);
     if won || (cause.is_none() && since == NoteRange::LastStep) {
         return None;
@@ -136,7 +138,7 @@ fn progress_lesson(state: &State, episode: &Episode, notes: &[Note], since: Note
     Some(RuleLesson { rule, scope: Scope::Episode, text: LessonText::plain(text), evidence })
 }
 
-/// The wants that keep what was drawn; none where nothing of it is new or recurs.
+/// Returns the intents that store the lessons; empty if none of them is new or recurs.
 fn reflection_intents(
     state: &State,
     episode: &Episode,
@@ -145,10 +147,10 @@ fn reflection_intents(
     since: NoteRange,
     again: &[String],
 ) -> Vec<Intent> {
-    let (mut items, mut wishes) = (Vec::new(), Vec::new());
+    let (mut items, mut commands) = (Vec::new(), Vec::new());
     for lesson in drawn {
-        let Some(wish) = lesson_command(state, kind, &lesson) else { continue };
-        let recurs = matches!(wish, LessonCommand::Recur { .. });
+        let Some(command) = lesson_command(state, kind, &lesson) else { continue };
+        let recurs = matches!(command, LessonCommand::Recur { .. });
         if recurs && (since == NoteRange::WholeEpisode || again.contains(&lesson.rule)) {
             continue;
         }
@@ -158,7 +160,7 @@ fn reflection_intents(
             evidence: lesson.evidence,
             transition: None,
         });
-        wishes.push(Intent::Lesson(wish));
+        commands.push(Intent::Lesson(command));
     }
     if items.is_empty() {
         return Vec::new();
@@ -178,42 +180,42 @@ fn reflection_intents(
         prompt_edited: false,
         seq: crate::domain::Seq::default(),
     };
-    std::iter::once(Intent::Reflect(Box::new(reflection))).chain(wishes).collect()
+    std::iter::once(Intent::Reflect(Box::new(reflection))).chain(commands).collect()
 }
 
-/// The change of the pool for a drawn lesson: a new lesson, a recurrence, or new words for Progress.
-fn lesson_command(state: &State, kind: ReflectionKind, drawn: &RuleLesson) -> Option<LessonCommand> {
-    for lesson in state.pool.by_rule(kind, &drawn.rule) {
+/// Returns the command for a lesson: an addition, a recurrence, or a new text for Progress.
+fn lesson_command(state: &State, kind: ReflectionKind, rule_lesson: &RuleLesson) -> Option<LessonCommand> {
+    for lesson in state.pool.by_rule(kind, &rule_lesson.rule) {
         let ended = lesson.status == LessonStatus::Retired;
-        if drawn.scope != Scope::Episode {
+        if rule_lesson.scope != Scope::Episode {
             return (!ended).then(|| LessonCommand::Recur { id: lesson.id.clone() });
         }
         if ended || lesson.learnt_at.0 != state.episode.as_ref().map_or(0, |e| e.number) {
             continue;
         }
-        // Where the same words stand there is nothing new to say; words that a person pinned are not replaced.
-        if *lesson.text() == drawn.text {
+        // An unchanged text needs no edit, and a text that a person pinned is not replaced.
+        if *lesson.text() == rule_lesson.text {
             return None;
         }
-        if lesson.status != LessonStatus::Pinned && drawn.rule == PROGRESS_RULE {
-            return Some(LessonCommand::Edit { id: lesson.id.clone(), text: drawn.text.clone() });
+        if lesson.status != LessonStatus::Pinned && rule_lesson.rule == PROGRESS_RULE {
+            return Some(LessonCommand::Edit { id: lesson.id.clone(), text: rule_lesson.text.clone() });
         }
     }
-    if let Some(id) = lesson_with_text(state, kind, &drawn.text) {
-        return (drawn.scope != Scope::Episode).then_some(LessonCommand::Recur { id });
+    if let Some(id) = lesson_with_text(state, kind, &rule_lesson.text) {
+        return (rule_lesson.scope != Scope::Episode).then_some(LessonCommand::Recur { id });
     }
     Some(LessonCommand::Add {
         kind,
-        scope: drawn.scope,
-        text: drawn.text.clone(),
-        rule: Some(drawn.rule.clone()),
-        evidence: drawn.evidence.clone(),
+        scope: rule_lesson.scope,
+        text: rule_lesson.text.clone(),
+        rule: Some(rule_lesson.rule.clone()),
+        evidence: rule_lesson.evidence.clone(),
         parents: Vec::new(),
         transition: None,
     })
 }
 
-/// A lesson of the kind that already says this, whoever wrote it.
+/// Returns a lesson of the kind with this text, whoever wrote it.
 fn lesson_with_text(state: &State, kind: ReflectionKind, text: &LessonText) -> Option<LessonId> {
     state.pool.with_normalized_text(kind, &text.normalized()).next().map(|l| l.id.clone())
 }

@@ -1,6 +1,6 @@
-//! Where the agent stands, what it holds, and what it has come to know of the things its task names: the detectors' own
-//! memory. It lives in the notes (`situation`), so that a step's work does not grow with the episode, and is read back
-//! from the tally.
+//! Where the agent is, what it holds, and what it has learned about the objects its task names: the detectors' own
+//! memory. It is stored in the notes (`situation`), so that a step's work does not grow with the episode, and is read
+//! back from the tally.
 
 use super::goal::Goal;
 use super::parsing::{Door, ParsedAction, ParsedObservation, type_of_name};
@@ -11,59 +11,59 @@ use std::collections::BTreeMap;
 /// The detector's name.
 pub(super) const NAME: &str = "situation";
 
-/// What is known after a step. Names are numbered names.
+/// What is known after a step. All names are numbered names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Situation {
-    /// The place where the agent is; empty at the start.
+    /// The agent's place; empty at the start.
     pub(super) location: String,
-    /// Its door.
+    /// The door of that place.
     pub(super) door: Door,
-    /// The step whose answer showed what is there (0: none).
+    /// The step whose answer showed the contents of the place (0: none).
     pub(super) view_step: u32,
-    /// What is held; empty: nothing.
+    /// The object held; empty if none.
     pub(super) held: String,
-    /// The house says `put ... in/on`, as 2.1.1 does; known after the first arrival.
+    /// The game says `put ... in/on`, as 2.1.1 does; known after the first arrival.
     pub(super) old_wording: Option<bool>,
-    /// Objects of the goal's type and where they are now (`hand` while held).
+    /// Objects of the goal's type with their current place (`hand` while held).
     pub(super) targets: BTreeMap<String, String>,
-    /// Those that were treated as the goal asks.
+    /// Target objects that were heated, cooled or cleaned as the goal demands.
     pub(super) treated: Vec<String>,
-    /// Those that are in their target place, treated if need be.
+    /// Target objects in their target place, treated if the goal demands it.
     pub(super) placed: Vec<String>,
-    /// The goal's lamp, and where it is.
+    /// The goal's lamp, and its place.
     pub(super) lamp: Option<(String, String)>,
-    /// It was switched on; it stays on.
+    /// The lamp was switched on; it stays on.
     pub(super) lamp_on: bool,
 }
 
 impl Situation {
-    /// What was known after the last step that changed it.
+    /// Returns what was known after the last step that changed it.
     pub(super) fn from_episode(episode: &Episode) -> Self {
         episode.note_tallies.get(NAME).map_or_else(Self::default, |t| Self::from_parts(&t.last.parts))
     }
 
-    /// What is known after one more answer.
+    /// Returns what is known after one more answer.
     pub(super) fn after_step(
         &self,
         act: &ParsedAction,
-        said: &ParsedObservation,
+        answer: &ParsedObservation,
         goal: Option<&Goal>,
         step: u32,
     ) -> Self {
         let mut now = self.clone();
-        if let (Some(old), ParsedAction::GoTo(place)) = (said.arrived, act) {
+        if let (Some(old), ParsedAction::GoTo(place)) = (answer.arrived, act) {
             now.old_wording = Some(old);
             now.location.clone_from(place);
             now.door = Door::None;
             now.view_step = step;
         }
-        if let Some((place, door)) = &said.view {
+        if let Some((place, door)) = &answer.view {
             if *place == now.location {
                 now.door = *door;
                 now.view_step = step;
             }
             let wanted = |thing: &&String| goal.is_some_and(|g| type_of_name(thing) == g.object());
-            for thing in said.things.iter().filter(wanted) {
+            for thing in answer.things.iter().filter(wanted) {
                 if now.targets.get(thing).is_none_or(|w| w != IN_HAND) && now.targets.len() < 16 {
                     now.targets.insert(thing.clone(), place.clone());
                     if goal.is_some_and(|g| now.is_wanted_placement(g, thing, place))
@@ -74,33 +74,33 @@ impl Situation {
                 }
             }
             if let Some(lamp) =
-                said.things.iter().find(|t| goal.and_then(Goal::lamp) == Some(type_of_name(t)))
+                answer.things.iter().find(|t| goal.and_then(Goal::lamp) == Some(type_of_name(t)))
             {
                 now.lamp = Some((lamp.clone(), place.clone()));
             }
         }
-        if said.closed.as_ref() == Some(&now.location) {
+        if answer.closed.as_ref() == Some(&now.location) {
             now.door = Door::Closed;
         }
-        if let Some((object, _)) = &said.taken {
+        if let Some((object, _)) = &answer.taken {
             now.held.clone_from(object);
             now.placed.retain(|p| p != object);
             if goal.is_some_and(|g| type_of_name(object) == g.object()) {
                 now.targets.insert(object.clone(), IN_HAND.to_owned());
             }
         }
-        if let (Some((how, object, _)), Some(goal)) = (&said.treated, goal)
+        if let (Some((how, object, _)), Some(goal)) = (&answer.treated, goal)
             && goal.treatment() == Some(*how)
             && type_of_name(object) == goal.object()
             && !now.treated.contains(object)
         {
             now.treated.push(object.clone());
         }
-        now.lamp_on |= said
+        now.lamp_on |= answer
             .lamp_switched_on
             .as_ref()
             .is_some_and(|l| goal.and_then(Goal::lamp) == Some(type_of_name(l)));
-        if let Some((object, place)) = &said.placed {
+        if let Some((object, place)) = &answer.placed {
             now.held.clear();
             if let Some(goal) = goal.filter(|g| type_of_name(object) == g.object()) {
                 now.targets.insert(object.clone(), place.clone());
@@ -112,27 +112,27 @@ impl Situation {
         now
     }
 
-    /// Whether this object in this place is what the goal asks for.
+    /// Returns whether the goal demands this object in this place.
     pub(super) fn is_wanted_placement(&self, goal: &Goal, object: &str, place: &str) -> bool {
         type_of_name(object) == goal.object()
             && goal.target() == Some(type_of_name(place))
             && (goal.treatment().is_none() || self.treated.iter().any(|t| t == object))
     }
 
-    /// A target that is known, not held, and not yet where it belongs.
+    /// Returns a known target that is neither held nor in its place yet.
     pub(super) fn open_target(&self) -> Option<(&str, &str)> {
         let open = |(object, place): &(&String, &String)| *place != IN_HAND && !self.placed.contains(object);
         self.targets.iter().find(open).map(|(o, p)| (o.as_str(), p.as_str()))
     }
 
-    /// The object is held where the lamp is, and the lamp is on.
+    /// Returns whether the object is held at the lamp's place and the lamp is on.
     pub(super) fn is_examining(&self, goal: &Goal) -> bool {
         let here = self.lamp.as_ref().is_some_and(|(_, place)| *place == self.location);
         self.lamp_on && here && type_of_name(&self.held) == goal.object()
     }
 
-    /// The agent looks for something: for a target that it neither holds nor knows of, or for the lamp with the target in
-    /// its hand.
+    /// Returns whether the agent is searching: for a target that it neither holds nor has seen, or, holding the target,
+    /// for the lamp.
     pub(super) fn is_searching(&self, goal: &Goal) -> bool {
         let for_target = type_of_name(&self.held) != goal.object() && self.open_target().is_none();
         let for_lamp =
@@ -140,7 +140,7 @@ impl Situation {
         for_target || for_lamp
     }
 
-    /// The note that keeps it.
+    /// Converts the situation to the note that stores it.
     pub(super) fn to_note(&self, evidence: String) -> Note {
         let mut parts = BTreeMap::new();
         let mut put = |name: &str, value: String| {
@@ -190,7 +190,7 @@ impl Situation {
     }
 }
 
-/// Where a held target is.
+/// The place of a held target.
 const IN_HAND: &str = "hand";
 
 fn door_name(door: Door) -> &'static str {

@@ -1,4 +1,4 @@
-//! Goal sentences, detectors and rules, over scripted episodes in the tests' house and over recorded games.
+//! Goal sentences, detectors and rules, over scripted episodes in the tests' household and over recorded games.
 
 use super::*;
 use crate::domain::{LessonStatus, NoteKind, ReflectionKind, SettingOrigin};
@@ -16,15 +16,15 @@ fn play_kitchen(goal: &str, actions: &[&str]) -> TestRun {
     play_in(FakeHousehold::kitchen(goal), "omnireflect", actions)
 }
 
-fn play_in(mut house: FakeHousehold, method: &str, actions: &[&str]) -> TestRun {
+fn play_in(mut household: FakeHousehold, method: &str, actions: &[&str]) -> TestRun {
     let mut run = test_spec(method, &[("kitchen-1", "")]);
     run.settings.set("ask_again", 0, crate::domain::SettingOrigin::Flag);
     let mut play = TestRun::new(run);
-    play.play_script(&mut house, actions);
+    play.play_script(&mut household, actions);
     play
 }
 
-/// The names of the notes of the last answered step, without the situation.
+/// Returns the names of the last answered step's notes, except the situation note.
 fn last_notes(state: &State) -> Vec<String> {
     let episode = state.episode.as_deref().unwrap();
     let notes = &episode.step(episode.answered_steps()).unwrap().notes;
@@ -62,8 +62,8 @@ fn every_template_of_a_goal_sentence_is_read() {
         ("Place the warm cup where it belongs", None),
         ("", None),
     ];
-    for (sentence, want) in cases {
-        assert_eq!(Goal::parse(sentence), want, "{sentence}");
+    for (sentence, expected) in cases {
+        assert_eq!(Goal::parse(sentence), expected, "{sentence}");
     }
 }
 
@@ -99,17 +99,17 @@ fn moves_that_the_world_accepts_can_still_be_mistakes() {
         (HEAT, vec!["think: a", "think: b", "think: c", "think: d"], &[]),
         ("an unknown wish", vec!["go to countertop 1", "take bread 1 from countertop 1"], &[]),
     ];
-    for (goal, actions, want) in cases {
+    for (goal, actions, expected) in cases {
         let play = play_kitchen(goal, &actions);
-        assert_eq!(last_notes(play.state()), want, "{goal}: {actions:?}");
+        assert_eq!(last_notes(play.state()), expected, "{goal}: {actions:?}");
     }
 }
 
 #[test]
 fn the_ladder_is_climbed_in_both_wordings_up_to_the_last_rung() {
     for old in [false, true] {
-        let mut house = FakeHousehold::kitchen(HEAT);
-        house.old_wording = old;
+        let mut household = FakeHousehold::kitchen(HEAT);
+        household.old_wording = old;
         let put = if old { "put apple 1 in/on garbagecan 1" } else { "move apple 1 to garbagecan 1" };
         let actions = [
             "go to countertop 2",
@@ -119,7 +119,7 @@ fn the_ladder_is_climbed_in_both_wordings_up_to_the_last_rung() {
             "go to garbagecan 1",
             put,
         ];
-        let play = play_in(house, "omnireflect", &actions);
+        let play = play_in(household, "omnireflect", &actions);
         let episode = play.state().episode.as_deref().unwrap();
         let rungs: Vec<(u32, String)> = episode
             .steps
@@ -128,8 +128,8 @@ fn the_ladder_is_climbed_in_both_wordings_up_to_the_last_rung() {
             .filter(|(_, n)| n.detector == "subgoal")
             .map(|(step, n)| (step, n.parts["name"].clone()))
             .collect();
-        let want = [(1, "seen"), (2, "taken"), (4, "heated"), (6, "placed")];
-        assert_eq!(rungs, want.map(|(s, n)| (s, n.to_owned())));
+        let expected = [(1, "seen"), (2, "taken"), (4, "heated"), (6, "placed")];
+        assert_eq!(rungs, expected.map(|(s, n)| (s, n.to_owned())));
     }
 }
 
@@ -215,9 +215,9 @@ fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
 
 #[test]
 fn equal_lessons_recur_and_a_deleted_one_stays_away() {
-    let mut house = FakeHousehold::kitchen(HEAT);
+    let mut household = FakeHousehold::kitchen(HEAT);
     let mut run = TestRun::new(test_spec("omnireflect", &[("kitchen-1", "")]));
-    run.play_script(&mut house, &["open fridge 1", "open microwave 1", "look", "open cabinet 1"]);
+    run.play_script(&mut household, &["open fridge 1", "open microwave 1", "look", "open cabinet 1"]);
     let lesson = run.state().pool.visible_of_kind(ReflectionKind::Error).next().unwrap().clone();
     assert_eq!(
         (lesson.text().solution.as_deref(), lesson.recurred),
@@ -225,13 +225,13 @@ fn equal_lessons_recur_and_a_deleted_one_stays_away() {
     );
     assert_eq!(run.state().pool.len(), 1);
     run.command(Command::Lesson(LessonCommand::Status { id: lesson.id, status: LessonStatus::Retired }));
-    run.play_script(&mut house, &["look", "open microwave 1"]);
+    run.play_script(&mut household, &["look", "open microwave 1"]);
     assert_eq!(run.state().pool.visible_of_kind(ReflectionKind::Error).count(), 0);
 }
 
 #[test]
 fn a_sentence_that_a_person_typed_is_not_said_twice() {
-    let mut house = FakeHousehold::kitchen(HEAT);
+    let mut household = FakeHousehold::kitchen(HEAT);
     let mut run = TestRun::new(test_spec("omnireflect", &[("kitchen-1", "")]));
     run.command(Command::Lesson(LessonCommand::add(
         ReflectionKind::Error,
@@ -239,7 +239,7 @@ fn a_sentence_that_a_person_typed_is_not_said_twice() {
         crate::domain::LessonText::plain("go to a place before you act on it"),
         String::new(),
     )));
-    run.play_script(&mut house, &["open fridge 1"]);
+    run.play_script(&mut household, &["open fridge 1"]);
     assert_eq!(
         run.state().pool.visible_of_kind(ReflectionKind::Error).map(|l| l.recurred).collect::<Vec<_>>(),
         [1]
@@ -249,17 +249,17 @@ fn a_sentence_that_a_person_typed_is_not_said_twice() {
 #[test]
 fn progress_is_replaced_unless_it_shall_be_appended_and_ends_with_its_episode() {
     let actions = ["go to countertop 2", "take apple 1 from countertop 2"];
-    for (setting, want) in [("replace", 1), ("append", 2)] {
+    for (setting, expected) in [("replace", 1), ("append", 2)] {
         let mut run = test_spec("omnireflect", &[("kitchen-1", ""), ("kitchen-2", "")]);
         run.settings.set("progress", setting, SettingOrigin::Flag);
         run.limits.steps = 3;
         let mut play = TestRun::new(run);
-        let mut house = FakeHousehold::kitchen(HEAT);
-        play.play_script(&mut house, &actions);
+        let mut household = FakeHousehold::kitchen(HEAT);
+        play.play_script(&mut household, &actions);
         let progress: Vec<_> = play.state().pool.visible_of_kind(ReflectionKind::Progress).collect();
-        assert_eq!(progress.len(), want);
+        assert_eq!(progress.len(), expected);
         assert_eq!(progress.last().unwrap().text().text, "You hold apple 1. Next: heat it with a microwave.");
-        play.play_script(&mut house, &["look"]);
+        play.play_script(&mut household, &["look"]);
         assert_eq!(play.state().ended_episodes.len(), 1, "the first episode ran into its cap");
         assert_eq!(
             play.state().pool.all().filter(|l| l.kind == ReflectionKind::Progress).count(),
@@ -277,7 +277,7 @@ fn progress_is_replaced_unless_it_shall_be_appended_and_ends_with_its_episode() 
 fn periodic_reflection_fires_at_its_turns_alone() {
     let actions =
         ["open fridge 1", "go to countertop 1", "take bread 1 from countertop 1", "look", "open cabinet 1"];
-    for (offset, want) in [(0, vec![1, 4]), (2, vec![3])] {
+    for (offset, expected) in [(0, vec![1, 4]), (2, vec![3])] {
         let mut run = test_spec("omnireflect", &[("kitchen-1", "")]);
         run.settings.set("reflect", "periodic", SettingOrigin::Flag);
         run.settings.set("r_freq", 3, SettingOrigin::Flag);
@@ -286,7 +286,7 @@ fn periodic_reflection_fires_at_its_turns_alone() {
         play.play_script(&mut FakeHousehold::kitchen(HEAT), &actions);
         let mut steps: Vec<u32> = play.state().reflections.iter().map(|r| r.step).collect();
         steps.dedup();
-        assert_eq!(steps, want, "offset {offset}");
+        assert_eq!(steps, expected, "offset {offset}");
     }
 }
 
@@ -325,7 +325,7 @@ proptest! {
                 "(go to|open|close|examine|use) (fridge|countertop|microwave|cabinet|garbagecan|sidetable|desklamp) [12]",
                 "(take|move|put) (apple|mug|plate) [12] (from|to|in/on) (countertop|garbagecan|fridge) [12]",
                 "(heat|cool|clean) (apple|mug) 1 with (fridge|microwave|sinkbasin|stoveburner) 1",
-                // A reply without a word is none.
+                // A reply without a letter has no content.
                 "[a-z]\\PC{0,29}",
             ],
             1..30,

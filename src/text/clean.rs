@@ -1,21 +1,21 @@
-//! Text from outside is hostile until it was here.
+//! Sanitizing of text from outside, which is hostile until it has passed through here.
 
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
-/// Blanks that stand for a tab.
+/// Replacement for a tab.
 const TAB_SPACES: &str = "    ";
-/// Marks without a width that one character may carry; more of them would pile up into one endless cell.
+/// Zero-width marks that one character may carry; an unlimited number would pile up in one cell.
 const MAX_MARKS: u32 = 8;
-/// Characters that may be joined into one by zero-width joiners.
+/// Characters that zero-width joiners may combine into one.
 const MAX_JOINED: u32 = 8;
 
-/// Makes text harmless: terminal control sequences (CSI, OSC, DCS, APC, PM, SOS, ESC and its letter), C0 and C1
-/// controls, carriage returns, bidirectional controls and invisible characters go; tabs become blanks; line
-/// separators become newlines; newlines stay.
+/// Sanitizes text: removes terminal control sequences (CSI, OSC, DCS, APC, PM, SOS, ESC with its final byte), C0 and C1
+/// controls, carriage returns, bidirectional controls and invisible characters; replaces tabs with spaces and line
+/// separators with newlines; keeps newlines.
 ///
-/// A string sequence (OSC and the like) that never ends loses its introduction only, so that it cannot hide the text
-/// after it. Takes time linear in the text, and borrows where there is nothing to do.
+/// An unterminated string sequence (OSC and similar) loses only its introducer, so that it cannot hide the text after
+/// it. Takes linear time, and borrows if there is nothing to change.
 pub fn clean(text: &str) -> Cow<'_, str> {
     match text.chars().scan(Context::default(), |seen, c| Some((seen.advance(c), c))).position(needs_rewrite)
     {
@@ -24,7 +24,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// As [`clean`], and newlines become blanks: for text that is given a single row.
+/// Sanitizes text like [`clean`] and replaces newlines with spaces, for text shown in a single row.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     match clean(text) {
         Cow::Borrowed(t) if !t.contains('\n') => Cow::Borrowed(t),
@@ -32,18 +32,23 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Bytes at the beginning of a text that show nothing: a control sequence, or an invisible character that [`clean`] drops.
+/// Returns the number of bytes at the start of a text that are invisible: a control sequence, or a character that
+/// [`clean`] drops.
 pub fn invisible_prefix_len(text: &str) -> usize {
-    let sequence = control_sequence_len(text);
-    let hidden = |c: &char| {
+    let sequence_len = control_sequence_len(text);
+    let is_hidden = |c: &char| {
         matches!(c, '\u{200c}' | '\u{200d}')
             || (*c != '\n' && *c != '\t' && c.is_control())
             || is_misleading(*c)
     };
-    if sequence > 0 { sequence } else { text.chars().next().filter(hidden).map_or(0, char::len_utf8) }
+    if sequence_len > 0 {
+        sequence_len
+    } else {
+        text.chars().next().filter(is_hidden).map_or(0, char::len_utf8)
+    }
 }
 
-/// What becomes of one character, apart from control sequences.
+/// How one character outside control sequences is treated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharAction {
     Keep,
@@ -52,7 +57,7 @@ enum CharAction {
     Spaces,
 }
 
-/// What stood before, as far as it matters: joiners and marks are judged by what they hang on.
+/// The preceding characters, as far as they decide whether a joiner or mark is kept.
 #[derive(Clone, Copy, Default)]
 struct Context {
     previous: Option<char>,
@@ -62,8 +67,8 @@ struct Context {
 
 impl Context {
     fn advance(&mut self, c: char) -> CharAction {
-        let verdict = self.classify(c);
-        if verdict == CharAction::Keep {
+        let action = self.classify(c);
+        if action == CharAction::Keep {
             if is_zero_width(c) {
                 self.marks += 1;
             } else {
@@ -76,10 +81,10 @@ impl Context {
                 self.joined += 1;
             }
             self.previous = Some(c);
-        } else if verdict != CharAction::Drop {
+        } else if action != CharAction::Drop {
             *self = Self::default();
         }
-        verdict
+        action
     }
 
     fn classify(&self, c: char) -> CharAction {
@@ -88,7 +93,7 @@ impl Context {
             '\t' => CharAction::Spaces,
             '\u{2028}' | '\u{2029}' => CharAction::Newline,
             _ if c.is_control() || is_misleading(c) => CharAction::Drop,
-            // Joiners are part of emoji and of several scripts, and nothing but a disguise elsewhere.
+            // Joiners are part of emoji and of several scripts; anywhere else they only disguise text.
             '\u{200c}' | '\u{200d}' => {
                 let fits =
                     self.previous.is_some_and(|b| !b.is_ascii() && !matches!(b, '\u{200c}' | '\u{200d}'));
@@ -106,15 +111,15 @@ impl Context {
     }
 }
 
-fn needs_rewrite((verdict, _): (CharAction, char)) -> bool {
-    verdict != CharAction::Keep
+fn needs_rewrite((action, _): (CharAction, char)) -> bool {
+    action != CharAction::Keep
 }
 
 fn is_zero_width(c: char) -> bool {
     c > '\u{2ff}' && c.width() == Some(0)
 }
 
-/// Characters that change the order of what is shown, or that cannot be seen.
+/// Returns whether a character changes the display order or is invisible.
 pub(super) fn is_misleading(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -128,9 +133,9 @@ fn rewrite(text: &str) -> String {
     let mut context = Context::default();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let sequence = control_sequence_len(rest);
-        if sequence > 0 {
-            rest = &rest[sequence..];
+        let sequence_len = control_sequence_len(rest);
+        if sequence_len > 0 {
+            rest = &rest[sequence_len..];
             continue;
         }
         rest = &rest[c.len_utf8()..];
@@ -144,7 +149,7 @@ fn rewrite(text: &str) -> String {
     kept
 }
 
-/// Bytes of the control sequence at the beginning of a text; 0 where there is none.
+/// Returns the length in bytes of the control sequence at the start of a text, or 0 if there is none.
 fn control_sequence_len(text: &str) -> usize {
     let mut chars = text.chars();
     let (head, after) = match chars.next() {
@@ -160,22 +165,22 @@ fn control_sequence_len(text: &str) -> usize {
     head + string_sequence_len(after)
 }
 
-/// Parameters, intermediates and the final letter after `ESC [`.
+/// Returns the length of parameters, intermediates and final byte after `ESC [`.
 fn csi_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let body = bytes.iter().take_while(|b| (0x20..=0x3f).contains(*b)).count();
     body + usize::from(bytes.get(body).is_some_and(|b| (0x40..=0x7e).contains(b)))
 }
 
-/// Intermediates and the final letter after a lone `ESC`.
+/// Returns the length of intermediates and final byte after a lone `ESC`.
 fn escape_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let body = bytes.iter().take_while(|b| (0x20..=0x2f).contains(*b)).count();
     body + usize::from(bytes.get(body).is_some_and(|b| (0x30..=0x7e).contains(b)))
 }
 
-/// The body and the end of a string sequence; 0 where another control comes before its end. Every look ends at the next
-/// control character, so that a text full of beginnings is still read in linear time.
+/// Returns the length of the body and terminator of a string sequence, or 0 if another control character comes first.
+/// Each call stops at the next control character, so that a text full of introducers still takes linear time.
 fn string_sequence_len(text: &str) -> usize {
     let Some((at, control)) = text.char_indices().find(|(_, c)| c.is_control()) else { return 0 };
     match control {

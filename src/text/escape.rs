@@ -1,12 +1,12 @@
-//! Text from outside inside of documents: whatever it holds, it is text there. Every writer of Markdown, HTML, SVG and JSON uses
-//! these.
+//! Escaping of text from outside for Markdown, HTML, SVG and JSON documents, so that it is never interpreted as markup.
+//! Used by every exporter.
 
 use super::{clean, one_line};
 use crate::text::clean::is_misleading;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// HTML and SVG, between marks or in a quoted attribute.
+/// Escapes text for HTML and SVG, as element content or a quoted attribute.
 pub fn escape_html(text: &str) -> String {
     let text = clean(text);
     let mut out = String::with_capacity(text.len() + 8);
@@ -23,7 +23,8 @@ pub fn escape_html(text: &str) -> String {
     out
 }
 
-/// Markdown on one line, in a sentence, a heading or a cell of a table: no HTML, no emphasis, no link and no new block.
+/// Escapes text for one line of Markdown, in a sentence, a heading or a table cell: no HTML, emphasis or link, and no
+/// new block.
 pub fn escape_markdown(text: &str) -> String {
     let line = one_line(text);
     let mut out = String::with_capacity(line.len() + 8);
@@ -32,7 +33,7 @@ pub fn escape_markdown(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '&' => out.push_str("&amp;"),
             '*' | '_' | '`' | '[' | ']' | '|' | '\\' | '#' | '~' | '$' => out.extend(['\\', c]),
-            // At the beginning these make a list, a quotation or a heading.
+            // At the start of a line these begin a list, a quotation or a heading.
             '>' | '-' | '+' | '=' if at == 0 => out.extend(['\\', c]),
             c => out.push(c),
         }
@@ -40,7 +41,8 @@ pub fn escape_markdown(text: &str) -> String {
     out
 }
 
-/// Markdown's code on one line, with a fence longer than any in the text; also for the cell of a table.
+/// Formats text as inline Markdown code, with a delimiter longer than any run of backticks in the text; also suitable
+/// for table cells.
 pub fn markdown_code(text: &str) -> String {
     let line = one_line(text);
     let line = line.trim();
@@ -52,7 +54,7 @@ pub fn markdown_code(text: &str) -> String {
     format!("{ticks}{pad}{line}{pad}{ticks}")
 }
 
-/// Markdown's code block of several lines, with a fence longer than any in the text.
+/// Formats text as a Markdown code block, with a fence longer than any run of backticks in the text.
 pub fn markdown_block(text: &str) -> String {
     let text = clean(text);
     let ticks = "`".repeat((longest_backtick_run(&text) + 1).max(3));
@@ -63,8 +65,8 @@ fn longest_backtick_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// JSON with everything escaped that could steer a terminal or hide text: DEL, C1 controls, line separators and bidirectional
-/// controls. They stand inside strings only, where an escape means the same, so the value is the same.
+/// Escapes everything in a JSON document that could control a terminal or hide text: DEL, C1 controls, line separators
+/// and bidirectional controls. These occur only inside strings, so that the document's value doesn't change.
 pub fn escape_json(text: &str) -> Cow<'_, str> {
     if text.is_ascii() && !text.contains('\u{7f}') {
         return Cow::Borrowed(text);
@@ -77,14 +79,14 @@ pub fn escape_json(text: &str) -> Cow<'_, str> {
         }
         let mut units = [0; 2];
         for unit in c.encode_utf16(&mut units) {
-            // Writing to a text cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(escaped, "\\u{unit:04x}");
         }
     }
     Cow::Owned(escaped)
 }
 
-/// The address of a server without what may be a secret in it: name and password, the values of its query, its fragment.
+/// Removes possible secrets from a server address: user name and password, query values and fragment.
 pub fn redact_url(url: &str) -> String {
     const HIDDEN: &str = "[hidden]";
     let (scheme, rest) = match url.split_once("://") {
@@ -94,10 +96,10 @@ pub fn redact_url(url: &str) -> String {
     let (rest, fragment) = rest.split_once('#').map_or((rest, ""), |(rest, _)| (rest, "#[hidden]"));
     let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    // A password may hold a slash that nobody escaped.
+    // A password may contain an unescaped slash.
     let (host, path) = match rest.rsplit_once('@') {
-        Some((_, behind)) => {
-            let (host, path) = behind.split_at(behind.find('/').unwrap_or(behind.len()));
+        Some((_, after)) => {
+            let (host, path) = after.split_at(after.find('/').unwrap_or(after.len()));
             (format!("{HIDDEN}@{host}"), path)
         }
         None => (host.to_owned(), path),

@@ -1,9 +1,9 @@
-//! Finding words.
+//! Case-insensitive search.
 
 use std::ops::Range;
 
-/// Byte ranges of `text` in which `wanted` stands, from left to right and not overlapping; upper and lower case are the
-/// same. Nothing wanted is found nowhere.
+/// Returns the byte ranges of `text` that match `wanted`, from left to right and not overlapping, ignoring case. An
+/// empty `wanted` matches nothing.
 pub fn search(text: &str, wanted: &str) -> Vec<Range<usize>> {
     if wanted.is_empty() {
         return Vec::new();
@@ -14,18 +14,22 @@ pub fn search(text: &str, wanted: &str) -> Vec<Range<usize>> {
         return folded.match_indices(&wanted).map(|(at, found)| at..at + found.len()).collect();
     }
     let mut folded = String::with_capacity(text.len());
-    // Folding changes the length of some characters, so the places of both texts are kept side by side.
-    let mut places = Vec::new();
+    // Folding changes the length of some characters, so that the offsets in both texts are recorded.
+    let mut offsets = Vec::new();
     for (at, c) in text.char_indices() {
-        places.push((folded.len(), at));
+        offsets.push((folded.len(), at));
         folded.push(fold_case(c));
     }
-    places.push((folded.len(), text.len()));
-    let back = |place: usize| places.binary_search_by_key(&place, |p| p.0).ok().map(|i| places[i].1);
-    folded.match_indices(&wanted).filter_map(|(at, found)| Some(back(at)?..back(at + found.len())?)).collect()
+    offsets.push((folded.len(), text.len()));
+    let original_offset =
+        |offset: usize| offsets.binary_search_by_key(&offset, |p| p.0).ok().map(|i| offsets[i].1);
+    folded
+        .match_indices(&wanted)
+        .filter_map(|(at, found)| Some(original_offset(at)?..original_offset(at + found.len())?))
+        .collect()
 }
 
-/// The lower-case form where it is a single character; the rest stay as they are.
+/// Returns the lower-case form if it is a single character, or else the character itself.
 fn fold_case(c: char) -> char {
     let mut lower = c.to_lowercase();
     match (lower.next(), lower.next()) {

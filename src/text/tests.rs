@@ -1,10 +1,10 @@
-//! Width, cutting and wrapping of words as a terminal has them.
+//! Tests of width, truncation and wrapping.
 
 use super::*;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Text that looks like what hostile files hold: letters, blanks, controls, wide, joined and reordering characters.
+/// Generates text like that of hostile files: letters, spaces, controls, and wide, joined and reordering characters.
 fn hostile_text() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "a",
@@ -174,7 +174,7 @@ fn finds_words_in_any_case() {
     }
 }
 
-/// All of a text was looked at in every frame, if only to see that it is ASCII.
+/// Every frame used to read a whole text, if only to check that it is ASCII.
 #[test]
 fn a_width_within_a_bound_looks_at_no_more_than_it_needs() {
     let long = "x".repeat(64 << 20);
@@ -182,7 +182,7 @@ fn a_width_within_a_bound_looks_at_no_more_than_it_needs() {
     for _ in 0..5000 {
         assert_eq!(width_within(std::hint::black_box(&long), 60), 60);
     }
-    // All of it, so often, takes more than ten seconds on any machine.
+    // Reading all of it this many times takes more than ten seconds on any machine.
     assert!(began.elapsed() < std::time::Duration::from_secs(2), "{:?}", began.elapsed());
     for (text, most, width) in
         [("ab", 2, 2), ("a\u{301}b", 1, 1), ("ab\u{301}c", 2, 2), ("é", 1, 1), ("ab", 0, 0), ("a宽", 2, 2)]

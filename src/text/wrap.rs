@@ -1,23 +1,24 @@
-//! Breaking lines.
+//! Line wrapping.
 
 use super::{clean, prefix, width};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Cleans text and breaks it into rows of at most `columns` cells, at blanks where that is possible and beside wide
-/// characters; longer words are broken between characters. Every line of the text gives at least one row, the blanks
-/// at its beginning stay, those at a break go. A character that is wider than a whole row becomes `?`.
-/// No columns give no rows.
+/// Cleans text and wraps it into rows of at most `columns` cells, at spaces if possible and next to wide characters;
+/// longer words are broken between characters.
+///
+/// Every line of the text gives at least one row. Spaces at its start are kept, those at a break are removed. A
+/// character wider than a whole row becomes `?`. If `columns` is 0 there are no rows.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     wrap_at_most(text, columns, usize::MAX).0
 }
 
-/// As [`wrap`], but stops after so many rows, and says whether there would have been more.
+/// Wraps text like [`wrap`] into at most `rows` rows. Also returns whether there would have been more.
 pub fn wrap_at_most(text: &str, columns: usize, rows: usize) -> (Vec<String>, bool) {
     if columns == 0 {
         return (Vec::new(), !text.is_empty());
     }
-    let mut page = RowBuilder {
+    let mut builder = RowBuilder {
         columns,
         max_rows: rows,
         rows: Vec::new(),
@@ -27,26 +28,26 @@ pub fn wrap_at_most(text: &str, columns: usize, rows: usize) -> (Vec<String>, bo
         at_line_start: true,
     };
     for line in text.split('\n') {
-        // Sixteen bytes a cell are enough, unless a line is mostly made of what is dropped: the work stays in
-        // proportion to the rows that are wanted.
+        // 16 bytes per cell suffice, unless most of a line is dropped by cleaning. This keeps the work proportional to
+        // the number of rows.
         let longest =
-            rows.saturating_sub(page.rows.len()).saturating_mul(columns).saturating_mul(16).max(4096);
+            rows.saturating_sub(builder.rows.len()).saturating_mul(columns).saturating_mul(16).max(4096);
         let part = if line.len() > longest { prefix(line, longest) } else { line };
         for line in clean(part).split('\n') {
-            if page.rows.len() >= rows {
-                page.rows.truncate(rows);
-                return (page.rows, true);
+            if builder.rows.len() >= rows {
+                builder.rows.truncate(rows);
+                return (builder.rows, true);
             }
-            page.push_line(line);
+            builder.push_line(line);
         }
         if part.len() < line.len() {
-            page.rows.truncate(rows);
-            return (page.rows, true);
+            builder.rows.truncate(rows);
+            return (builder.rows, true);
         }
     }
-    let more = page.rows.len() > rows;
-    page.rows.truncate(rows);
-    (page.rows, more)
+    let more = builder.rows.len() > rows;
+    builder.rows.truncate(rows);
+    (builder.rows, more)
 }
 
 struct RowBuilder {
@@ -56,7 +57,7 @@ struct RowBuilder {
     row: String,
     used_columns: usize,
     blanks: usize,
-    /// Nothing of the present line has been broken off yet.
+    /// Whether the current line has not been broken yet.
     at_line_start: bool,
 }
 
@@ -67,20 +68,20 @@ impl RowBuilder {
         let mut word = (0, 0);
         let mut cells = 0;
         for (at, piece) in line.grapheme_indices(true) {
-            let wide = piece.width();
-            let alone = piece == " " || wide > 1;
+            let piece_width = piece.width();
+            let alone = piece == " " || piece_width > 1;
             if alone {
                 self.push_word(&line[word.0..word.1], cells);
                 if piece == " " {
                     self.blanks += 1;
                 } else {
-                    self.push_word(piece, wide);
+                    self.push_word(piece, piece_width);
                 }
                 word = (at + piece.len(), at + piece.len());
                 cells = 0;
             } else {
                 word.1 = at + piece.len();
-                cells += wide;
+                cells += piece_width;
             }
             if self.rows.len() > self.max_rows {
                 return;
@@ -102,7 +103,7 @@ impl RowBuilder {
         }
         if self.at_line_start && self.used_columns == 0 && self.blanks < self.columns && cells > self.columns
         {
-            // An indented word that fits nowhere begins behind its indentation.
+            // An indented word that is too long for any row starts after its indentation.
             self.flush_blanks();
         } else if self.used_columns > 0 {
             self.end_row();
@@ -114,24 +115,25 @@ impl RowBuilder {
     }
 
     fn push_grapheme(&mut self, piece: &str) {
-        let wide = piece.width();
-        if wide > self.columns {
+        let piece_width = piece.width();
+        if piece_width > self.columns {
             piece.chars().for_each(|c| self.push_char(c));
             return;
         }
-        if self.used_columns + wide > self.columns {
+        if self.used_columns + piece_width > self.columns {
             self.end_row();
         }
         self.row.push_str(piece);
-        self.used_columns += wide;
+        self.used_columns += piece_width;
     }
 
-    /// A part of a character that is wider than a row. A mark may widen what it follows, so the row is measured anew.
+    /// Appends a part of a character that is wider than a row. A mark may widen the preceding character, so that the
+    /// whole row is measured again.
     fn push_char(&mut self, c: char) {
         let c = if c.width().unwrap_or(0) > self.columns { '?' } else { c };
         self.row.push(c);
-        let wide = width(&self.row);
-        if wide > self.columns {
+        let row_width = width(&self.row);
+        if row_width > self.columns {
             self.row.pop();
             self.end_row();
             self.row.push(c);

@@ -1,7 +1,7 @@
-//! Two episodes side by side: aligned by action, the first difference, and what preceded it.
+//! Compares two episodes: aligned by action, with the first difference and what preceded it.
 //!
-//! Pure: a [`Side`] brings its states itself, so that trials, branches and sessions are compared in the same way, and a
-//! long session is never held as a whole. What an alignment keeps of a step is its place.
+//! Pure: a [`Side`] loads its own states, so that trials, branches and sessions are compared in the same way, and a
+//! long session is never held as a whole. An alignment refers to steps by their numbers.
 
 mod align;
 mod differences;
@@ -26,47 +26,45 @@ use crate::domain::{RunSpec, Seq};
 use crate::engine::{Episode, State};
 use std::sync::Arc;
 
-/// Brings the state of a branch after an event.
+/// Returns the state of a branch after an event.
 pub type StateLoader = Arc<dyn Fn(Seq) -> Arc<State> + Send + Sync>;
 
-/// One side of a comparison: an episode, and the way to the states of its branch.
+/// One side of a comparison: an episode, and access to the states of its branch.
 #[derive(Clone)]
 pub struct Side {
-    /// What it is called.
+    /// Display name.
     pub name: String,
-    /// The episode, as it is now or as it ended.
+    /// The episode, in its current or final state.
     pub episode: Arc<Episode>,
-    /// The run it belongs to, as it was when the episode was brought.
+    /// The run it belongs to, as of the loading of the episode.
     run: Option<Arc<RunSpec>>,
     state_loader: StateLoader,
 }
 
-/// Two episodes side by side.
+/// A comparison of two episodes.
 #[derive(Clone)]
 pub struct Comparison {
-    /// The left side.
     pub left: Side,
-    /// The right side.
     pub right: Side,
-    /// Every step of both, in order.
+    /// Every step of both episodes, in order.
     pub rows: Vec<Row>,
-    /// The place of the first row that differs; none: there is no difference.
+    /// Index of the first row that differs; `None` if none does.
     pub first_difference: Option<usize>,
-    /// What preceded it.
+    /// The differences just before it.
     pub prior: Option<PriorDifferences>,
-    /// What of the runs differed before the first turn: method, models, seed, sampling, settings.
+    /// Differences between the runs before the first step: method, models, seed, sampling, settings.
     pub initial_differences: Vec<Difference>,
-    /// What of the runs differs only now: it was changed on one of the lines on the way.
+    /// Differences between the runs that appeared later: a setting was changed on one of the branches.
     pub later_differences: Vec<Difference>,
-    /// What the sides came to.
+    /// The outcomes of the left and right side.
     pub outcomes: (Outcome, Outcome),
 }
 
 impl Side {
-    /// An episode of a branch by its number, or its open or last one. `head` is the branch's last state.
+    /// Loads an episode of a branch by its number, or the open or last one. `head` is the branch's last state.
     ///
     /// # Errors
-    /// In words, when there is no such episode, or when its events cannot be read again.
+    /// Returns a message if the episode does not exist or its events cannot be read again.
     pub fn load(name: &str, head: &State, number: Option<u32>, states: StateLoader) -> Result<Self, String> {
         let last = head.episode.as_ref().ok_or_else(|| format!("{name}: it has no episode yet"))?;
         let number = number.unwrap_or(last.number);
@@ -91,12 +89,12 @@ impl Side {
         Ok(Self { name: name.to_owned(), episode, run, state_loader: states })
     }
 
-    /// The run it belongs to.
+    /// Returns the run that the episode belongs to.
     pub fn run(&self) -> Option<&RunSpec> {
         self.run.as_deref()
     }
 
-    /// The run as it was when the actor was asked for the first time; as it is now where that has not been.
+    /// Returns the run as of the actor's first prompt, or the current one if the actor has not been asked yet.
     fn run_at_first_prompt(&self) -> Result<Option<Arc<RunSpec>>, String> {
         if self.episode.steps.is_empty() {
             return Ok(self.run.clone());
@@ -118,11 +116,11 @@ fn load_state(name: &str, states: &StateLoader, at: Seq) -> Result<Arc<State>, S
 }
 
 impl Comparison {
-    /// Compares two episodes. Every step is looked at, those of a common past too: a person may have edited there what one
-    /// branch shows.
+    /// Compares two episodes. Every step is compared, including those of a common past: a person may have edited there
+    /// what one branch shows.
     ///
     /// # Errors
-    /// In words, when events cannot be read again.
+    /// Returns a message if events cannot be read again.
     pub fn new(a: Side, b: Side, render: Render) -> Result<Self, String> {
         let rows = align(&a.episode, &b.episode);
         let first = rows.iter().position(|r| r.kind() != RowKind::Same);
@@ -150,11 +148,12 @@ impl Comparison {
         Ok(comparison)
     }
 
-    /// What preceded a row. Where a side has no step in it, its next one counts. Where it has none any more, what preceded the
-    /// last row in which both have one is told: how far a side has got is no reason for what the other does next.
+    /// Returns the differences just before a row. A side without a step in it is represented by its next one. If it has
+    /// none left, the differences before the last row in which both sides have a step are returned: how far one side
+    /// has got doesn't explain what the other does next.
     ///
     /// # Errors
-    /// In words, when events cannot be read again.
+    /// Returns a message if events cannot be read again.
     pub fn prior_differences(&self, row: usize, render: Render) -> Result<PriorDifferences, String> {
         let side = |side: &Side, step: u32| {
             side.state_at(prior::decision_seq(&side.episode, step)).map(|state| (state, step))
@@ -168,18 +167,18 @@ impl Comparison {
         Ok(PriorDifferences::new(side(&self.left, a)?, side(&self.right, b)?, render))
     }
 
-    /// The steps of both sides at a row: where a side has none in it, its next one; none where it has no further one.
+    /// Returns the step of each side at a row, or its next one. `None` if a side has no further step.
     pub fn next_steps(&self, row: usize) -> (Option<u32>, Option<u32>) {
         (next_step_of_side(&self.rows, row, |r| r.left), next_step_of_side(&self.rows, row, |r| r.right))
     }
 
-    /// The place of the next row that differs after one, or of the last before it.
+    /// Returns the index of the next row after `from` that differs, or of the previous one if `backwards` is set.
     pub fn next_difference(&self, from: usize, backwards: bool) -> Option<usize> {
         let differs = |at: &usize| self.rows.get(*at).is_some_and(|r| r.kind() != RowKind::Same);
         if backwards { (0..from).rev().find(differs) } else { (from + 1..self.rows.len()).find(differs) }
     }
 
-    /// How many rows are the same, changed, only left, only right. Where a side waits, a row is none of these.
+    /// Returns how many rows are the same, changed, only left, only right. Rows with a pending side are not counted.
     pub fn counts(&self) -> [usize; 4] {
         let mut counts = [0; 4];
         for row in self.rows.iter().filter(|r| !r.pending) {
@@ -188,15 +187,15 @@ impl Comparison {
         counts
     }
 
-    /// How many rows have a side that is no step yet.
+    /// Returns how many rows have a side that is not a completed step yet.
     pub fn count_pending(&self) -> usize {
         self.rows.iter().filter(|r| r.pending).count()
     }
 }
 
-/// The step that a side has in this row or in the next in which it has one.
-fn next_step_of_side(rows: &[Row], at: usize, of: fn(&Row) -> Option<u32>) -> Option<u32> {
-    rows.get(at..)?.iter().find_map(of)
+/// Returns the step that a side has in this row or in the next row in which it has one.
+fn next_step_of_side(rows: &[Row], at: usize, side_step: fn(&Row) -> Option<u32>) -> Option<u32> {
+    rows.get(at..)?.iter().find_map(side_step)
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! The way to events that are not held.
+//! Access to events that are not held in memory.
 
 use crate::domain::Seq;
 use crate::engine::Envelope;
 use regex::bytes::Regex;
 use std::sync::Arc;
 
-/// Some events in order, or why they cannot be had.
+/// Events in order, or why they cannot be read.
 type Events = Result<Vec<Arc<Envelope>>, String>;
 type FetchAll = dyn Fn(Seq, Seq) -> Events + Send + Sync;
 type FetchMatching = dyn Fn(Seq, Seq, &Regex) -> Events + Send + Sync;
 
-/// Fetches the events above one number up to and with another, in order; or says why they cannot be had.
+/// Fetches the events above one number up to and including another, in order, or reports why they cannot be read.
 #[derive(Clone)]
 pub struct EventFetcher {
     all: Arc<FetchAll>,
@@ -18,13 +18,13 @@ pub struct EventFetcher {
 }
 
 impl EventFetcher {
-    /// From where they are kept.
+    /// Creates a fetcher from a function that reads all events of a range.
     pub fn new(all: impl Fn(Seq, Seq) -> Events + Send + Sync + 'static) -> Self {
         Self { all: Arc::new(all), matching: None }
     }
 
-    /// The same, where the events in whose line a pattern stands can be had without reading the others. There may be some
-    /// among them that the pattern is not in.
+    /// Adds a function that reads only the events whose journal line matches a pattern. Its result may contain events
+    /// that don't match.
     #[must_use]
     pub fn with_matching(
         mut self,
@@ -34,21 +34,23 @@ impl EventFetcher {
         self
     }
 
-    /// All events between.
+    /// Fetches all events with numbers above `after` up to and including `to`.
     ///
     /// # Errors
-    /// In words.
+    /// Returns a message if they cannot be read.
     pub fn fetch_all(&self, after: Seq, to: Seq) -> Events {
         (self.all)(after, to)
     }
 
-    /// Those in whose line as the journal writes it the pattern stands, or more; none where they cannot be told apart.
+    /// Fetches the events whose journal line matches the pattern, possibly with others. Returns `None` if they cannot
+    /// be selected.
     pub fn fetch_matching(&self, after: Seq, to: Seq, pattern: &Regex) -> Option<Events> {
         self.matching.as_ref().map(|holding| holding(after, to, pattern))
     }
 }
 
-/// Fetches what a branch shares with another up to an event from there, and what comes after from its own file.
+/// Returns a fetcher that reads events up to `at` from the branch that shares them, and later ones from the branch's
+/// own file.
 pub fn chain_fetchers(shared: EventFetcher, at: Seq, own: EventFetcher) -> EventFetcher {
     let both = shared.matching.clone().zip(own.matching.clone());
     let (before, after_it) = (shared, own);

@@ -1,4 +1,4 @@
-//! The way back to a state, and what was seen on the last such ways.
+//! Computes an earlier state, and caches the states passed on the way.
 
 use super::{EventFetcher, LoadCheckpoint};
 use crate::domain::Seq;
@@ -6,17 +6,17 @@ use crate::engine::{Envelope, State};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Events fetched at once on a way.
+/// Events fetched at once.
 const CHUNK_EVENTS: u64 = 1024;
-/// Events between two states kept of a long way.
+/// Events between two cached states of a long fold.
 const CACHE_EVERY: u64 = 256;
-/// Long ways whose states are kept; the oldest is forgotten.
+/// Number of long folds whose states are cached; the oldest is dropped.
 const MAX_CACHED_FOLDS: usize = 4;
 
-/// The way to a state: where to start, and which events to fold onto it. Walked without holding anybody up.
+/// A plan for computing a state: where to start, and which events to fold onto it. Executing it blocks nobody else.
 pub struct FoldPlan {
     pub(super) start_state: Arc<State>,
-    /// A later start, when it can be recalled.
+    /// A later start, if it can be loaded.
     pub(super) load_checkpoint: Option<LoadCheckpoint>,
     pub(super) target: Seq,
     pub(super) recent_events: Vec<Arc<Envelope>>,
@@ -24,21 +24,20 @@ pub struct FoldPlan {
     pub(super) fold_cache: Arc<FoldCache>,
 }
 
-/// What the ways of one timeline left behind: states in between, so that the next way there is short, and the last
-/// reason why events could not be fetched.
+/// Intermediate states of a timeline's earlier folds, which shorten later ones, and the last error in fetching events.
 #[derive(Default)]
 pub(super) struct FoldCache {
     folds: Mutex<VecDeque<Vec<Arc<State>>>>,
     fetch_error: Mutex<Option<String>>,
 }
 
-/// The last of some states, in ascending order of their heads, that is not after an event.
+/// Returns the last state that is not after an event; `states` are in ascending order of their heads.
 pub(super) fn latest_not_after(states: &[Arc<State>], seq: Seq) -> Option<&Arc<State>> {
     states.get(states.partition_point(|s| s.head <= seq).checked_sub(1)?)
 }
 
 impl FoldPlan {
-    /// The event at which it starts.
+    /// Returns the event at which the fold starts.
     #[cfg(test)]
     pub(crate) fn start_seq(&self) -> Seq {
         self.stored_checkpoint().map_or(self.start_state.head, |state| state.head)
@@ -52,8 +51,8 @@ impl FoldPlan {
             .filter(|s| between.contains(&s.head))
     }
 
-    /// Walks it. Where old events cannot be fetched any more, the state is an earlier one; its head says which, and
-    /// [`super::Timeline::fault`] why.
+    /// Computes the state. If old events can no longer be fetched, an earlier state is returned; its head says which,
+    /// and [`super::Timeline::take_fetch_error`] why.
     pub fn execute(self) -> Arc<State> {
         let recalled = self.stored_checkpoint();
         let mut seen = Vec::new();
@@ -90,7 +89,7 @@ impl FoldPlan {
     }
 }
 
-/// Folds events onto a state as long as they follow it; whether all did.
+/// Folds events onto a state as long as they follow it. Returns whether all did.
 fn fold_events(state: &mut State, events: &[Arc<Envelope>], mut after: impl FnMut(&State)) -> bool {
     for envelope in events {
         if envelope.seq <= state.head {
@@ -106,7 +105,7 @@ fn fold_events(state: &mut State, events: &[Arc<Envelope>], mut after: impl FnMu
 }
 
 impl FoldCache {
-    /// Fetches, and notes why not.
+    /// Fetches events, recording the error if that fails.
     pub(super) fn fetch_or_record_error(
         &self,
         fetch: &EventFetcher,
@@ -123,9 +122,13 @@ impl FoldCache {
         self.fetch_error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The last state seen on a way that is not after an event.
+    /// Returns the last cached state that is not after an event.
     pub(super) fn nearest(&self, seq: Seq) -> Option<Arc<State>> {
-        self.lock_folds().iter().filter_map(|way| latest_not_after(way, seq)).max_by_key(|s| s.head).cloned()
+        self.lock_folds()
+            .iter()
+            .filter_map(|fold| latest_not_after(fold, seq))
+            .max_by_key(|s| s.head)
+            .cloned()
     }
 
     fn store(&self, seen: Vec<Arc<State>>) {

@@ -1,4 +1,4 @@
-//! Every state can be had again, whether its events are held or fetched.
+//! Every state can be restored, whether its events are held or fetched.
 
 use super::{EventFetcher, MIN_RECENT_EVENTS, Timeline};
 use crate::domain::Seq;
@@ -15,7 +15,7 @@ fn remark(seq: u64) -> Arc<Envelope> {
     })
 }
 
-/// A timeline of that many events in batches of seven, and all its events.
+/// Returns a timeline of `events` events in batches of seven.
 fn timeline_of(events: u64, fetched: Option<Arc<Mutex<u64>>>) -> Timeline {
     let all: Arc<Vec<_>> = Arc::new((1..=events).map(remark).collect());
     let mut timeline = match fetched {
@@ -35,7 +35,7 @@ fn timeline_of(events: u64, fetched: Option<Arc<Mutex<u64>>>) -> Timeline {
         for envelope in batch {
             state.apply(envelope);
         }
-        // The remarks would make every state as long as the branch; the fold of heads is enough here.
+        // The remarks would make every state as long as the branch; folding the heads is enough here.
         state.remarks.clear();
         timeline.push(batch.iter().cloned(), Arc::new(state.clone()));
     }

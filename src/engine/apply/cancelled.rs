@@ -1,33 +1,33 @@
-//! Calls to models that a person broke off: what had come of them stays, and so do the ways on from there.
+//! Cancelled calls to models: their partial replies are kept, and they can be retried or given up.
 
 use crate::domain::{CallId, ModelRole, PartialReply, PromptRecord, Seq, Stage};
 use crate::engine::{Effect, State};
 use std::sync::Arc;
 
 impl State {
-    pub(super) fn cancel_call(&mut self, seq: Seq, call: CallId, came: &PartialReply) {
+    pub(super) fn cancel_call(&mut self, seq: Seq, call: CallId, partial_reply: &PartialReply) {
         self.reply_overrides.retain(|s| s.0 != call);
         let Some(effect) = self.calls.remove(&call) else { return };
         let Effect::Ask { prompt, .. } = &effect else { return };
-        let acts = prompt.role == ModelRole::Actor;
-        if let Some(usage) = &came.usage {
+        let is_actor = prompt.role == ModelRole::Actor;
+        if let Some(usage) = &partial_reply.usage {
             self.count_tokens(prompt.role, usage);
         }
-        // The mentor's is no matter of the step: the actor's own call may have failed meanwhile, and waits.
+        // A mentor's call doesn't concern the step: the actor's own call may have failed meanwhile and wait.
         self.edit_step(seq, |s| {
-            if acts {
-                s.partial_replies.push(came.clone());
+            if is_actor {
+                s.partial_replies.push(partial_reply.clone());
             }
-            if acts && s.stage == Stage::Reply {
+            if is_actor && s.stage == Stage::Reply {
                 s.stage = Stage::Prompt;
                 s.retry += 1;
             }
         });
-        self.cancelled_calls.push((effect, came.clone()));
+        self.cancelled_calls.push((effect, partial_reply.clone()));
     }
 
-    /// Something goes on: what was broken off is part of that, or of the past. A failed call that is made again is neither,
-    /// and leaves the others as they are; a question to the mentor leaves the turn as it is.
+    /// Forgets cancelled calls that another call supersedes. Retrying a failed call supersedes none of them, and a
+    /// question to the mentor leaves the actor's alone.
     pub(super) fn clear_cancelled(&mut self, effect: &Effect) {
         let call = effect.call();
         if self.failed_calls().any(|(failed, _)| failed.call() == call) {
@@ -39,7 +39,7 @@ impl State {
         let sent = effect.question();
         let mut before = std::mem::take(&mut self.cancelled_calls);
         before.retain(|(before, _)| match before {
-            // Another question that waits with a person's words is not asked in its place.
+            // A different question that waits with a person's edit isn't superseded.
             Effect::Ask { prompt, .. } if prompt.role == ModelRole::Mentor => {
                 prompt.question != sent && self.is_edited_since_sent(prompt)
             }
@@ -48,19 +48,20 @@ impl State {
         self.cancelled_calls = before;
     }
 
-    /// Puts other words in the place of a prompt whose call has failed or was broken off; whether there is such a call.
+    /// Replaces the prompt of a failed or cancelled call. Returns whether there is such a call.
     pub(super) fn edit_waiting_prompt(&mut self, prompt: &Arc<PromptRecord>) -> bool {
         if self.edit_failed_prompt(prompt) {
             return true;
         }
-        let place = self.cancelled_calls.iter_mut().find_map(|(effect, _)| match effect {
-            Effect::Ask { call, prompt: was } if *call == prompt.call => Some(was),
+        let waiting = self.cancelled_calls.iter_mut().find_map(|(effect, _)| match effect {
+            Effect::Ask { call, prompt: previous } if *call == prompt.call => Some(previous),
             _ => None,
         });
-        place.map(|was| was.clone_from(prompt)).is_some()
+        waiting.map(|previous| previous.clone_from(prompt)).is_some()
     }
 
-    /// Its question was put down anew: with a person's words (so older programs did it) the others wait on.
+    /// Handles a new draft for a cancelled question: after a person's edit (written by older programs) the other
+    /// questions keep waiting.
     pub(super) fn redraft_cancelled(&mut self, draft: &PromptRecord) {
         if draft.edited {
             self.cancelled_calls.retain(|(effect, _)| !is_same_question(effect, draft));
@@ -69,15 +70,16 @@ impl State {
         }
     }
 
-    /// The prompt of a call that was broken off, as it stands under the number of one that takes its place.
-    pub(super) fn cancelled_prompt_as(&self, now: &PromptRecord) -> Option<Arc<PromptRecord>> {
-        let (effect, _) = self.cancelled_calls.iter().find(|(effect, _)| is_same_question(effect, now))?;
+    /// Returns the prompt of the cancelled call that asked the same question, with the call id, seed and sampling of
+    /// the new one.
+    pub(super) fn cancelled_prompt_as(&self, draft: &PromptRecord) -> Option<Arc<PromptRecord>> {
+        let (effect, _) = self.cancelled_calls.iter().find(|(effect, _)| is_same_question(effect, draft))?;
         let Effect::Ask { prompt, .. } = effect else { return None };
-        let (call, seed, sampling) = (now.call, now.seed, now.sampling.clone());
+        let (call, seed, sampling) = (draft.call, draft.seed, draft.sampling.clone());
         Some(Arc::new(PromptRecord { call, seed, sampling, ..(**prompt).clone() }))
     }
 }
 
-fn is_same_question(effect: &Effect, of: &PromptRecord) -> bool {
-    matches!(effect, Effect::Ask { prompt, .. } if (prompt.role, prompt.question) == (of.role, of.question))
+fn is_same_question(effect: &Effect, other: &PromptRecord) -> bool {
+    matches!(effect, Effect::Ask { prompt, .. } if (prompt.role, prompt.question) == (other.role, other.question))
 }

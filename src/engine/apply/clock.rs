@@ -1,10 +1,10 @@
-//! The clock of the episode, set by every event.
+//! How events set the episode's clock.
 
 use crate::engine::{Clock, Envelope, Event, State};
 use jiff::Timestamp;
 
 impl State {
-    /// Counts the time up to an event that is about to be folded.
+    /// Adds the time up to an event that is about to be folded.
     pub(super) fn count_time(&mut self, envelope: &Envelope) {
         match envelope.event {
             Event::EpisodeStarted { .. } => {
@@ -12,15 +12,15 @@ impl State {
                 *before = before.saturating_add(self.clock.elapsed);
                 self.clock = Clock::default();
             }
-            // Nobody was there meanwhile.
+            // The session wasn't running in between.
             Event::Reopened => {}
             _ => self.clock.elapsed = self.clock.elapsed_at(envelope.timestamp),
         }
     }
 
-    /// After an event: the clock goes on from its stamp, or stands.
+    /// Restarts the clock at the event's timestamp, or stops it.
     pub(super) fn set_clock(&mut self, at: Timestamp) {
-        let runs = self.open_episode().is_some() && !self.closed && !self.is_waiting();
-        self.clock.running_since = runs.then_some(at);
+        let is_running = self.open_episode().is_some() && !self.closed && !self.is_waiting();
+        self.clock.running_since = is_running.then_some(at);
     }
 }

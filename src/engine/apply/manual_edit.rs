@@ -1,4 +1,4 @@
-//! Changes of a person that can be taken back: those of the pool, and those of what the agent sees and is asked.
+//! Edits by a person that can be undone: of the lesson pool, and of what the agent sees and is asked.
 
 use crate::domain::{
     Author, BreakpointConfig, CallId, ExecutedAction, LessonOp, ManualEdit, Seq, Setting, SettingOrigin,
@@ -8,67 +8,67 @@ use crate::engine::{Cause, Event, State, UndoAction, UndoEntry};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Changes that are kept to be taken back.
+/// Maximum number of entries on the undo stack.
 const MAX_UNDO_ENTRIES: usize = 256;
 
 impl State {
-    pub(super) fn change_lesson(&mut self, seq: Seq, op: &LessonOp, by: Author) {
-        let at = self.current_position();
-        // What a mentor learns meanwhile does not take a person's words.
-        self.draft.take_if(|draft| by == Author::Person || !draft.edited);
-        self.pool.apply(op, seq, at, by);
-        if by == Author::Mentor && self.is_last_question_edited() {
+    pub(super) fn change_lesson(&mut self, seq: Seq, op: &LessonOp, author: Author) {
+        let position = self.current_position();
+        // A lesson from a mentor doesn't discard a draft that a person edited.
+        self.draft.take_if(|draft| author == Author::Person || !draft.edited);
+        self.pool.apply(op, seq, position, author);
+        if author == Author::Mentor && self.is_last_question_edited() {
             self.pool.mark_edited_by_person(op.id());
         }
-        if by == Author::Person && !matches!(op, LessonOp::Recur { .. }) {
+        if author == Author::Person && !matches!(op, LessonOp::Recur { .. }) {
             self.push_undo(seq, UndoAction::Lesson(op.clone()));
         }
     }
 
-    pub(super) fn undo_lesson(&mut self, seq: Seq, of: Seq, op: &LessonOp) {
-        let at = self.current_position();
+    pub(super) fn undo_lesson(&mut self, seq: Seq, target_seq: Seq, op: &LessonOp) {
+        let position = self.current_position();
         self.draft = None;
-        self.pool.apply(op, seq, at, Author::Person);
-        self.move_to_redo(of);
+        self.pool.apply(op, seq, position, Author::Person);
+        self.move_to_redo(target_seq);
     }
 
-    pub(super) fn redo_lesson(&mut self, seq: Seq, of: Seq, op: &LessonOp) {
-        let at = self.current_position();
+    pub(super) fn redo_lesson(&mut self, seq: Seq, target_seq: Seq, op: &LessonOp) {
+        let position = self.current_position();
         self.draft = None;
-        self.pool.apply(op, seq, at, Author::Person);
-        self.move_to_undo(seq, of, UndoAction::Lesson(op.clone()));
+        self.pool.apply(op, seq, position, Author::Person);
+        self.move_to_undo(seq, target_seq, UndoAction::Lesson(op.clone()));
     }
 
-    /// Notes what a person is about to change, with what it was. The state is the one before the event.
+    /// Records a person's edit together with the previous value. The state is the one before the event.
     pub(super) fn record_undo(&mut self, seq: Seq, cause: Cause, event: &Event) {
         if cause != Cause::Person {
             return self.forget_breakpoint_edits(event);
         }
-        if let Some(what) = self.irreversible_action(event) {
-            return self.push_undo(seq, UndoAction::Irreversible(what.to_owned()));
+        if let Some(description) = self.irreversible_action(event) {
+            return self.push_undo(seq, UndoAction::Irreversible(description.to_owned()));
         }
-        let deed = match event {
+        let action = match event {
             Event::RunChanged { spec } => {
-                let Some(was) = self.run.clone() else { return };
-                // The run before it, chosen again, takes the change back.
-                let unused = |of: Seq| self.last_pool_use <= of;
-                let back = |last: &UndoEntry| {
+                let Some(previous) = self.run.clone() else { return };
+                // Selecting the run before the change counts as undoing it.
+                let unused = |since: Seq| self.last_pool_use <= since;
+                let is_inverse = |last: &UndoEntry| {
                     unused(last.seq) && matches!(&last.action, UndoAction::Run(before) if **before == **spec)
                 };
-                if self.undo_stack.last().is_some_and(back) {
+                if self.undo_stack.last().is_some_and(is_inverse) {
                     self.undo_stack.pop();
                     return;
                 }
-                UndoAction::Run(was)
+                UndoAction::Run(previous)
             }
-            // What has run, or was refused to the agent's face, is taken back by going back alone.
+            // Whatever ran, or was rejected with a message to the agent, can only be undone by going back.
             Event::ActionOverridden { .. } | Event::ProposalRejected { .. } => UndoAction::Executed,
-            Event::BreakpointSet { breakpoint, config: stop } => {
-                self.breakpoint_edit(*breakpoint, Some(stop.clone()), true)
+            Event::BreakpointSet { breakpoint, config } => {
+                self.breakpoint_edit(*breakpoint, Some(config.clone()), true)
             }
-            Event::BreakpointSwitched { breakpoint, enabled: on } => {
-                let stop = self.breakpoints.get(*breakpoint).map(|b| b.config.clone());
-                self.breakpoint_edit(*breakpoint, stop, *on)
+            Event::BreakpointSwitched { breakpoint, enabled } => {
+                let config = self.breakpoints.get(*breakpoint).map(|b| b.config.clone());
+                self.breakpoint_edit(*breakpoint, config, *enabled)
             }
             Event::BreakpointRemoved { breakpoint } => self.breakpoint_edit(*breakpoint, None, false),
             Event::SettingChanged { name, value } => {
@@ -88,65 +88,60 @@ impl State {
                 UndoAction::ManualEdit(ManualEdit::Remark { episode, step, text, removed: false })
             }
             Event::PromptDrafted { prompt } if prompt.edited => {
-                let waits = self.waiting_prompt(prompt.call).cloned();
-                let Some(was) = waits.or_else(|| self.cancelled_prompt_as(prompt)) else { return };
-                UndoAction::ManualEdit(ManualEdit::Prompt { previous: was, prompt: prompt.clone() })
+                let waiting = self.waiting_prompt(prompt.call).cloned();
+                let Some(previous) = waiting.or_else(|| self.cancelled_prompt_as(prompt)) else { return };
+                UndoAction::ManualEdit(ManualEdit::Prompt { previous, prompt: prompt.clone() })
             }
-            Event::ThoughtEdited { step, previous: was, text } => {
-                let was_edited = self.step(*step).is_some_and(|s| s.thought_edited);
-                let (was, text) = (was.clone(), text.clone());
+            Event::ThoughtEdited { step, previous, text } => {
+                let previous_edited = self.step(*step).is_some_and(|s| s.thought_edited);
+                let (previous, text) = (previous.clone(), text.clone());
                 UndoAction::ManualEdit(ManualEdit::Thought {
                     step: *step,
-                    previous: was,
-                    previous_edited: was_edited,
+                    previous,
+                    previous_edited,
                     text,
                     edited: true,
                 })
             }
-            Event::ObservationEdited { step, previous: was, text } => {
+            Event::ObservationEdited { step, previous, text } => {
                 let answer = self.step(*step).and_then(|s| s.answer.as_ref());
-                let was_edited = answer.is_some_and(|a| a.edited);
-                let (was, text) = (was.clone(), Some(text.clone()));
+                let previous_edited = answer.is_some_and(|a| a.edited);
+                let (previous, text) = (previous.clone(), Some(text.clone()));
                 UndoAction::ManualEdit(ManualEdit::Observation {
                     step: *step,
-                    previous: was,
-                    previous_edited: was_edited,
+                    previous,
+                    previous_edited,
                     text,
                     edited: true,
                 })
             }
             _ => return,
         };
-        self.push_undo(seq, deed);
+        self.push_undo(seq, action);
     }
 
-    /// A change of a breakpoint, with what it was.
-    fn breakpoint_edit(&self, number: u32, stop: Option<BreakpointConfig>, on: bool) -> UndoAction {
-        let was = self.breakpoints.get(number);
-        let (was, was_on) = (was.map(|b| b.config.clone()), was.is_some_and(|b| b.enabled));
-        UndoAction::ManualEdit(ManualEdit::Breakpoint {
-            number,
-            previous: was,
-            previous_enabled: was_on,
-            config: stop,
-            enabled: on,
-        })
+    /// Creates an undo action for a change of a breakpoint, with its previous state.
+    fn breakpoint_edit(&self, number: u32, config: Option<BreakpointConfig>, enabled: bool) -> UndoAction {
+        let before = self.breakpoints.get(number);
+        let (previous, previous_enabled) =
+            (before.map(|b| b.config.clone()), before.is_some_and(|b| b.enabled));
+        UndoAction::ManualEdit(ManualEdit::Breakpoint { number, previous, previous_enabled, config, enabled })
     }
 
-    /// A branch brought its own breakpoints: what a person once did to one of these is not taken back from under it.
+    /// Drops undo entries of a breakpoint that a branch has replaced with its own.
     fn forget_breakpoint_edits(&mut self, event: &Event) {
-        let (Event::BreakpointSet { breakpoint: of, .. }
-        | Event::BreakpointSwitched { breakpoint: of, .. }
-        | Event::BreakpointRemoved { breakpoint: of }) = event
+        let (Event::BreakpointSet { breakpoint: changed, .. }
+        | Event::BreakpointSwitched { breakpoint: changed, .. }
+        | Event::BreakpointRemoved { breakpoint: changed }) = event
         else {
             return;
         };
-        let stays = |entry: &UndoEntry| !matches!(&entry.action, UndoAction::ManualEdit(ManualEdit::Breakpoint { number, .. }) if number == of);
+        let stays = |entry: &UndoEntry| !matches!(&entry.action, UndoAction::ManualEdit(ManualEdit::Breakpoint { number, .. }) if number == changed);
         self.undo_stack.retain(stays);
         self.redo_stack.retain(stays);
     }
 
-    /// Makes a change.
+    /// Applies an edit.
     pub(super) fn apply_edit(&mut self, change: &ManualEdit) {
         if change.is_intervention() && !matches!(change, ManualEdit::Prompt { .. }) {
             self.draft = None;
@@ -165,8 +160,8 @@ impl State {
             }),
             ManualEdit::Setting { name, setting, .. } => {
                 self.set_setting(name, setting.as_ref().map_or(&Value::Null, |s| &s.value));
-                let own = !matches!(name.as_str(), "max_steps");
-                if let Some(run) = self.run.as_mut().map(Arc::make_mut).filter(|_| own) {
+                let is_run_setting = !matches!(name.as_str(), "max_steps");
+                if let Some(run) = self.run.as_mut().map(Arc::make_mut).filter(|_| is_run_setting) {
                     match setting {
                         Some(setting) => run.settings.0.insert(name.clone(), setting.clone()),
                         None => run.settings.0.remove(name),
@@ -174,29 +169,29 @@ impl State {
                 }
             }
             ManualEdit::Autonomy { autonomy, .. } => self.autonomy = *autonomy,
-            ManualEdit::Remark { episode, step, text, removed: gone } => {
-                self.edit_remark(*episode, *step, text, *gone);
+            ManualEdit::Remark { episode, step, text, removed } => {
+                self.edit_remark(*episode, *step, text, *removed);
             }
             ManualEdit::Prompt { prompt, .. } => {
                 if !self.edit_waiting_prompt(prompt) {
                     self.draft = Some(prompt.clone());
                 }
             }
-            ManualEdit::Breakpoint { number, config: Some(stop), enabled: on, .. } => {
-                self.breakpoints.set(*number, stop);
-                self.breakpoints.set_enabled(*number, *on);
+            ManualEdit::Breakpoint { number, config: Some(config), enabled, .. } => {
+                self.breakpoints.set(*number, config);
+                self.breakpoints.set_enabled(*number, *enabled);
             }
             ManualEdit::Breakpoint { number, config: None, .. } => self.breakpoints.remove(*number),
         }
     }
 
-    /// Takes a change back, or makes it again.
-    pub(super) fn apply_undo_or_redo(&mut self, seq: Seq, of: Seq, change: &ManualEdit, back: bool) {
+    /// Applies an undo (`back`) or a redo of the edit with the event `target_seq`.
+    pub(super) fn apply_undo_or_redo(&mut self, seq: Seq, target_seq: Seq, change: &ManualEdit, back: bool) {
         self.apply_edit(change);
         if back {
-            self.move_to_redo(of);
+            self.move_to_redo(target_seq);
         } else {
-            self.move_to_undo(seq, of, UndoAction::ManualEdit(change.clone()));
+            self.move_to_undo(seq, target_seq, UndoAction::ManualEdit(change.clone()));
         }
     }
 
@@ -206,12 +201,13 @@ impl State {
                 s.thought = text.map(str::to_owned);
                 s.thought_edited = edited;
                 match (&mut s.executed, text) {
-                    // The step was that thought; the world was told the words as they were, and is told them again.
+                    // The step was that thought. The environment received the original text, so that `sent` keeps it
+                    // for replays.
                     (Some(ExecutedAction { action, sent, .. }), Some(text))
                         if action.trim_start().starts_with("think:") =>
                     {
-                        let told = std::mem::replace(action, format!("think: {text}"));
-                        sent.get_or_insert(told);
+                        let original = std::mem::replace(action, format!("think: {text}"));
+                        sent.get_or_insert(original);
                     }
                     (
                         Some(ExecutedAction {
@@ -228,16 +224,16 @@ impl State {
         });
     }
 
-    fn edit_remark(&mut self, episode: u32, step: u32, text: &str, gone: bool) {
+    fn edit_remark(&mut self, episode: u32, step: u32, text: &str, removed: bool) {
         let here = self.episode.as_ref().map_or(0, |e| e.number) == episode;
-        match (step, gone) {
+        match (step, removed) {
             (0, false) => self.remarks.push((episode, text.to_owned())),
             (0, true) => {
                 if let Some(place) = self.remarks.iter().rposition(|(e, t)| *e == episode && t == text) {
                     self.remarks.remove(place);
                 }
             }
-            // A step of an episode that is not held any more has no remarks to change.
+            // A step of an episode that is no longer in the state has no remarks to change.
             _ if !here => {}
             (step, false) => {
                 self.edit_episode(|e| e.edit_step(step, |s| s.remarks.push(text.to_owned())));
@@ -252,7 +248,7 @@ impl State {
         }
     }
 
-    /// A setting as it is, those that are bounds of the run too.
+    /// Returns a setting's current value, including those that are limits of the run.
     pub(in crate::engine) fn setting(&self, name: &str) -> Option<Setting> {
         let run = self.run.as_deref()?;
         if name == "max_steps" {
@@ -272,20 +268,23 @@ impl State {
         self.episode.as_deref()?.step(number)
     }
 
-    fn push_undo(&mut self, of: Seq, what: UndoAction) {
-        let stays = |deed: &UndoAction| matches!(deed, UndoAction::Executed | UndoAction::Irreversible(_));
-        // Of several deeds in a row that nothing takes back only the last is ever told.
-        if stays(&what) && self.undo_stack.last().is_some_and(|last| stays(&last.action)) {
+    fn push_undo(&mut self, seq: Seq, action: UndoAction) {
+        let is_irreversible =
+            |action: &UndoAction| matches!(action, UndoAction::Executed | UndoAction::Irreversible(_));
+        // Of several irreversible actions in a row only the last is ever reported.
+        if is_irreversible(&action)
+            && self.undo_stack.last().is_some_and(|last| is_irreversible(&last.action))
+        {
             self.undo_stack.pop();
         }
-        self.undo_stack.push(UndoEntry { seq: of, action: what });
+        self.undo_stack.push(UndoEntry { seq, action });
         if self.undo_stack.len() > MAX_UNDO_ENTRIES {
             self.undo_stack.remove(0);
         }
         self.redo_stack.clear();
     }
 
-    /// What failed is asked again, of whom the run names by now: a change of that has been used.
+    /// Marks run changes as used: failed calls are repeated with the current run.
     pub(super) fn mark_run_change_used(&mut self) {
         for entry in &mut self.undo_stack {
             if matches!(entry.action, UndoAction::Run(_)) {
@@ -294,33 +293,33 @@ impl State {
         }
     }
 
-    fn move_to_redo(&mut self, of: Seq) {
-        if let Some(place) = self.undo_stack.iter().rposition(|u| u.seq == of) {
-            let entry = self.undo_stack.remove(place);
+    fn move_to_redo(&mut self, target_seq: Seq) {
+        if let Some(index) = self.undo_stack.iter().rposition(|u| u.seq == target_seq) {
+            let entry = self.undo_stack.remove(index);
             self.redo_stack.push(entry);
         }
     }
 
-    fn move_to_undo(&mut self, seq: Seq, of: Seq, what: UndoAction) {
-        if let Some(place) = self.redo_stack.iter().rposition(|u| u.seq == of) {
-            self.redo_stack.remove(place);
-            self.undo_stack.push(UndoEntry { seq, action: what });
+    fn move_to_undo(&mut self, seq: Seq, target_seq: Seq, action: UndoAction) {
+        if let Some(index) = self.redo_stack.iter().rposition(|u| u.seq == target_seq) {
+            self.redo_stack.remove(index);
+            self.undo_stack.push(UndoEntry { seq, action });
         }
     }
 
-    /// Episode and turn as the screen counts them, for the source of a lesson: an open step is a turn.
+    /// Returns the episode and step recorded as a lesson's source; an open step counts.
     fn current_position(&self) -> (u32, u32) {
         self.episode.as_ref().map_or((0, 0), |e| (e.number, e.steps.len() as u32))
     }
 }
 
 impl State {
-    /// What a person did that only going back takes back, in words; none where it is something else, or a mere going on.
-    /// The state is the one before the event.
+    /// Describes a person's action that only going back can undo. Returns `None` for any other event, including plain
+    /// continuation. The state is the one before the event.
     fn irreversible_action(&self, event: &Event) -> Option<&'static str> {
         let failed = |call: CallId| self.failed_calls().any(|(effect, _)| effect.call() == call);
         Some(match event {
-            // Its memory went with the method.
+            // The previous method's memory is discarded with it.
             Event::RunChanged { spec } if self.run.as_ref().is_none_or(|run| run.method != spec.method) => {
                 "the run was changed"
             }
@@ -338,9 +337,9 @@ impl State {
             }
             Event::PromptSent { prompt } if prompt.question.is_none() => "the agent was asked",
             Event::PromptSent { .. } => "the mentor was asked",
-            // What a mentor wrote comes of a question, or of one that was given up.
+            // A mentor's reflection follows from a question that was asked or given up, which is recorded itself.
             Event::Reflected { reflection } if reflection.call.is_none() => "a reflection was asked for",
-            // The templates are files: the words that the state knows of them put none of those back.
+            // Templates are files; restoring the setting wouldn't restore their contents.
             Event::SettingChanged { name, .. } if name == "templates" => "other prompt templates were taken",
             Event::Retried { reply_source: Some(_), .. } => "a recorded reply was taken in the model's place",
             Event::Retried { call: None, .. } => "the world was taken as it is now",

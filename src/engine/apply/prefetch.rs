@@ -1,54 +1,54 @@
-//! Questions that were asked ahead. What of them was for nothing is part of what the run has spent, and of no episode.
+//! Prefetched requests. Unused ones count towards the run's cost but not towards any episode.
 
 use crate::domain::Usage;
 use crate::engine::{Event, Prefetch, PrefetchStatus, State};
 
 impl State {
-    pub(super) fn record_prefetch(&mut self, told: &Prefetch) {
-        let place = self.prefetched.iter().position(|e| e.number == told.number);
-        match (told.status, place) {
-            (PrefetchStatus::Dropped, Some(place)) => {
-                self.prefetched.remove(place);
-                self.usage.prefetch.count_dropped(&told.usage);
+    pub(super) fn record_prefetch(&mut self, prefetch: &Prefetch) {
+        let index = self.prefetched.iter().position(|e| e.number == prefetch.number);
+        match (prefetch.status, index) {
+            (PrefetchStatus::Dropped, Some(index)) => {
+                self.prefetched.remove(index);
+                self.usage.prefetch.count_dropped(&prefetch.usage);
             }
             (PrefetchStatus::Dropped, None) => {}
-            (_, Some(place)) => self.prefetched[place] = told.clone(),
+            (_, Some(index)) => self.prefetched[index] = prefetch.clone(),
             (_, None) => {
                 self.usage.prefetch.requested = self.usage.prefetch.requested.saturating_add(1);
-                self.prefetched.push(told.clone());
+                self.prefetched.push(prefetch.clone());
             }
         }
     }
 
-    /// What an event says of them without naming them: the call that one was taken for has come to something, or nobody is
-    /// there any more who would want the answer.
+    /// Settles prefetches that an event affects without naming them: the call that used one has ended, or nobody can
+    /// use the reply any more.
     pub(super) fn settle_prefetches(&mut self, event: &Event) {
         if self.prefetched.is_empty() {
             return;
         }
-        let gone = |early: &Prefetch| match event {
+        let is_settled = |prefetch: &Prefetch| match event {
             Event::ReplyReceived { call, .. }
             | Event::CallFailed { call, .. }
-            | Event::CallCancelled { call, .. } => early.call == Some(*call),
-            Event::EpisodeEnded { .. } => early.call.is_some(),
-            // The program that asked them is no more, or drives another line.
+            | Event::CallCancelled { call, .. } => prefetch.call == Some(*call),
+            Event::EpisodeEnded { .. } => prefetch.call.is_some(),
+            // The program that requested them has ended, or works on another branch.
             Event::Reopened => true,
             _ => false,
         };
-        let (gone, stays): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.prefetched).into_iter().partition(gone);
-        self.prefetched = stays;
-        for early in gone {
-            // What came of a call until it was broken off was given to it, and is counted there where it is known.
-            let given =
+        let (settled, pending): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.prefetched).into_iter().partition(is_settled);
+        self.prefetched = pending;
+        for prefetch in settled {
+            // A cancelled call whose usage is known counts the tokens of its partial reply itself.
+            let is_counted =
                 matches!(event, Event::CallCancelled { partial_reply, .. } if partial_reply.usage.is_some());
-            if given || matches!(event, Event::ReplyReceived { .. }) {
+            if is_counted || matches!(event, Event::ReplyReceived { .. }) {
                 self.usage.prefetch.used = self.usage.prefetch.used.saturating_add(1);
-            } else if matches!(event, Event::CallFailed { .. }) && early.usage.estimated {
-                // As with every failed call: what nobody counted was not spent, as far as anybody knows.
+            } else if matches!(event, Event::CallFailed { .. }) && prefetch.usage.estimated {
+                // As for every failed call: tokens that nobody counted are assumed not spent.
                 self.usage.prefetch.count_dropped(&Usage::default());
             } else {
-                self.usage.prefetch.count_dropped(&early.usage);
+                self.usage.prefetch.count_dropped(&prefetch.usage);
             }
         }
     }

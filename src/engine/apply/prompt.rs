@@ -1,12 +1,12 @@
-//! Prompts as they are drafted and sent.
+//! How drafted and sent prompts are folded.
 
 use super::State;
 use crate::domain::{PromptRecord, Question, SegmentOrigin, Seq, Stage};
 use std::sync::Arc;
 
 impl State {
-    /// A draft, or other words for a call that has failed or was broken off. A draft's number is its own: whatever else is asked
-    /// while it waits has another.
+    /// Stores a draft, or an edited prompt for a failed or cancelled call. A draft has its own call id; other requests
+    /// made while it waits get different ones.
     pub(super) fn draft_prompt(&mut self, prompt: &Arc<PromptRecord>, seq: Seq) {
         if !self.edit_waiting_prompt(prompt) {
             self.draft = Some(prompt.clone());
@@ -18,7 +18,7 @@ impl State {
     }
 
     pub(super) fn send_prompt(&mut self, prompt: &Arc<PromptRecord>, seq: Seq) {
-        // A failed call that is made again otherwise is the same call: it and its lessons were counted when it was first sent.
+        // Retrying a failed call with changes is the same call: it and its lessons were counted when it was first sent.
         match self.take_failed_call(prompt.call) {
             Some((effect, failure)) => self.count_retry(&effect, &failure),
             None => self.count_sent(prompt, seq),
@@ -36,22 +36,22 @@ impl State {
         }
     }
 
-    /// Counts a call on its way out, and the use of the lessons it shows.
+    /// Counts a call that is sent, and the uses of the lessons in its prompt.
     fn count_sent(&mut self, prompt: &PromptRecord, seq: Seq) {
         let shown = prompt.segments.iter().filter_map(|s| match &s.origin {
             SegmentOrigin::Lesson { id, .. } => Some(id),
             _ => None,
         });
-        let taught = self.pool.count_uses(shown, seq);
+        let has_person_lesson = self.pool.count_uses(shown, seq);
         self.edit_episode(|e| {
             e.calls += 1;
-            e.assisted |= taught;
+            e.assisted |= has_person_lesson;
         });
         self.count_call(prompt.role);
     }
 
     fn store_question(&mut self, question: Question, sent: Arc<PromptRecord>) {
-        match self.mentor_prompts.iter_mut().find(|(asked, ..)| *asked == question) {
+        match self.mentor_prompts.iter_mut().find(|(other, ..)| *other == question) {
             Some((_, last, _)) if has_same_text(last, &sent) => *last = sent,
             Some((_, last, before)) => *before = Some(std::mem::replace(last, sent)),
             None => self.mentor_prompts.push((question, sent, None)),
@@ -59,7 +59,8 @@ impl State {
     }
 }
 
-/// The same call with the same words, sampled otherwise: there is nothing to compare.
+/// Returns whether this is the same call with the same text, only sampled differently, so that comparing the prompts
+/// shows nothing.
 fn has_same_text(last: &PromptRecord, now: &PromptRecord) -> bool {
     (last.call, &last.sha256) == (now.call, &now.sha256)
 }

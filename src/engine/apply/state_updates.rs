@@ -1,4 +1,4 @@
-//! The small changes that folding an event is made of.
+//! Helpers that change parts of the state while an event is folded.
 
 use crate::domain::{
     CallId, EndReason, EpisodeRole, EpisodeStats, EpisodeSummary, FailureKind, Lesson, LessonId, ModelRole,
@@ -15,22 +15,22 @@ impl State {
         }
     }
 
-    pub(super) fn apply_replay_seed(&mut self, carried: &ReplaySeed) {
-        if let Some(attempt) = &carried.attempt {
+    pub(super) fn apply_replay_seed(&mut self, replay_seed: &ReplaySeed) {
+        if let Some(attempt) = &replay_seed.attempt {
             self.attempts.insert_mut(attempt.task.key(), Arc::new(attempt.to_episode()));
         }
-        if !carried.memory.is_null() {
-            self.memory.clone_from(&carried.memory);
+        if !replay_seed.memory.is_null() {
+            self.memory.clone_from(&replay_seed.memory);
         }
-        for (id, episode, step) in &carried.learnt_at {
+        for (id, episode, step) in &replay_seed.learnt_at {
             self.pool.set_learnt_at(id, (*episode, *step));
         }
     }
 
-    /// The thoughts from this step on, up to the overridden one, leave later prompts.
+    /// Removes the thoughts from step `from` up to the overridden step from later prompts.
     pub(super) fn drop_thoughts(&mut self, from: u32, overridden: u32) {
         self.edit_episode(|e| {
-            // A file may name any numbers.
+            // A journal file may contain any numbers.
             let last = overridden.min(e.steps.len() as u32);
             for number in from..last {
                 if e.step(number).is_some_and(Step::is_thought_only) {
@@ -48,7 +48,7 @@ impl State {
                 run.limits.steps = u32::try_from(n).unwrap_or(u32::MAX);
                 return;
             }
-            // No bound is written as 0, or as nothing.
+            // No limit is written as 0 or null.
             ("max_moves", n, _) => {
                 run.limits.moves = n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)).filter(|n| *n > 0);
             }
@@ -70,41 +70,41 @@ impl State {
     }
 }
 
-/// Calls to models: what they cost, and those that failed.
+/// Calls to models: their cost, and failed ones.
 impl State {
-    /// The actor's call has come to something.
+    /// Removes the actor's call, which has ended.
     pub(super) fn remove_actor_call(&mut self) {
         self.calls.retain(|_, c| !matches!(c, Effect::Ask { prompt, .. } if prompt.role == ModelRole::Actor));
     }
 
-    /// A failed call is made again. That is the same call, unless its answer had come and could not be used: each answer that is
-    /// asked for counts once.
+    /// Counts the retry of a failed call. It is the same call unless its reply had arrived and was unusable: every
+    /// reply that is requested counts once.
     pub(super) fn count_retry(&mut self, effect: &Effect, failure: &Failure) {
         if let (Effect::Ask { prompt, .. }, Some(FailureKind::Unusable)) = (effect, failure.kind) {
-            let asked = prompt.role;
+            let role = prompt.role;
             self.edit_episode(|e| e.calls += 1);
-            self.count_call(asked);
+            self.count_call(role);
         }
     }
 
-    /// Counts a call for its role and, after the end of the episode it is about, in the summary of that.
-    pub(super) fn count_call(&mut self, asked: ModelRole) {
-        match asked {
+    /// Counts a call for its role and, if its episode has ended, in that episode's summary.
+    pub(super) fn count_call(&mut self, role: ModelRole) {
+        match role {
             ModelRole::Actor => self.usage.actor_calls += 1,
             ModelRole::Mentor => self.usage.mentor_calls += 1,
         }
         self.edit_summary(|s| s.calls = s.calls.saturating_add(1));
     }
 
-    /// Counts tokens for a role, for the episode and, after its end, in its summary.
-    pub(super) fn count_tokens(&mut self, asked: ModelRole, usage: &Usage) {
+    /// Counts tokens for a role, for the episode and, if the episode has ended, in its summary.
+    pub(super) fn count_tokens(&mut self, role: ModelRole, usage: &Usage) {
         let tokens = usage.tokens();
-        let (of_role, apart) = match asked {
+        let (total, counts) = match role {
             ModelRole::Actor => (&mut self.usage.actor_tokens, &mut self.usage.actor_counts),
             ModelRole::Mentor => (&mut self.usage.mentor_tokens, &mut self.usage.mentor_counts),
         };
-        *of_role = of_role.saturating_add(tokens);
-        apart.add(usage);
+        *total = total.saturating_add(tokens);
+        counts.add(usage);
         self.edit_episode(|e| {
             e.tokens = e.tokens.saturating_add(tokens);
             e.token_counts.add(usage);
@@ -115,38 +115,39 @@ impl State {
         });
     }
 
-    /// Takes the place of what was known before of a role's server. What is new stands with the step whose call taught it; of a
-    /// server that nothing was known of, nothing is.
+    /// Replaces what is known about the settings a role's server rejects. New ones are recorded with the step whose
+    /// call revealed them, unless nothing was known about the server before.
     pub(super) fn record_unsent_settings(
         &mut self,
         seq: Seq,
         call: CallId,
-        asked: ModelRole,
-        what: &[String],
+        role: ModelRole,
+        settings: &[String],
     ) {
-        let noted = format!("{}.unsent", asked.name());
-        let known = self.unsent_settings.iter().any(|u| u.0 == asked)
+        let noted = format!("{}.unsent", role.name());
+        let known = self.unsent_settings.iter().any(|u| u.0 == role)
             || self.run.as_ref().is_some_and(|r| r.settings.0.contains_key(&noted));
         if known && self.last_step().is_some_and(|s| s.call == Some(call)) {
-            let before = self.unsent_settings(asked);
-            let new = what.iter().filter(|told| !before.contains(told)).cloned();
+            let before = self.unsent_settings(role);
+            let new = settings.iter().filter(|setting| !before.contains(setting)).cloned();
             self.edit_step(seq, |s| s.unsent_settings.extend(new));
         }
-        self.unsent_settings.retain(|u| u.0 != asked);
-        self.unsent_settings.push((asked, what.to_vec()));
+        self.unsent_settings.retain(|u| u.0 != role);
+        self.unsent_settings.push((role, settings.to_vec()));
     }
 
-    /// Changes the summary of the last episode, where that has ended.
+    /// Changes the summary of the last episode if that has ended.
     fn edit_summary(&mut self, edit: impl Fn(&mut EpisodeSummary)) {
         let Some(ended) = self.episode.as_ref().filter(|e| e.outcome.is_some()).map(|e| e.number) else {
             return;
         };
-        // Only the last one: a file that was tampered with may count its episodes in any way, and those before never change.
-        let Some(place) = self.ended_episodes.len().checked_sub(1) else { return };
-        if self.ended_episodes.get(place).is_none_or(|last| last.number != ended) {
+        // Only the last summary: a journal that was tampered with may number its episodes arbitrarily, and earlier
+        // summaries never change.
+        let Some(index) = self.ended_episodes.len().checked_sub(1) else { return };
+        if self.ended_episodes.get(index).is_none_or(|last| last.number != ended) {
             return;
         }
-        if let Some(summary) = self.ended_episodes.get_mut(place) {
+        if let Some(summary) = self.ended_episodes.get_mut(index) {
             edit(Arc::make_mut(summary));
         }
         self.edit_episode(|e| {
@@ -156,19 +157,20 @@ impl State {
         });
     }
 
-    /// The last reflection answers a prompt that a person had changed.
+    /// Returns whether the last reflection answers a prompt that a person edited.
     pub(super) fn is_last_question_edited(&self) -> bool {
         self.reflections.last().is_some_and(|r| r.prompt_edited)
     }
 
-    /// A person had changed the words of the question that this call asked the mentor.
+    /// Returns whether a person edited the mentor's prompt of this call.
     pub(super) fn is_question_edited(&self, call: Option<CallId>) -> bool {
         let sent = self.mentor_prompts.iter().map(|(_, last, _)| last);
         call.is_some() && sent.filter(|p| p.edited).any(|p| Some(p.call) == call)
     }
 
-    /// The oldest summary no longer waits. What a person kept by refusing a line counts as touched by a person, and so do the
-    /// lessons that came in beside it: a list that a person made is no longer the mentor's alone.
+    /// Removes the oldest waiting summary. A lesson that a person kept by refusing an item counts as edited by a
+    /// person, and so do the lessons added in the same summary: a list that a person changed is no longer the mentor's
+    /// alone.
     pub(super) fn settle_pool(&mut self, refused: &[u32]) {
         if self.waiting_summaries.is_empty() {
             return;
@@ -178,9 +180,9 @@ impl State {
             return;
         }
         let (mut gone, mut kept) = (Vec::new(), Vec::new());
-        for (place, line) in (0..).zip(&change.items) {
-            match line {
-                PoolChangeItem::Retire { id } if refused.contains(&place) => kept.push(id.clone()),
+        for (index, item) in (0..).zip(&change.items) {
+            match item {
+                PoolChangeItem::Retire { id } if refused.contains(&index) => kept.push(id.clone()),
                 PoolChangeItem::Retire { id } => gone.push(id.clone()),
                 PoolChangeItem::Add { .. } => {}
             }
@@ -201,45 +203,46 @@ impl State {
         }
     }
 
-    /// Puts other words in the place of a failed call's prompt; whether there is such a call.
+    /// Replaces the prompt of a failed call. Returns whether there is such a call.
     pub(super) fn edit_failed_prompt(&mut self, prompt: &Arc<PromptRecord>) -> bool {
         let mut failed = self.failed_call.iter_mut().chain(&mut self.more_failed_calls);
-        let place = failed.find_map(|(effect, _)| match effect {
-            Effect::Ask { call, prompt: was } if *call == prompt.call => Some(was),
+        let waiting = failed.find_map(|(effect, _)| match effect {
+            Effect::Ask { call, prompt: previous } if *call == prompt.call => Some(previous),
             _ => None,
         });
-        place.map(|was| was.clone_from(prompt)).is_some()
+        waiting.map(|previous| previous.clone_from(prompt)).is_some()
     }
 
-    /// Takes the count of the last answer's prompt in. What a proxy counted says nothing of the model's tokens, a recording nothing of this server's.
+    /// Adds the server's token count of a prompt to the role's ratio. Counts of a proxy say nothing about the model's
+    /// tokens, and counts of a recording nothing about this server's.
     pub(in crate::engine) fn record_token_count(&mut self, prompt: &PromptRecord, usage: &Usage) {
         let counts =
             !usage.estimated && !usage.counted_by_proxy && !usage.recorded && usage.last_prompt_tokens() > 0;
         if !counts || prompt.tokens == 0 {
             return;
         }
-        let (asked, estimated, counted) = (prompt.role, u64::from(prompt.tokens), usage.last_prompt_tokens());
-        match self.token_ratios.iter_mut().find(|m| m.role == asked) {
-            // Sums, so that answers of one round may come in any order.
-            Some(measure) => {
-                measure.estimated = measure.estimated.saturating_add(estimated);
-                measure.counted = measure.counted.saturating_add(counted);
+        let (role, estimated, counted) = (prompt.role, u64::from(prompt.tokens), usage.last_prompt_tokens());
+        match self.token_ratios.iter_mut().find(|m| m.role == role) {
+            // Sums, so that the replies of a round may arrive in any order.
+            Some(ratio) => {
+                ratio.estimated = ratio.estimated.saturating_add(estimated);
+                ratio.counted = ratio.counted.saturating_add(counted);
             }
-            None => self.token_ratios.push(TokenRatio { role: asked, estimated, counted }),
+            None => self.token_ratios.push(TokenRatio { role, estimated, counted }),
         }
     }
 
-    /// Takes a failed call from those that wait for a decision.
+    /// Removes a failed call from those that wait for a decision and returns it.
     pub(super) fn take_failed_call(&mut self, call: CallId) -> Option<(Effect, Failure)> {
         if self.failed_call.as_ref().is_some_and(|(effect, _)| effect.call() == call) {
             let next = (!self.more_failed_calls.is_empty()).then(|| self.more_failed_calls.remove(0));
             return std::mem::replace(&mut self.failed_call, next);
         }
-        let place = self.more_failed_calls.iter().position(|(effect, _)| effect.call() == call)?;
-        Some(self.more_failed_calls.remove(place))
+        let index = self.more_failed_calls.iter().position(|(effect, _)| effect.call() == call)?;
+        Some(self.more_failed_calls.remove(index))
     }
 
-    /// Keeps the last episode as the last attempt at its task, where that was not won and prompts may show it (setting
+    /// Keeps the last episode as the last attempt at its task, if it wasn't won and prompts may show it (setting
     /// `keep_attempts`).
     pub(super) fn keep_attempt(&mut self) {
         let wanted =
@@ -258,7 +261,7 @@ impl State {
 }
 
 impl Episode {
-    /// An episode before its reset.
+    /// Creates an episode before its reset.
     pub(in crate::engine) fn new(
         number: u32,
         task: &Task,
@@ -291,14 +294,14 @@ impl Episode {
     }
 
     pub(super) fn edit_step(&mut self, number: u32, edit: impl FnOnce(&mut Step)) {
-        let Some(place) = (number as usize).checked_sub(1) else { return };
-        let Some(step) = self.steps.get_mut(place) else { return };
+        let Some(index) = (number as usize).checked_sub(1) else { return };
+        let Some(step) = self.steps.get_mut(index) else { return };
         edit(Arc::make_mut(step));
     }
 
-    /// What lists of ended episodes show of it.
-    pub(super) fn stats(&self, moved: std::time::Duration) -> EpisodeStats {
-        let millis = u64::try_from(moved.as_millis()).unwrap_or(u64::MAX);
+    /// Returns the statistics that lists of ended episodes show.
+    pub(super) fn stats(&self, active_time: std::time::Duration) -> EpisodeStats {
+        let millis = u64::try_from(active_time.as_millis()).unwrap_or(u64::MAX);
         let noted = self.note_tallies.iter().filter(|(_, tally)| tally.last.kind == NoteKind::Mistake);
         let mut mistakes: Vec<_> = noted.map(|(detector, tally)| (detector.clone(), tally.count)).collect();
         mistakes.sort();
@@ -312,18 +315,18 @@ impl Episode {
         }
     }
 
-    pub(super) fn record_result(&mut self, turn: &StepResult) {
-        if !turn.shown.is_null() {
-            merge_patch(Arc::make_mut(&mut self.shown), &turn.shown);
+    pub(super) fn record_result(&mut self, result: &StepResult) {
+        if !result.shown.is_null() {
+            merge_patch(Arc::make_mut(&mut self.shown), &result.shown);
         }
-        if !turn.truth.is_null() {
-            merge_patch(Arc::make_mut(&mut self.truth), &turn.truth);
+        if !result.truth.is_null() {
+            merge_patch(Arc::make_mut(&mut self.truth), &result.truth);
         }
-        if turn.progress > self.progress {
+        if result.progress > self.progress {
             self.progress_step = self.steps.len() as u32;
         }
-        self.progress = turn.progress;
-        if !turn.valid && !self.steps.last().is_none_or(|s| s.is_thought_only()) {
+        self.progress = result.progress;
+        if !result.valid && !self.steps.last().is_none_or(|s| s.is_thought_only()) {
             self.invalid_moves += 1;
         }
     }
@@ -342,20 +345,21 @@ impl Step {
     }
 }
 
-pub(super) fn to_observation(turn: &StepResult, seen: Option<&String>) -> Observation {
+pub(super) fn to_observation(result: &StepResult, agent_view: Option<&String>) -> Observation {
     Observation {
-        raw: turn.observation.clone(),
-        agent_view: seen.cloned(),
-        reward: turn.reward,
-        progress: turn.progress,
-        done: turn.done,
-        won: turn.won,
-        valid: turn.valid,
+        raw: result.observation.clone(),
+        agent_view: agent_view.cloned(),
+        reward: result.reward,
+        progress: result.progress,
+        done: result.done,
+        won: result.won,
+        valid: result.valid,
         edited: false,
     }
 }
 
-/// Events of a person that make an episode assisted (DESIGN 1: override, lesson change, reject, edited text).
+/// Returns whether an event by a person makes the episode assisted (DESIGN.md 1: override, lesson change, reject,
+/// edited text).
 pub(super) fn is_intervention(event: &Event) -> bool {
     match event {
         Event::EpisodeEnded { summary } => summary.reason == EndReason::Person,

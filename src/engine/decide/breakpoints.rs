@@ -1,53 +1,59 @@
-//! Wishes about breakpoints and watches.
+//! Commands about breakpoints and watches.
 
 use crate::domain::BreakpointConfig;
 use crate::engine::breakpoints::MAX_BREAKPOINTS;
 use crate::engine::{CommandError, Engine, Event};
 
 impl Engine {
-    /// Those that a run begins with. They are part of its first batch: no crash comes between a run and its breakpoints.
+    /// Returns the events of a run's initial breakpoints. They belong to the run's first batch, so that no crash can
+    /// separate the run from them.
     pub(super) fn initial_breakpoints(&self, texts: &[String]) -> Result<Vec<Event>, CommandError> {
-        let mut stops: Vec<BreakpointConfig> = Vec::new();
+        let mut configs: Vec<BreakpointConfig> = Vec::new();
         for text in texts {
-            let stop = (self.policy.breakpoints.parse)(text)?;
-            if !stops.contains(&stop) {
-                stops.push(stop);
+            let config = (self.policy.breakpoints.parse)(text)?;
+            if !configs.contains(&config) {
+                configs.push(config);
             }
         }
-        if stops.len() > MAX_BREAKPOINTS {
+        if configs.len() > MAX_BREAKPOINTS {
             return Err(too_many_breakpoints());
         }
-        Ok(stops
+        Ok(configs
             .into_iter()
             .zip(1..)
-            .map(|(stop, breakpoint)| Event::BreakpointSet { breakpoint, config: stop })
+            .map(|(config, breakpoint)| Event::BreakpointSet { breakpoint, config })
             .collect())
     }
 
-    /// Sets one, or gives one another condition. What is there already is not set twice: it is switched on.
-    pub(super) fn set_breakpoint(&self, text: &str, of: Option<u32>) -> Result<Vec<Event>, CommandError> {
-        let stops = &self.state.breakpoints;
-        let stop = (self.policy.breakpoints.parse)(text)?;
-        if let Some(number) = of {
+    /// Sets a breakpoint, or replaces the condition of an existing one. A condition that exists already is enabled
+    /// instead.
+    pub(super) fn set_breakpoint(
+        &self,
+        text: &str,
+        replaces: Option<u32>,
+    ) -> Result<Vec<Event>, CommandError> {
+        let breakpoints = &self.state.breakpoints;
+        let config = (self.policy.breakpoints.parse)(text)?;
+        if let Some(number) = replaces {
             self.is_breakpoint_enabled(number)?;
-            return Ok(vec![Event::BreakpointSet { breakpoint: number, config: stop }]);
+            return Ok(vec![Event::BreakpointSet { breakpoint: number, config }]);
         }
-        if let Some(same) = stops.all.iter().find(|b| b.config == stop) {
+        if let Some(same) = breakpoints.all.iter().find(|b| b.config == config) {
             let switched = Event::BreakpointSwitched { breakpoint: same.number, enabled: true };
             return Ok(if same.enabled { Vec::new() } else { vec![switched] });
         }
-        if stops.all.len() >= MAX_BREAKPOINTS {
+        if breakpoints.all.len() >= MAX_BREAKPOINTS {
             return Err(too_many_breakpoints());
         }
-        Ok(vec![Event::BreakpointSet { breakpoint: stops.last_number.saturating_add(1), config: stop }])
+        Ok(vec![Event::BreakpointSet { breakpoint: breakpoints.last_number.saturating_add(1), config }])
     }
 
-    pub(super) fn switch_breakpoint(&self, number: u32, on: bool) -> Result<Vec<Event>, CommandError> {
-        let is = self.is_breakpoint_enabled(number)?;
-        Ok(if is == on {
+    pub(super) fn switch_breakpoint(&self, number: u32, enable: bool) -> Result<Vec<Event>, CommandError> {
+        let is_enabled = self.is_breakpoint_enabled(number)?;
+        Ok(if is_enabled == enable {
             Vec::new()
         } else {
-            vec![Event::BreakpointSwitched { breakpoint: number, enabled: on }]
+            vec![Event::BreakpointSwitched { breakpoint: number, enabled: enable }]
         })
     }
 
@@ -56,11 +62,11 @@ impl Engine {
         Ok(vec![Event::BreakpointRemoved { breakpoint: number }])
     }
 
-    /// Whether it is on.
+    /// Returns whether the breakpoint is enabled; fails if it doesn't exist.
     fn is_breakpoint_enabled(&self, number: u32) -> Result<bool, CommandError> {
-        let stops = &self.state.breakpoints;
-        stops.get(number).map(|b| b.enabled).ok_or_else(|| {
-            let known: Vec<String> = stops.all.iter().map(|b| b.number.to_string()).collect();
+        let breakpoints = &self.state.breakpoints;
+        breakpoints.get(number).map(|b| b.enabled).ok_or_else(|| {
+            let known: Vec<String> = breakpoints.all.iter().map(|b| b.number.to_string()).collect();
             let next = if known.is_empty() {
                 "none is set yet".to_owned()
             } else {

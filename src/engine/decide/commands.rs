@@ -1,4 +1,4 @@
-//! Wishes of a person or a script.
+//! Commands of a person or a script.
 
 use crate::domain::{
     Author, Autonomy, CallId, EndReason, EpisodeRole, LessonOp, LessonStatus, ModelRole, ShownAs, Stage,
@@ -13,11 +13,10 @@ impl Engine {
     pub(super) fn command_events(&self, command: &Command) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         match command {
-            Command::Start { session, spec, pool, replay_seed: carried, breakpoints: breaks } => {
+            Command::Start { session, spec, pool, replay_seed, breakpoints } => {
                 let mut events = self.start_run(session, spec, pool)?;
-                events
-                    .extend(carried.clone().map(|carried| Event::ReplaySeedLoaded { replay_seed: carried }));
-                events.extend(self.initial_breakpoints(breaks)?);
+                events.extend(replay_seed.clone().map(|replay_seed| Event::ReplaySeedLoaded { replay_seed }));
+                events.extend(self.initial_breakpoints(breakpoints)?);
                 Ok(events)
             }
             _ if state.run.is_none() => Err(CommandError::new("no run has begun", "start one first")),
@@ -38,8 +37,8 @@ impl Engine {
                 self.require_proposal("approve")?;
                 Ok(self.with_approval(Vec::new()))
             }
-            Command::Override { action, shown_as, thought_disposition: fate } => {
-                self.override_action(action, *shown_as, fate)
+            Command::Override { action, shown_as, thought_disposition } => {
+                self.override_action(action, *shown_as, thought_disposition)
             }
             Command::Act(action) => self.take_person_action(action),
             Command::Reject(reason) => self.reject(reason),
@@ -52,13 +51,13 @@ impl Engine {
             Command::EditThought { step, text } => self.edit_thought(*step, text),
             Command::EditObservation { step, text } => self.edit_observation(*step, text),
             Command::SetAutonomy(autonomy) => Ok(self.set_autonomy(*autonomy)),
-            Command::Lesson(wish) => {
-                let op = Box::new(self.lesson_op(wish, Author::Person, 0)?);
+            Command::Lesson(command) => {
+                let op = Box::new(self.lesson_op(command, Author::Person, 0)?);
                 Ok(vec![Event::LessonChanged { op, author: Author::Person }])
             }
             Command::SettlePool { refused } => self.settle_summary(refused),
             Command::Undo => self.undo(),
-            Command::UndoChange(of) => self.undo_change(*of),
+            Command::UndoChange(seq) => self.undo_change(*seq),
             Command::Redo => self.redo(),
             Command::Reflect(kind) => self.reflect(*kind),
             Command::Remark { step, text } => {
@@ -72,8 +71,10 @@ impl Engine {
                 Ok(vec![Event::SettingChanged { name: name.clone(), value: value.clone() }])
             }
             Command::ChangeRun(spec) => self.change_run(spec),
-            Command::SetBreakpoint { text, replaces: of } => self.set_breakpoint(text, *of),
-            Command::SwitchBreakpoint { breakpoint, enabled: on } => self.switch_breakpoint(*breakpoint, *on),
+            Command::SetBreakpoint { text, replaces } => self.set_breakpoint(text, *replaces),
+            Command::SwitchBreakpoint { breakpoint, enabled } => {
+                self.switch_breakpoint(*breakpoint, *enabled)
+            }
             Command::RemoveBreakpoint(breakpoint) => self.remove_breakpoint(*breakpoint),
             Command::BeginEpisode(task) => self.begin_episode(task),
             Command::EndEpisode(reason) => {
@@ -105,21 +106,22 @@ impl Engine {
             vec![Event::RunStarted { session: session.to_owned(), spec: Box::new(spec.clone()) }];
         let mut named = Engine::resume(self.state.clone(), self.policy.clone(), self.branch.clone());
         session.clone_into(&mut named.state.session);
-        let mut told: Option<&str> = None;
-        for (source, wish) in pool {
-            if told != Some(source) {
-                told = Some(source);
-                let lessons = pool.iter().filter(|(of, _)| of == source).count() as u32;
+        let mut last_source: Option<&str> = None;
+        for (source, command) in pool {
+            if last_source != Some(source) {
+                last_source = Some(source);
+                let lessons = pool.iter().filter(|(other, _)| other == source).count() as u32;
                 events.push(Event::PoolLoaded { source: source.clone(), lesson_count: lessons });
             }
-            // Loaded lessons are part of the run's start: they are not a person's hand in an episode, nor undoable.
-            let op = Box::new(named.lesson_op(wish, Author::File, events.len())?);
+            // Loaded lessons belong to the start of the run: they neither make an episode assisted nor can they be
+            // undone.
+            let op = Box::new(named.lesson_op(command, Author::File, events.len())?);
             events.push(Event::LessonChanged { op, author: Author::File });
-            if let LessonCommand::Load(lesson) = wish
+            if let LessonCommand::Load(lesson) = command
                 && lesson.status != LessonStatus::On
             {
-                let (id, was, status) = (lesson.id.clone(), LessonStatus::On, lesson.status);
-                let op = Box::new(LessonOp::Status { id, previous: was, status });
+                let (id, previous, status) = (lesson.id.clone(), LessonStatus::On, lesson.status);
+                let op = Box::new(LessonOp::Status { id, previous, status });
                 events.push(Event::LessonChanged { op, author: Author::File });
             }
         }
@@ -142,14 +144,15 @@ impl Engine {
         }
         Ok(match state.run_status {
             RunStatus::Paused => self.with_approval(vec![Event::StepGranted]),
-            // Stepping out of a running session stops it at the next proposal.
+            // Stepping while the session runs stops it at the next proposal.
             _ => {
                 self.with_approval(vec![Event::Paused { reason: PauseReason::StepDone }, Event::StepGranted])
             }
         })
     }
 
-    /// A running session takes its proposals itself, unless somebody has to agree.
+    /// Resumes the session. Waiting proposals are approved, unless autonomy is `Auto`, in which the engine runs them
+    /// itself.
     fn start_running(&self) -> Result<Vec<Event>, CommandError> {
         self.check_no_failed_call()?;
         self.check_no_waiting_summary()?;
@@ -171,7 +174,7 @@ impl Engine {
         Ok(self.with_approval(events))
     }
 
-    /// Adds the approval of a waiting proposal.
+    /// Adds the approval of the waiting proposal.
     fn with_approval(&self, mut events: Vec<Event>) -> Vec<Event> {
         if let Some(step) = self.state.step_awaiting_decision()
             && !step.approved
@@ -208,7 +211,7 @@ impl Engine {
         &self,
         action: &str,
         shown_as: ShownAs,
-        fate: &ThoughtDisposition,
+        thought_disposition: &ThoughtDisposition,
     ) -> Result<Vec<Event>, CommandError> {
         let step = self.require_proposal("override")?;
         let refused_thought = step.proposed.is_none() && step.thought.is_some();
@@ -216,9 +219,9 @@ impl Engine {
         let thinks = |n: &u32| {
             episode.and_then(|e| e.step(*n)).is_some_and(|s| s.is_thought_only() && !s.is_person_action())
         };
-        // Words that a person put in the place of the step's own thought say nothing of the thoughts before it.
+        // Text with which a person replaced this step's own thought says nothing about the thoughts before it.
         let own = step.proposed.is_some() && step.thought.is_some();
-        let drops = match fate {
+        let drops = match thought_disposition {
             ThoughtDisposition::Kept => false,
             ThoughtDisposition::Dropped => true,
             ThoughtDisposition::Rewritten(_) => !own,
@@ -229,11 +232,11 @@ impl Engine {
             proposed: step.proposal_text().map(Cow::into_owned),
             action: one_line(action),
             shown_as,
-            // A thought that was itself refused was never said, whatever becomes of the thoughts before it.
-            thought_disposition: if refused_thought && *fate == ThoughtDisposition::Kept {
+            // A thought that was itself overridden was never sent, whatever happens to the thoughts before it.
+            thought_disposition: if refused_thought && *thought_disposition == ThoughtDisposition::Kept {
                 ThoughtDisposition::Dropped
             } else {
-                fate.clone()
+                thought_disposition.clone()
             },
             thoughts_from,
         }];
@@ -241,14 +244,14 @@ impl Engine {
         Ok(events)
     }
 
-    /// In human mode the person's line opens the step where none is open.
+    /// Executes the action of a person who plays; opens a step if none is open.
     fn take_person_action(&self, action: &str) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         let Some(episode) = state.open_episode().filter(|e| e.first_observation.is_some()) else {
             return Err(CommandError::new("no episode is open", "begin one first"));
         };
         let open = episode.last_step().filter(|s| s.stage < Stage::Observation);
-        // Broken off or given up, or drafted and not sent.
+        // Cancelled, given up, or drafted but not sent.
         let unasked = |s: &Step| s.stage == Stage::Prompt && state.calls.is_empty();
         if open.is_none_or(|s| s.stage == Stage::Decision || unasked(s)) {
             let mut events = Vec::new();
@@ -279,11 +282,11 @@ impl Engine {
         if step.call.is_none() {
             return Err(CommandError::new("you play: there is nothing to reject", "type an action"));
         }
-        let was =
+        let proposed =
             step.action().map(str::to_owned).or_else(|| step.thought.as_ref().map(|t| format!("think: {t}")));
         let mut events = vec![Event::ProposalRejected {
             step: step.number,
-            proposed: was.unwrap_or_default(),
+            proposed: proposed.unwrap_or_default(),
             reason: reason.trim().to_owned(),
         }];
         self.grant_if_paused(&mut events);
@@ -319,13 +322,13 @@ impl Engine {
         events
     }
 
-    /// Only calls to models can be broken off; a world's step under way is awaited.
+    /// Cancels all calls to models; a step of the environment that is under way is awaited.
     fn cancel_calls(&self) -> Vec<Event> {
         let asks = self.state.calls.values().filter_map(|c| match c {
             Effect::Ask { call, prompt } => Some((*call, prompt.role)),
             _ => None,
         });
-        asks.filter(|(_, who)| matches!(who, ModelRole::Actor | ModelRole::Mentor))
+        asks.filter(|(_, role)| matches!(role, ModelRole::Actor | ModelRole::Mentor))
             .map(|(call, _)| Event::CallCancelled { call, partial_reply: Box::default() })
             .collect()
     }
@@ -343,7 +346,7 @@ impl Engine {
         if state.open_episode().is_some() {
             return Err(CommandError::new("an episode is open", "end it first (palette: end episode)"));
         }
-        // Asked in another episode, it would be about that.
+        // Asked now, the question would be about the new episode.
         if state.has_open_question() {
             return Err(CommandError::new(
                 "the mentor has not answered about the episode that ended",
@@ -372,7 +375,7 @@ impl Engine {
     }
 }
 
-/// Somebody was asked for this proposal, and can be asked again.
+/// Checks that the proposal came from the actor, which can be asked again.
 fn check_was_asked(step: &Step) -> Result<(), CommandError> {
     if step.call.is_none() && step.proposed.is_some() {
         return Err(CommandError::new(
@@ -383,7 +386,7 @@ fn check_was_asked(step: &Step) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// A person's action is one line: inner line breaks become blanks.
+/// Joins a person's action into one line: inner line breaks become spaces.
 fn one_line(action: &str) -> String {
     action.trim().split(['\n', '\r']).map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ")
 }

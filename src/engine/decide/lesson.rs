@@ -1,18 +1,18 @@
-//! Wishes about the pool.
+//! Commands about the lesson pool.
 
 use crate::domain::{Author, LessonId, LessonOp, LessonOrigin, LessonStatus};
 use crate::engine::{CommandError, Engine, LessonCommand};
 use sha2::{Digest, Sha256};
 
 impl Engine {
-    /// The change that a wish comes to; `n` counts the events of the same batch before it.
+    /// Returns the operation of a lesson command; `n` is the number of earlier events in the same batch.
     ///
     /// # Errors
-    /// A [`CommandError`] when the lesson does not exist or the words are empty.
+    /// Returns a [`CommandError`] if the lesson doesn't exist or the text is empty.
     pub(in crate::engine) fn lesson_op(
         &self,
-        wish: &LessonCommand,
-        by: Author,
+        command: &LessonCommand,
+        author: Author,
         n: usize,
     ) -> Result<LessonOp, CommandError> {
         let pool = &self.state.pool;
@@ -21,12 +21,12 @@ impl Engine {
                 CommandError::new(format!("there is no lesson {id}"), "choose one from the lesson lanes")
             })
         };
-        Ok(match wish {
-            LessonCommand::Add { kind, scope, text, rule, evidence, parents, transition: moment } => {
+        Ok(match command {
+            LessonCommand::Add { kind, scope, text, rule, evidence, parents, transition } => {
                 if text.text.trim().is_empty() {
                     return Err(CommandError::new("an empty lesson teaches nothing", "write a sentence"));
                 }
-                let origin = match by {
+                let origin = match author {
                     Author::Person => LessonOrigin::Person,
                     Author::Mentor => LessonOrigin::Mentor,
                     Author::Symbolic => LessonOrigin::Symbolic,
@@ -41,7 +41,7 @@ impl Engine {
                     evidence: evidence.clone(),
                     rule: rule.clone(),
                     parents: parents.clone(),
-                    transition: moment.clone(),
+                    transition: transition.clone(),
                     task_key: None,
                 }
             }
@@ -111,7 +111,8 @@ impl Engine {
         })
     }
 
-    /// The hash of (session, branch, place of the event in it); the place counts `n`, the events before it in its batch.
+    /// Returns the hash of (session, branch, sequence number of the event); `n` is the number of earlier events in its
+    /// batch.
     fn lesson_id(&self, n: usize) -> LessonId {
         let seq = self.state.head.0 + 1 + n as u64;
         let mut hash = Sha256::new();

@@ -1,36 +1,37 @@
-//! Summaries that wait for a person's word on each of their lines.
+//! Summaries of the lesson pool that wait for a person to accept or refuse each item.
 
 use crate::domain::{Author, Autonomy, LessonOp, LessonStatus, PoolChange, PoolChangeItem, Purpose, Seq};
 use crate::engine::{CommandError, Engine, Event, Intent, LessonCommand, MentorReply};
 
 impl Engine {
-    /// Takes the changes of the pool out of what a summary came to, where a person agrees to everything: they wait then.
-    pub(super) fn hold_summary(&self, heard: &MentorReply<'_>, wants: &mut Vec<Intent>) -> Option<Event> {
-        let agrees = self.state.autonomy == Autonomy::Confirm;
-        if heard.question.purpose != Purpose::Summarise || !agrees {
+    /// Removes the pool changes from the intents of a summary if a person confirms everything, and proposes them
+    /// instead.
+    pub(super) fn hold_summary(&self, reply: &MentorReply<'_>, intents: &mut Vec<Intent>) -> Option<Event> {
+        let must_confirm = self.state.autonomy == Autonomy::Confirm;
+        if reply.question.purpose != Purpose::Summarise || !must_confirm {
             return None;
         }
-        let mut lines = Vec::new();
-        wants.retain(|want| match pool_change_item(want) {
-            Some(line) => {
-                lines.push(line);
+        let mut items = Vec::new();
+        intents.retain(|intent| match pool_change_item(intent) {
+            Some(item) => {
+                items.push(item);
                 false
             }
             None => true,
         });
-        let change = PoolChange { question: heard.question, items: lines, seq: Seq::default() };
+        let change = PoolChange { question: reply.question, items, seq: Seq::default() };
         (!change.items.is_empty()).then(|| Event::PoolProposed { change: Box::new(change) })
     }
 
-    /// Nobody has to agree any more: what waits is done as it stands.
+    /// Accepts every item of the waiting summary, because confirmation is no longer required.
     pub(in crate::engine) fn accept_summary(&self) -> Option<Vec<Event>> {
         self.settle_summary(&[]).ok()
     }
 
-    /// The oldest summary that waits is done, but for the refused lines.
+    /// Applies the oldest waiting summary, except for the refused items.
     ///
     /// # Errors
-    /// A [`CommandError`] where none waits, or one has no such line.
+    /// Returns a [`CommandError`] if no summary waits or if it has no such item.
     pub(in crate::engine) fn settle_summary(&self, refused: &[usize]) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         let Some(change) = state.waiting_summaries.first() else {
@@ -39,34 +40,38 @@ impl Engine {
                 "summaries wait where every proposal is confirmed (c)",
             ));
         };
-        if let Some(none) = refused.iter().find(|place| **place >= change.items.len()) {
+        if let Some(invalid) = refused.iter().find(|index| **index >= change.items.len()) {
             return Err(CommandError::new(
-                format!("the summary has no line {}; it has {}", none + 1, change.items.len()),
+                format!("the summary has no line {}; it has {}", invalid + 1, change.items.len()),
                 "choose one of those it shows",
             ));
         }
         let mut events = Vec::new();
-        let accepted = change.items.iter().enumerate().filter(|(place, _)| !refused.contains(place));
-        let gone: Vec<_> = accepted
+        let accepted = change.items.iter().enumerate().filter(|(index, _)| !refused.contains(index));
+        let retired: Vec<_> = accepted
             .clone()
-            .filter_map(|(_, line)| if let PoolChangeItem::Retire { id } = line { Some(id) } else { None })
+            .filter_map(|(_, item)| if let PoolChangeItem::Retire { id } = item { Some(id) } else { None })
             .filter(|id| {
-                // What a person changed, pinned or switched off meanwhile stays.
+                // A lesson that a person edited, pinned or disabled meanwhile stays.
                 state.pool.get(id).is_some_and(|l| l.status == LessonStatus::On && !l.edited_by_person)
             })
             .collect();
-        for (_, line) in accepted {
-            let op = match line {
-                PoolChangeItem::Retire { id } if gone.contains(&id) => {
-                    let (was, status) = (LessonStatus::On, LessonStatus::Retired);
-                    LessonOp::Status { id: id.clone(), previous: was, status }
+        for (_, item) in accepted {
+            let op = match item {
+                PoolChangeItem::Retire { id } if retired.contains(&id) => {
+                    let (previous, status) = (LessonStatus::On, LessonStatus::Retired);
+                    LessonOp::Status { id: id.clone(), previous, status }
                 }
                 PoolChangeItem::Retire { .. } => continue,
                 PoolChangeItem::Add { kind, scope, text, evidence, parents } => {
-                    if state.pool.visible_of_kind(*kind).any(|l| l.text() == text && !gone.contains(&&l.id)) {
+                    if state
+                        .pool
+                        .visible_of_kind(*kind)
+                        .any(|l| l.text() == text && !retired.contains(&&l.id))
+                    {
                         continue;
                     }
-                    let wish = LessonCommand::Add {
+                    let command = LessonCommand::Add {
                         kind: *kind,
                         scope: *scope,
                         text: text.clone(),
@@ -75,7 +80,7 @@ impl Engine {
                         transition: None,
                         evidence: evidence.clone(),
                     };
-                    self.lesson_op(&wish, Author::Mentor, events.len())?
+                    self.lesson_op(&command, Author::Mentor, events.len())?
                 }
             };
             events.push(Event::LessonChanged { op: Box::new(op), author: Author::Mentor });
@@ -87,7 +92,7 @@ impl Engine {
         Ok(events)
     }
 
-    /// A summary waits, so nothing else goes on.
+    /// Fails if a summary waits that a person has to settle first.
     pub(super) fn check_no_waiting_summary(&self) -> Result<(), CommandError> {
         if self.state.waiting_summaries.is_empty() || self.state.autonomy == Autonomy::Auto {
             return Ok(());
@@ -99,9 +104,9 @@ impl Engine {
     }
 }
 
-/// A want as a line that can wait.
-fn pool_change_item(want: &Intent) -> Option<PoolChangeItem> {
-    match want {
+/// Converts an intent into an item of a summary, if it is one.
+fn pool_change_item(intent: &Intent) -> Option<PoolChangeItem> {
+    match intent {
         Intent::Lesson(LessonCommand::Status { id, status: LessonStatus::Retired }) => {
             Some(PoolChangeItem::Retire { id: id.clone() })
         }

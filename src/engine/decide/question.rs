@@ -1,4 +1,4 @@
-//! A person's wishes about questions to models: a reflection now, going on without an answer, other words for a draft.
+//! Commands about calls to models: reflecting now, continuing without a reply, editing a prompt.
 
 use crate::domain::{Author, CallId, ModelRole, Question};
 use crate::engine::{CommandError, Effect, Engine, Event, Intent, MentorReply};
@@ -8,8 +8,8 @@ impl Engine {
         if self.state.episode.is_none() {
             return Err(CommandError::new("there is no trajectory to reflect on", "take a step first"));
         }
-        let wants = self.policy.method.reflect_now(&self.state, kind);
-        let questions: Vec<Question> = wants
+        let intents = self.policy.method.reflect_now(&self.state, kind);
+        let questions: Vec<Question> = intents
             .iter()
             .filter_map(|w| if let Intent::AskMentor(question) = w { Some(*question) } else { None })
             .collect();
@@ -20,7 +20,7 @@ impl Engine {
             }
             return Ok(self.question_events(&questions, false));
         }
-        let written = self.write_events(wants.iter(), Author::Symbolic, 0);
+        let written = self.write_events(intents.iter(), Author::Symbolic, 0);
         if written.is_empty() {
             return Err(CommandError::new(
                 format!("nothing in this trajectory calls for a new {} reflection", kind.name()),
@@ -30,22 +30,22 @@ impl Engine {
         Ok(written)
     }
 
-    /// Every failed call to a model is given up, and every question that was broken off: a reflection is left out, with the
-    /// reason; a step waits for a person.
+    /// Gives up every failed call to a model and every cancelled question: a reflection is skipped, with the reason; a
+    /// step waits for a person.
     pub(super) fn give_up(&self) -> Result<Vec<Event>, CommandError> {
         let mut events = Vec::new();
         let failed = self
             .state
             .failed_calls()
             .map(|(e, f)| (e, format!("given up after a failed call: {}", f.message)));
-        let broken = self.state.cancelled_calls.iter();
-        let broken = broken.map(|(e, _)| (e, "given up after it was broken off".to_owned()));
-        for (effect, complaint) in failed.chain(broken) {
+        let cancelled = self.state.cancelled_calls.iter();
+        let cancelled = cancelled.map(|(e, _)| (e, "given up after it was broken off".to_owned()));
+        for (effect, complaint) in failed.chain(cancelled) {
             let Effect::Ask { call, prompt } = effect else { continue };
             events.push(Event::CallGivenUp { call: *call });
             if let Some(question) = prompt.question {
                 let complaints = vec![complaint];
-                let left_out = MentorReply {
+                let reply = MentorReply {
                     prompt,
                     question,
                     author: Author::Mentor,
@@ -55,7 +55,7 @@ impl Engine {
                     truncated: None,
                 };
                 events.extend(
-                    self.mentor_reply_events(&left_out, events.len()).into_iter().map(|(_, event)| event),
+                    self.mentor_reply_events(&reply, events.len()).into_iter().map(|(_, event)| event),
                 );
             }
         }
@@ -68,8 +68,8 @@ impl Engine {
         Ok(events)
     }
 
-    /// A prompt that waits is put down anew, with other words in one place: a draft, which only who goes stage by stage has,
-    /// that of a failed call, or that of one that was broken off: asked again it has these words, and all else can still be done.
+    /// Edits one segment of a waiting prompt: of a draft (only when stepping by stages), or of a failed or cancelled
+    /// call. The edited prompt is used when the call is retried; everything else remains possible.
     pub(super) fn edit_prompt(
         &self,
         call: Option<CallId>,

@@ -1,13 +1,13 @@
-//! Making failed calls again: of whom they were asked, or with a recorded reply in their place.
+//! Retrying failed calls, with the model or with a recorded reply.
 
 use crate::domain::{CallId, PromptRecord};
 use crate::engine::{CommandError, Effect, Engine, Event};
 use std::sync::Arc;
 
 impl Engine {
-    /// All failed calls are made again, each as it is by now: with a person's words, and sampled as was chosen since. Where the
-    /// rebuilt world differs, the word is about that alone: nobody is asked anything before it is decided. Where nothing has
-    /// failed and a call was broken off, what is due is asked anew.
+    /// Retries all failed calls, each with its current prompt and sampling, including a person's changes. If the
+    /// rebuilt environment diverged, accepts its state instead and calls nothing yet. If nothing has failed but a call
+    /// was cancelled, asks again for what is due.
     pub(super) fn retry(&self) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.divergence.is_some() {
@@ -19,20 +19,22 @@ impl Engine {
         if state.failed_call.is_none() {
             return Err(CommandError::new("no call has failed", "go on with n or Space"));
         }
-        let again = |effect: &Effect| match effect {
+        let updated_prompt = |effect: &Effect| match effect {
             Effect::Ask { prompt, .. } => {
-                state.updated_prompt(prompt).map(|now| Event::PromptSent { prompt: Arc::new(now) })
+                state.updated_prompt(prompt).map(|updated| Event::PromptSent { prompt: Arc::new(updated) })
             }
             _ => None,
         };
-        let as_it_was = |effect: &Effect| Event::Retried { call: Some(effect.call()), reply_source: None };
-        let events =
-            state.failed_calls().map(|(effect, _)| again(effect).unwrap_or_else(|| as_it_was(effect)));
+        let unchanged = |effect: &Effect| Event::Retried { call: Some(effect.call()), reply_source: None };
+        let events = state
+            .failed_calls()
+            .map(|(effect, _)| updated_prompt(effect).unwrap_or_else(|| unchanged(effect)));
         Ok(events.collect())
     }
 
-    /// Only questions to models have recorded replies; what failed of the world stays as it is. They are looked up as they
-    /// would be sent now: what is kept of a model was asked as that is sampled, and the model may be another since.
+    /// Retries failed and cancelled calls to models with replies from a recording; failed calls to the environment stay
+    /// failed. Replies are looked up by the request as it would be sent now, because the cache is keyed by the sampling
+    /// and the model may have changed.
     pub(super) fn retry_from_recording(&self, source: &str) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.divergence.is_some() {
@@ -42,8 +44,8 @@ impl Engine {
             ));
         }
         let mut events = Vec::new();
-        let mut take = |call: CallId, now: Option<PromptRecord>| {
-            events.extend(now.map(|now| Event::PromptSent { prompt: Arc::new(now) }));
+        let mut take = |call: CallId, updated: Option<PromptRecord>| {
+            events.extend(updated.map(|updated| Event::PromptSent { prompt: Arc::new(updated) }));
             events.push(Event::Retried { call: Some(call), reply_source: Some(source.to_owned()) });
         };
         for (effect, _) in state.failed_calls() {
@@ -56,13 +58,13 @@ impl Engine {
             }
             take(*call, state.updated_prompt(prompt));
         }
-        let waits = state.draft.as_ref().is_some_and(|draft| draft.edited);
-        for (n, effect) in (0..).zip(state.retryable_calls().filter(|_| !waits)) {
+        let draft_waits = state.draft.as_ref().is_some_and(|draft| draft.edited);
+        for (n, effect) in (0..).zip(state.retryable_calls().filter(|_| !draft_waits)) {
             let Effect::Ask { prompt, .. } = effect else { continue };
-            // A person's words were never asked: the recording is, as the model was.
-            let asked = state.sent_prompt(prompt.call).unwrap_or(prompt);
-            let now = state.with_new_call(asked, n);
-            take(now.call, Some(now));
+            // The recording answers the prompt as the model got it, without the person's later edits.
+            let sent = state.sent_prompt(prompt.call).unwrap_or(prompt);
+            let prompt = state.with_new_call(sent, n);
+            take(prompt.call, Some(prompt));
         }
         if events.is_empty() {
             return Err(CommandError::new(

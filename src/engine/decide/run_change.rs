@@ -1,12 +1,12 @@
-//! Going on as another run, and what may be set of who is asked.
+//! Changing a run that has started, and the sampling settings of a role.
 
 use crate::domain::{RunSpec, SAMPLING_PARAMS, sampling_param};
 use crate::engine::{CommandError, Effect, Engine, Event};
 use serde_json::Value;
 
 impl Engine {
-    /// The run from now on, as one event with the whole of it. Another method begins with an empty memory of its own:
-    /// what the one before it remembers means nothing to it. Reflections and lessons stay.
+    /// Returns the events that continue the session with another run, given in full. Another method starts with empty
+    /// memory, because it couldn't read the previous method's; reflections and lessons stay.
     pub(super) fn change_run(&self, spec: &RunSpec) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.calls.values().any(|c| matches!(c, Effect::Ask { .. })) {
@@ -25,12 +25,12 @@ impl Engine {
         Ok(events)
     }
 
-    /// Whether anybody heeds a setting of a role: only a model has sampling settings. Other settings are not looked at.
+    /// Checks that a role uses a sampling setting, which only models do. Other settings aren't checked.
     pub(super) fn check_sampling_setting(&self, name: &str, value: &Value) -> Result<(), CommandError> {
         if !["actor.", "mentor."].iter().any(|role| name.starts_with(role)) {
             return Ok(());
         }
-        let Some((asked, knob)) = sampling_param(name) else {
+        let Some((role, param)) = sampling_param(name) else {
             let names: Vec<&str> = SAMPLING_PARAMS.iter().map(|k| k.name).collect();
             return Err(CommandError::new(
                 format!("{name} is no sampling setting"),
@@ -40,9 +40,9 @@ impl Engine {
                 ),
             ));
         };
-        knob.validate(value).map_err(|why| CommandError::new(format!("{name} = {value}"), why))?;
+        param.validate(value).map_err(|why| CommandError::new(format!("{name} = {value}"), why))?;
         let Some(run) = self.state.run.as_deref() else { return Ok(()) };
-        run.check_param_supported(asked, knob, value)
+        run.check_param_supported(role, param, value)
             .map_err(|why| CommandError::new(why, "choose a model for this role first (openai:MODEL)"))
     }
 }

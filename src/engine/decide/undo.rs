@@ -1,11 +1,11 @@
-//! Other words for a thought or an observation, and taking changes back.
+//! Editing thoughts and observations; undo and redo.
 
 use crate::domain::{LessonOp, LessonStatus, ManualEdit, Seq, Step, ThoughtDisposition};
 use crate::engine::{CommandError, Engine, Event, UndoAction, UndoEntry};
 use std::fmt::Write as _;
 
 impl Engine {
-    /// Other words for the thought of the open proposal, or of the last answered step.
+    /// Edits the thought of the open proposal or of the last answered step.
     pub(super) fn edit_thought(&self, number: u32, text: &str) -> Result<Vec<Event>, CommandError> {
         let step = self.editable_step(number, true)?;
         let text = Some(text.trim()).filter(|t| !t.is_empty()).map(str::to_owned);
@@ -24,7 +24,7 @@ impl Engine {
         Ok(vec![Event::ThoughtEdited { step: number, previous: step.thought.clone(), text }])
     }
 
-    /// Other words for what the world answered, as the agent sees them. The world stays as it is.
+    /// Edits the agent's view of an observation. The environment isn't changed.
     pub(super) fn edit_observation(&self, number: u32, text: &str) -> Result<Vec<Event>, CommandError> {
         let step = self.editable_step(number, false)?;
         if text.trim().is_empty() {
@@ -36,11 +36,11 @@ impl Engine {
         if step.observation() == Some(text) {
             return Ok(Vec::new());
         }
-        let was = step.answer.as_ref().and_then(|a| a.agent_view.clone());
-        Ok(vec![Event::ObservationEdited { step: number, previous: was, text: text.to_owned() }])
+        let previous = step.answer.as_ref().and_then(|a| a.agent_view.clone());
+        Ok(vec![Event::ObservationEdited { step: number, previous, text: text.to_owned() }])
     }
 
-    /// A step whose words no prompt has used yet.
+    /// Returns a step whose text no prompt has used yet.
     fn editable_step(&self, number: u32, proposal: bool) -> Result<&Step, CommandError> {
         let state = &self.state;
         let step = state.open_episode().and_then(|e| e.step(number)).ok_or_else(|| {
@@ -65,12 +65,12 @@ impl Engine {
             ));
         }
         if state.last_pool_use > step.answered_seq {
-            let mut refusal = CommandError::new(
+            let mut error = CommandError::new(
                 format!("a prompt has already shown step {number} as it is"),
                 "go on from before that prompt: the change is made there, on a branch of its own",
             );
-            refusal.seq = Some(Seq(step.answered_seq.0 + 1));
-            return Err(refusal);
+            error.seq = Some(Seq(step.answered_seq.0 + 1));
+            return Err(error);
         }
         Ok(step)
     }
@@ -82,23 +82,24 @@ impl Engine {
                 "only what you changed yourself can be undone",
             ));
         };
-        self.undo_entry(entry).map_err(|mut refusal| {
-            let of = self.state.undoable();
-            if let Some(older) = self.state.undo_stack.iter().find(|entry| Some(entry.seq) == of) {
-                let words = self.state.describe_undo_action(&older.action);
-                let _ = write!(refusal.hint, "; or take back what came before it (`undo older`): {words}");
-                refusal.older_change = Some((older.seq, words));
+        self.undo_entry(entry).map_err(|mut error| {
+            let undoable = self.state.undoable();
+            if let Some(older) = self.state.undo_stack.iter().find(|entry| Some(entry.seq) == undoable) {
+                let description = self.state.describe_undo_action(&older.action);
+                let _ =
+                    write!(error.hint, "; or take back what came before it (`undo older`): {description}");
+                error.older_change = Some((older.seq, description));
             }
-            refusal
+            error
         })
     }
 
-    /// Takes back one change and no other: the newest, or the one that the refusal of an undo offers.
-    pub(super) fn undo_change(&self, of: Seq) -> Result<Vec<Event>, CommandError> {
+    /// Undoes exactly one edit: the newest, or the one that a rejected undo offers.
+    pub(super) fn undo_change(&self, seq: Seq) -> Result<Vec<Event>, CommandError> {
         let older = match self.undo() {
-            Ok(events) if self.newest_undo().is_some_and(|entry| entry.seq == of) => return Ok(events),
-            Err(refusal) if refusal.older_change.as_ref().is_some_and(|older| older.0 == of) => {
-                self.state.undo_stack.iter().find(|entry| entry.seq == of)
+            Ok(events) if self.newest_undo().is_some_and(|entry| entry.seq == seq) => return Ok(events),
+            Err(error) if error.older_change.as_ref().is_some_and(|older| older.0 == seq) => {
+                self.state.undo_stack.iter().find(|entry| entry.seq == seq)
             }
             _ => None,
         };
@@ -189,8 +190,8 @@ impl Engine {
                 self.editable_step(*step, false)?;
                 redo_events(entry)
             }
-            UndoAction::ManualEdit(ManualEdit::Prompt { previous: was, .. })
-                if self.state.waiting_prompt(was.call) != Some(was) =>
+            UndoAction::ManualEdit(ManualEdit::Prompt { previous, .. })
+                if self.state.waiting_prompt(previous.call) != Some(previous) =>
             {
                 return Err(CommandError::new(
                     "that prompt does not wait any more",
@@ -204,12 +205,12 @@ impl Engine {
         })
     }
 
-    fn check_unused_since(&self, of: Seq, next: &str) -> Result<(), CommandError> {
-        if self.state.last_pool_use > of {
+    fn check_unused_since(&self, since: Seq, hint: &str) -> Result<(), CommandError> {
+        if self.state.last_pool_use > since {
             return Err(already_used_error(
-                of,
+                since,
                 "a prompt or an action has already used this change, so it cannot be undone",
-                next,
+                hint,
             ));
         }
         Ok(())
@@ -225,6 +226,6 @@ fn redo_events(entry: &UndoEntry) -> Vec<Event> {
     }
 }
 
-fn already_used_error(of: Seq, why: &str, next: &str) -> CommandError {
-    CommandError { seq: Some(of), ..CommandError::new(why, next) }
+fn already_used_error(seq: Seq, why: &str, hint: &str) -> CommandError {
+    CommandError { seq: Some(seq), ..CommandError::new(why, hint) }
 }

@@ -1,15 +1,16 @@
-//! Below what cannot be taken back: the newest change that nothing has used yet and that still stands as it was made.
+//! Which edits can be undone: the newest one that nothing has used yet and that is still in effect, even below
+//! irreversible actions on the stack.
 
 use crate::domain::{LessonOp, LessonStatus, ManualEdit, Seq, Setting};
 use crate::engine::{Event, State, UndoAction, UndoEntry};
 
 impl State {
-    /// The newest change of a person that can still be taken back, whatever was done since.
+    /// Returns the newest edit that can still be undone, whatever was done since.
     pub fn undoable(&self) -> Option<Seq> {
         self.undo_stack.iter().rev().find(|entry| self.can_undo(entry)).map(|entry| entry.seq)
     }
 
-    /// A changed prompt that was drafted anew since leaves nothing to take back.
+    /// Returns whether there is nothing left to undo because the edited prompt was drafted again since.
     pub(super) fn is_obsolete(&self, entry: &UndoEntry) -> bool {
         match &entry.action {
             UndoAction::ManualEdit(ManualEdit::Prompt { prompt, .. }) => {
@@ -19,12 +20,12 @@ impl State {
         }
     }
 
-    /// No prompt and no action has used the change, and nobody has changed the same thing since: taking it back then takes
-    /// back it alone.
+    /// Returns whether an edit can be undone alone: no prompt and no action has used it, and nobody has changed the
+    /// same thing since.
     fn can_undo(&self, entry: &UndoEntry) -> bool {
         let unused = self.last_pool_use <= entry.seq;
         match &entry.action {
-            // What was chosen since stands on the run as it is.
+            // Later choices depend on the run as it is now.
             UndoAction::Executed | UndoAction::Irreversible(_) | UndoAction::Run(_) => false,
             UndoAction::Lesson(op) => unused && self.is_lesson_unchanged(op),
             UndoAction::ManualEdit(change) => {
@@ -56,39 +57,39 @@ impl State {
                 .and_then(|s| s.answer.as_ref())
                 .is_some_and(|a| a.agent_view == *text && a.edited == *edited),
             ManualEdit::Setting { name, setting, .. } => {
-                // A bound of the run does not say who set it.
+                // A limit of the run doesn't record who set it.
                 let value = |s: Option<Setting>| s.map(|s| s.value).filter(|v| !v.is_null());
                 value(self.setting(name)) == value(setting.clone())
             }
             ManualEdit::Autonomy { autonomy, .. } => self.autonomy == *autonomy,
-            ManualEdit::Breakpoint { number, config: stop, enabled: on, .. } => {
-                let now = self.breakpoints.get(*number);
-                now.map(|b| &b.config) == stop.as_ref() && now.is_none_or(|b| b.enabled == *on)
+            ManualEdit::Breakpoint { number, config, enabled, .. } => {
+                let current = self.breakpoints.get(*number);
+                current.map(|b| &b.config) == config.as_ref() && current.is_none_or(|b| b.enabled == *enabled)
             }
-            // A remark is added to others, and a prompt that waits is the one that was changed.
+            // Remarks are independent of each other, and a prompt that waits is the one that was edited.
             ManualEdit::Remark { .. } | ManualEdit::Prompt { .. } => true,
         }
     }
 
-    /// What the last undo took back, or what a redo made again, after the event that did so; none after another event.
+    /// Describes what the given undo or redo event undid or redid. Returns `None` for other events.
     pub fn describe_undo(&self, event: &Event) -> Option<String> {
-        let words = |entry: &UndoEntry| self.describe_undo_action(&entry.action);
+        let describe = |entry: &UndoEntry| self.describe_undo_action(&entry.action);
         match event {
-            Event::LessonUndone { target_seq: of, .. } | Event::EditUndone { target_seq: of, .. } => {
-                let entry = self.redo_stack.iter().rfind(|entry| entry.seq == *of)?;
-                Some(format!("taken back: {}", words(entry)))
+            Event::LessonUndone { target_seq, .. } | Event::EditUndone { target_seq, .. } => {
+                let entry = self.redo_stack.iter().rfind(|entry| entry.seq == *target_seq)?;
+                Some(format!("taken back: {}", describe(entry)))
             }
             Event::LessonRedone { .. } | Event::EditRedone { .. } => {
-                Some(format!("made again: {}", words(self.undo_stack.last()?)))
+                Some(format!("made again: {}", describe(self.undo_stack.last()?)))
             }
             _ => None,
         }
     }
 
-    /// A deed in a few words.
-    pub(super) fn describe_undo_action(&self, deed: &UndoAction) -> String {
+    /// Describes an undo action in a few words.
+    pub(super) fn describe_undo_action(&self, action: &UndoAction) -> String {
         let number = |op: &LessonOp| self.pool.get(op.id()).map_or(0, |l| l.number);
-        match deed {
+        match action {
             UndoAction::Executed => "an action of yours".to_owned(),
             UndoAction::Irreversible(what) => what.clone(),
             UndoAction::Run(_) => "another run".to_owned(),

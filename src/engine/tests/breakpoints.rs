@@ -1,10 +1,10 @@
-//! Breakpoints in the engine: their hits stand with what made them true, and going on goes on.
+//! Breakpoints in the engine: a hit is recorded with the event that caused it, and the run can continue afterwards.
 
 use super::fixture::{TestEngine, event_names, step_result, won_result};
 use crate::engine::{BreakpointHit, Command, Engine, Event, PauseReason, RunStatus, State};
 
-fn set_breakpoint(bench: &mut TestEngine, text: &str) {
-    bench.command(Command::SetBreakpoint { text: text.to_owned(), replaces: None }).unwrap();
+fn set_breakpoint(harness: &mut TestEngine, text: &str) {
+    harness.command(Command::SetBreakpoint { text: text.to_owned(), replaces: None }).unwrap();
 }
 
 fn current_hit(state: &State) -> Option<&BreakpointHit> {
@@ -13,38 +13,38 @@ fn current_hit(state: &State) -> Option<&BreakpointHit> {
 
 #[test]
 fn a_proposal_is_stopped_before_it_runs_and_in_the_same_write() {
-    let mut bench = TestEngine::started(1, 9);
-    set_breakpoint(&mut bench, "proposed");
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("You see a lamp"));
-    let from = bench.journal.len();
-    let events = bench.answer_actor("dance");
+    let mut harness = TestEngine::started(1, 9);
+    set_breakpoint(&mut harness, "proposed");
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("You see a lamp"));
+    let from = harness.journal.len();
+    let events = harness.answer_actor("dance");
     assert_eq!(event_names(&events), ["reply_received", "proposed", "breakpoint_hit", "paused"]);
-    let more: Vec<bool> = bench.journal[from..].iter().map(|e| e.batch_continues).collect();
+    let more: Vec<bool> = harness.journal[from..].iter().map(|e| e.batch_continues).collect();
     assert_eq!(more, [true, true, true, false], "one batch");
-    let state = bench.state();
+    let state = harness.state();
     assert_eq!((state.run_status, state.pause_reason), (RunStatus::Paused, Some(PauseReason::Breakpoint)));
     assert_eq!(current_hit(state).unwrap().describe(), "breakpoint 1 `proposed`: proposed came");
     assert_eq!(state.last_step().unwrap().breakpoint_marks[0].breakpoint, 1);
-    // What is proposed can still be replaced; going on does not meet the same proposal again.
-    let events = bench.command(Command::Run).unwrap();
+    // The proposal can still be replaced; resuming doesn't hit on the same proposal again.
+    let events = harness.command(Command::Run).unwrap();
     assert_eq!(event_names(&events), ["resumed", "action_taken"]);
-    assert_eq!(current_hit(bench.state()), None);
-    bench.answer_world(step_result("You dance"));
-    bench.answer_actor("sing");
-    assert_eq!(bench.state().breakpoints.get(1).unwrap().hits, 2);
+    assert_eq!(current_hit(harness.state()), None);
+    harness.answer_world(step_result("You dance"));
+    harness.answer_actor("sing");
+    assert_eq!(harness.state().breakpoints.get(1).unwrap().hits, 2);
 }
 
 #[test]
 fn a_watch_tells_and_marks_and_nothing_stops() {
-    let mut bench = TestEngine::started(1, 9);
-    set_breakpoint(&mut bench, "warn observed");
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("You see a lamp"));
-    bench.answer_actor("dance");
-    let events = bench.answer_world(step_result("You dance"));
+    let mut harness = TestEngine::started(1, 9);
+    set_breakpoint(&mut harness, "warn observed");
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("You see a lamp"));
+    harness.answer_actor("dance");
+    let events = harness.answer_world(step_result("You dance"));
     assert_eq!(event_names(&events), ["observed", "breakpoint_hit", "noted", "prompt_sent"]);
-    let state = bench.state();
+    let state = harness.state();
     assert_eq!((state.run_status, current_hit(state)), (RunStatus::Running, None));
     assert!(
         state.last_step().unwrap().breakpoint_marks.is_empty()
@@ -55,91 +55,91 @@ fn a_watch_tells_and_marks_and_nothing_stops() {
 
 #[test]
 fn with_a_call_in_flight_it_pauses_when_that_is_answered() {
-    let mut bench = TestEngine::started(1, 9);
-    set_breakpoint(&mut bench, "prompt_sent");
-    bench.command(Command::Run).unwrap();
-    let events = bench.answer_world(step_result("You see a lamp"));
+    let mut harness = TestEngine::started(1, 9);
+    set_breakpoint(&mut harness, "prompt_sent");
+    harness.command(Command::Run).unwrap();
+    let events = harness.answer_world(step_result("You see a lamp"));
     assert_eq!(event_names(&events), ["world_reset", "prompt_sent", "breakpoint_hit", "pause_requested"]);
-    assert_eq!(bench.state().run_status, RunStatus::Pausing);
-    let events = bench.answer_actor("dance");
+    assert_eq!(harness.state().run_status, RunStatus::Pausing);
+    let events = harness.answer_actor("dance");
     assert_eq!(event_names(&events), ["reply_received", "proposed", "paused"]);
     assert_eq!(events.last(), Some(&Event::Paused { reason: PauseReason::Breakpoint }));
 }
 
 #[test]
 fn once_is_over_after_its_first_hit_and_what_is_off_is_not_looked_at() {
-    let mut bench = TestEngine::started(1, 9);
-    set_breakpoint(&mut bench, "warn once observed");
-    set_breakpoint(&mut bench, "warn proposed");
-    bench.command(Command::SwitchBreakpoint { breakpoint: 2, enabled: false }).unwrap();
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("You see a lamp"));
+    let mut harness = TestEngine::started(1, 9);
+    set_breakpoint(&mut harness, "warn once observed");
+    set_breakpoint(&mut harness, "warn proposed");
+    harness.command(Command::SwitchBreakpoint { breakpoint: 2, enabled: false }).unwrap();
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("You see a lamp"));
     for _ in 0..3 {
-        bench.answer_actor("dance");
-        bench.answer_world(step_result("You dance"));
+        harness.answer_actor("dance");
+        harness.answer_world(step_result("You dance"));
     }
-    let stops = &bench.state().breakpoints;
+    let stops = &harness.state().breakpoints;
     assert_eq!((stops.get(1).unwrap().hits, stops.get(1).unwrap().enabled), (1, false));
     assert_eq!((stops.get(2).unwrap().hits, stops.has_enabled()), (0, false));
 }
 
 #[test]
 fn the_end_of_an_episode_can_stop_the_run_before_the_next() {
-    let mut bench = TestEngine::started(2, 9);
-    set_breakpoint(&mut bench, "episode_ended");
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("You see a lamp"));
-    bench.answer_actor("win");
-    let events = bench.answer_world(won_result("Done"));
+    let mut harness = TestEngine::started(2, 9);
+    set_breakpoint(&mut harness, "episode_ended");
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("You see a lamp"));
+    harness.answer_actor("win");
+    let events = harness.answer_world(won_result("Done"));
     assert_eq!(event_names(&events)[2..], ["episode_ended", "breakpoint_hit", "paused"]);
-    let events = bench.command(Command::Run).unwrap();
+    let events = harness.command(Command::Run).unwrap();
     assert_eq!(event_names(&events), ["resumed", "episode_started"]);
 }
 
 #[test]
 fn wishes_about_breakpoints_are_granted_or_refused_in_words() {
-    let mut bench = TestEngine::started(1, 9);
-    set_breakpoint(&mut bench, "proposed");
-    // The same again is the same one.
+    let mut harness = TestEngine::started(1, 9);
+    set_breakpoint(&mut harness, "proposed");
+    // Setting the same condition again adds nothing.
     assert_eq!(
-        bench.command(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }).unwrap(),
+        harness.command(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }).unwrap(),
         []
     );
-    bench.command(Command::SetBreakpoint { text: "warn observed".to_owned(), replaces: Some(1) }).unwrap();
-    assert_eq!(bench.state().breakpoints.get(1).unwrap().config.to_string(), "warn observed");
-    let refused = bench.command(Command::SetBreakpoint { text: String::new(), replaces: None }).unwrap_err();
-    assert_eq!(refused.message, "no condition");
-    let refused = bench.command(Command::RemoveBreakpoint(7)).unwrap_err();
+    harness.command(Command::SetBreakpoint { text: "warn observed".to_owned(), replaces: Some(1) }).unwrap();
+    assert_eq!(harness.state().breakpoints.get(1).unwrap().config.to_string(), "warn observed");
+    let error = harness.command(Command::SetBreakpoint { text: String::new(), replaces: None }).unwrap_err();
+    assert_eq!(error.message, "no condition");
+    let error = harness.command(Command::RemoveBreakpoint(7)).unwrap_err();
     assert_eq!(
-        (refused.message.as_str(), refused.hint.as_str()),
+        (error.message.as_str(), error.hint.as_str()),
         ("there is no breakpoint or watch 7", "there are 1")
     );
-    bench.command(Command::RemoveBreakpoint(1)).unwrap();
-    set_breakpoint(&mut bench, "observed");
-    assert_eq!(bench.state().breakpoints.all[0].number, 2, "a number is never given twice");
+    harness.command(Command::RemoveBreakpoint(1)).unwrap();
+    set_breakpoint(&mut harness, "observed");
+    assert_eq!(harness.state().breakpoints.all[0].number, 2, "a number is never given twice");
     for n in 0..200 {
-        let _ = bench.command(Command::SetBreakpoint { text: format!("x{n}"), replaces: None });
+        let _ = harness.command(Command::SetBreakpoint { text: format!("x{n}"), replaces: None });
     }
-    assert_eq!(bench.state().breakpoints.all.len(), crate::engine::MAX_BREAKPOINTS);
+    assert_eq!(harness.state().breakpoints.all.len(), crate::engine::MAX_BREAKPOINTS);
 }
 
 #[test]
 fn folding_the_journal_gives_the_same_stops_without_any_matcher() {
-    let mut bench = TestEngine::started(1, 9);
-    set_breakpoint(&mut bench, "proposed");
-    set_breakpoint(&mut bench, "warn noted");
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("You see a lamp"));
+    let mut harness = TestEngine::started(1, 9);
+    set_breakpoint(&mut harness, "proposed");
+    set_breakpoint(&mut harness, "warn noted");
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("You see a lamp"));
     for action in ["dance", "dance", "sing"] {
-        bench.answer_actor(action);
-        bench.command(Command::Run).unwrap();
-        bench.answer_world(step_result("Nothing happens."));
+        harness.answer_actor(action);
+        harness.command(Command::Run).unwrap();
+        harness.answer_world(step_result("Nothing happens."));
     }
     let mut folded = State::default();
-    for envelope in &bench.journal {
+    for envelope in &harness.journal {
         folded.apply(envelope);
     }
-    assert_eq!(&folded, bench.state());
+    assert_eq!(&folded, harness.state());
     let rows = folded.breakpoints.streaks;
     assert_eq!(
         (rows.nothing.count, rows.invalid.count, rows.action.count, rows.observation.count),
@@ -147,7 +147,7 @@ fn folding_the_journal_gives_the_same_stops_without_any_matcher() {
     );
     let again = serde_json::to_string(&folded.breakpoints).unwrap();
     assert_eq!(serde_json::from_str::<crate::engine::Breakpoints>(&again).unwrap(), folded.breakpoints);
-    // An engine that goes on from the folded state stands where it stood.
+    // An engine that continues from the folded state is paused at the same place.
     let engine = Engine::resume(folded, super::fixture::policy(), crate::domain::BranchId::trunk());
     assert!(engine.advance().is_empty());
 }

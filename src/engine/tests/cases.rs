@@ -1,4 +1,4 @@
-//! What each wish and reply comes to, told as small stories.
+//! The events of each command and reply, as short scenarios.
 
 use super::fixture::{TestEngine, event_names, run_spec, sample_failure, step_result, won_result};
 use super::wall_time::{time_up, with_time_limit};
@@ -8,13 +8,13 @@ use crate::domain::{
 };
 use crate::engine::{Command, LessonCommand, Reply, RunStatus};
 
-/// A bench at its first proposal.
+/// Returns a harness at its first proposal.
 fn with_proposal(action: &str) -> TestEngine {
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room. Your task is to: rest."));
-    bench.answer_actor(action);
-    bench
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room. Your task is to: rest."));
+    harness.answer_actor(action);
+    harness
 }
 
 fn add_lesson(text: &str) -> Command {
@@ -24,55 +24,58 @@ fn add_lesson(text: &str) -> Command {
 
 #[test]
 fn a_new_run_waits_for_the_first_step() {
-    let bench = TestEngine::started(1, 50);
+    let harness = TestEngine::started(1, 50);
     assert_eq!(
-        event_names(&bench.journal.iter().map(|e| e.event.clone()).collect::<Vec<_>>()),
+        event_names(&harness.journal.iter().map(|e| e.event.clone()).collect::<Vec<_>>()),
         ["run_started"]
     );
-    assert!(bench.state().is_waiting());
+    assert!(harness.state().is_waiting());
 }
 
 #[test]
 fn step_goes_from_proposal_to_proposal() {
-    let mut bench = with_proposal("go to shelf 1");
-    assert_eq!(bench.state().step_awaiting_decision().unwrap().proposed.as_deref(), Some("go to shelf 1"));
-    assert!(bench.state().is_waiting());
-    assert_eq!(bench.state().episode.as_ref().unwrap().task.goal, "rest.");
-    let events = bench.command(Command::Step).unwrap();
+    let mut harness = with_proposal("go to shelf 1");
+    assert_eq!(harness.state().step_awaiting_decision().unwrap().proposed.as_deref(), Some("go to shelf 1"));
+    assert!(harness.state().is_waiting());
+    assert_eq!(harness.state().episode.as_ref().unwrap().task.goal, "rest.");
+    let events = harness.command(Command::Step).unwrap();
     assert_eq!(event_names(&events), ["step_granted", "approved", "action_taken"]);
-    let events = bench.answer_world(step_result("You arrive."));
+    let events = harness.answer_world(step_result("You arrive."));
     assert_eq!(event_names(&events), ["observed", "noted", "prompt_sent"]);
-    let events = bench.answer_actor("look");
+    let events = harness.answer_actor("look");
     assert_eq!(event_names(&events), ["reply_received", "proposed"]);
-    assert!(bench.state().is_waiting());
+    assert!(harness.state().is_waiting());
 }
 
 #[test]
 fn stage_stepping_stops_after_prompt_and_observation() {
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room."));
-    bench.answer_actor("look");
-    bench.command(Command::StepStage).unwrap();
-    assert_eq!(event_names(&bench.answer_world(step_result("You see."))), ["observed", "noted"]);
-    assert!(bench.state().is_waiting());
-    assert_eq!(event_names(&bench.command(Command::StepStage).unwrap()), ["stage_granted", "prompt_drafted"]);
-    assert_eq!(bench.state().last_step().unwrap().stage, Stage::Prompt);
-    assert_eq!(event_names(&bench.command(Command::StepStage).unwrap()), ["stage_granted", "prompt_sent"]);
-    bench.answer_actor("look");
-    assert_eq!(bench.state().last_step().unwrap().number, 2);
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room."));
+    harness.answer_actor("look");
+    harness.command(Command::StepStage).unwrap();
+    assert_eq!(event_names(&harness.answer_world(step_result("You see."))), ["observed", "noted"]);
+    assert!(harness.state().is_waiting());
+    assert_eq!(
+        event_names(&harness.command(Command::StepStage).unwrap()),
+        ["stage_granted", "prompt_drafted"]
+    );
+    assert_eq!(harness.state().last_step().unwrap().stage, Stage::Prompt);
+    assert_eq!(event_names(&harness.command(Command::StepStage).unwrap()), ["stage_granted", "prompt_sent"]);
+    harness.answer_actor("look");
+    assert_eq!(harness.state().last_step().unwrap().number, 2);
 }
 
 #[test]
 fn running_goes_on_to_the_end_of_the_run() {
-    let mut bench = TestEngine::started(2, 50);
-    bench.command(Command::Run).unwrap();
+    let mut harness = TestEngine::started(2, 50);
+    harness.command(Command::Run).unwrap();
     for _ in 0..2 {
-        bench.answer_world(step_result("A room."));
-        bench.answer_actor("win");
-        bench.answer_world(won_result("You win."));
+        harness.answer_world(step_result("A room."));
+        harness.answer_actor("win");
+        harness.answer_world(won_result("You win."));
     }
-    let state = bench.state();
+    let state = harness.state();
     assert!(state.run_over);
     assert_eq!(state.ended_episodes.len(), 2);
     assert!(
@@ -85,19 +88,19 @@ fn running_goes_on_to_the_end_of_the_run() {
 
 #[test]
 fn pause_during_a_call_waits_for_it() {
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room."));
-    assert_eq!(event_names(&bench.command(Command::Pause).unwrap()), ["pause_requested"]);
-    assert_eq!(bench.state().run_status, RunStatus::Pausing);
-    assert_eq!(event_names(&bench.answer_actor("look")), ["reply_received", "proposed", "paused"]);
-    assert!(bench.state().is_waiting());
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room."));
+    assert_eq!(event_names(&harness.command(Command::Pause).unwrap()), ["pause_requested"]);
+    assert_eq!(harness.state().run_status, RunStatus::Pausing);
+    assert_eq!(event_names(&harness.answer_actor("look")), ["reply_received", "proposed", "paused"]);
+    assert!(harness.state().is_waiting());
 }
 
 #[test]
 fn an_overridden_action_is_the_one_that_runs() {
-    let mut bench = with_proposal("take plate 2");
-    let events = bench
+    let mut harness = with_proposal("take plate 2");
+    let events = harness
         .command(Command::Override {
             action: " go to\nsidetable 1 ".to_owned(),
             shown_as: ShownAs::HumanEdit,
@@ -105,44 +108,44 @@ fn an_overridden_action_is_the_one_that_runs() {
         })
         .unwrap();
     assert_eq!(event_names(&events), ["action_overridden", "step_granted", "action_taken"]);
-    let step = bench.state().last_step().unwrap();
+    let step = harness.state().last_step().unwrap();
     let done = step.executed.as_ref().unwrap();
     assert_eq!(
         (done.action.as_str(), done.decided_by, &done.thought_disposition),
         ("go to sidetable 1", DecidedBy::Person, &ThoughtDisposition::Dropped)
     );
     assert_eq!(step.proposed.as_deref(), Some("take plate 2"));
-    assert!(bench.state().episode.as_ref().unwrap().assisted);
-    bench.answer_world(step_result("You arrive."));
-    bench.answer_actor("look");
-    assert!(bench.state().is_waiting(), "an override from a pause stops at the next proposal");
+    assert!(harness.state().episode.as_ref().unwrap().assisted);
+    harness.answer_world(step_result("You arrive."));
+    harness.answer_actor("look");
+    assert!(harness.state().is_waiting(), "an override from a pause stops at the next proposal");
 }
 
 #[test]
 fn a_rejected_proposal_is_asked_again_in_the_same_step() {
-    let mut bench = with_proposal("heat apple 1 with stoveburner 1");
-    let events = bench.command(Command::Reject("a stove does not heat food".to_owned())).unwrap();
+    let mut harness = with_proposal("heat apple 1 with stoveburner 1");
+    let events = harness.command(Command::Reject("a stove does not heat food".to_owned())).unwrap();
     assert_eq!(event_names(&events), ["proposal_rejected", "step_granted", "prompt_sent"]);
-    let step = bench.state().last_step().unwrap();
+    let step = harness.state().last_step().unwrap();
     assert_eq!((step.number, step.retry, step.rejections.len()), (1, 1, 1));
-    bench.answer_actor("go to microwave 1");
+    harness.answer_actor("go to microwave 1");
     assert_eq!(
-        bench.state().step_awaiting_decision().unwrap().proposed.as_deref(),
+        harness.state().step_awaiting_decision().unwrap().proposed.as_deref(),
         Some("go to microwave 1")
     );
     assert_eq!(
-        bench.state().step_awaiting_decision().unwrap().rejections[0].0,
+        harness.state().step_awaiting_decision().unwrap().rejections[0].0,
         "heat apple 1 with stoveburner 1"
     );
 }
 
 #[test]
 fn asking_again_breaks_the_call_off_and_the_late_reply_is_inert() {
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room."));
-    let (old, _) = bench.first_call().unwrap();
-    let events = bench.command(Command::AskAgain).unwrap();
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room."));
+    let (old, _) = harness.first_call().unwrap();
+    let events = harness.command(Command::AskAgain).unwrap();
     assert_eq!(event_names(&events), ["call_cancelled", "prompt_sent"]);
     let stale = Reply::Model {
         truncated: None,
@@ -151,109 +154,109 @@ fn asking_again_breaks_the_call_off_and_the_late_reply_is_inert() {
         reasoning: String::new(),
         usage: crate::domain::Usage::default(),
     };
-    assert!(bench.reply(stale).is_empty());
-    bench.answer_actor("wait");
-    assert_eq!(bench.state().step_awaiting_decision().unwrap().proposed.as_deref(), Some("wait"));
+    assert!(harness.reply(stale).is_empty());
+    harness.answer_actor("wait");
+    assert_eq!(harness.state().step_awaiting_decision().unwrap().proposed.as_deref(), Some("wait"));
 }
 
 #[test]
 fn a_lesson_is_in_the_very_next_prompt() {
-    let mut bench = with_proposal("look");
-    bench.command(add_lesson("Heat food in a microwave only.")).unwrap();
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("You see."));
-    let state = bench.state();
+    let mut harness = with_proposal("look");
+    harness.command(add_lesson("Heat food in a microwave only.")).unwrap();
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("You see."));
+    let state = harness.state();
     assert_eq!(state.last_step().unwrap().lesson_count, 1);
     assert_eq!(state.pool.by_number(1).unwrap().uses, 1);
 }
 
 #[test]
 fn undo_takes_back_only_what_nothing_has_used() {
-    let mut bench = with_proposal("look");
-    bench.command(add_lesson("One.")).unwrap();
-    bench.command(Command::Undo).unwrap();
-    assert_eq!(bench.state().pool.by_number(1).unwrap().status, LessonStatus::Retired);
-    bench.command(Command::Redo).unwrap();
-    assert_eq!(bench.state().pool.by_number(1).unwrap().status, LessonStatus::On);
-    bench.command(Command::Undo).unwrap();
-    bench.command(Command::Redo).unwrap();
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("You see."));
-    let refusal = bench.command(Command::Undo).unwrap_err();
-    assert!(refusal.message.contains("already used"), "{refusal:?}");
-    assert!(refusal.seq.is_some());
+    let mut harness = with_proposal("look");
+    harness.command(add_lesson("One.")).unwrap();
+    harness.command(Command::Undo).unwrap();
+    assert_eq!(harness.state().pool.by_number(1).unwrap().status, LessonStatus::Retired);
+    harness.command(Command::Redo).unwrap();
+    assert_eq!(harness.state().pool.by_number(1).unwrap().status, LessonStatus::On);
+    harness.command(Command::Undo).unwrap();
+    harness.command(Command::Redo).unwrap();
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("You see."));
+    let error = harness.command(Command::Undo).unwrap_err();
+    assert!(error.message.contains("already used"), "{error:?}");
+    assert!(error.seq.is_some());
 }
 
 #[test]
 fn confirm_stops_at_every_proposal_and_goes_on_when_approved() {
     let mut run = run_spec(1, 50);
     run.autonomy = Autonomy::Confirm;
-    let mut bench = TestEngine::with_spec(run);
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room."));
-    bench.answer_actor("look");
-    assert!(bench.state().is_waiting());
-    assert_eq!(event_names(&bench.command(Command::Approve).unwrap()), ["approved", "action_taken"]);
-    bench.answer_world(step_result("You see."));
-    bench.answer_actor("wait");
-    assert!(bench.state().is_waiting());
+    let mut harness = TestEngine::with_spec(run);
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room."));
+    harness.answer_actor("look");
+    assert!(harness.state().is_waiting());
+    assert_eq!(event_names(&harness.command(Command::Approve).unwrap()), ["approved", "action_taken"]);
+    harness.answer_world(step_result("You see."));
+    harness.answer_actor("wait");
+    assert!(harness.state().is_waiting());
 }
 
 #[test]
 fn a_person_plays_and_gives_the_turn_back() {
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::SetAutonomy(Autonomy::Human)).unwrap();
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room."));
-    assert!(bench.state().is_waiting());
-    bench.command(Command::Act("look".to_owned())).unwrap();
-    bench.answer_world(step_result("You see."));
-    bench.command(Command::Act("think: hm".to_owned())).unwrap();
-    bench.answer_world(step_result("Nothing happens."));
-    assert_eq!(bench.state().episode.as_ref().unwrap().step(2).unwrap().observation(), Some("OK."));
-    assert_eq!(bench.state().step_awaiting_decision().unwrap().number, 3);
-    bench.command(Command::SetAutonomy(Autonomy::Auto)).unwrap();
-    bench.command(Command::Step).unwrap();
-    bench.answer_actor("wait");
-    assert_eq!(bench.state().step_awaiting_decision().unwrap().number, 3);
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::SetAutonomy(Autonomy::Human)).unwrap();
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room."));
+    assert!(harness.state().is_waiting());
+    harness.command(Command::Act("look".to_owned())).unwrap();
+    harness.answer_world(step_result("You see."));
+    harness.command(Command::Act("think: hm".to_owned())).unwrap();
+    harness.answer_world(step_result("Nothing happens."));
+    assert_eq!(harness.state().episode.as_ref().unwrap().step(2).unwrap().observation(), Some("OK."));
+    assert_eq!(harness.state().step_awaiting_decision().unwrap().number, 3);
+    harness.command(Command::SetAutonomy(Autonomy::Auto)).unwrap();
+    harness.command(Command::Step).unwrap();
+    harness.answer_actor("wait");
+    assert_eq!(harness.state().step_awaiting_decision().unwrap().number, 3);
 }
 
 #[test]
 fn a_failed_call_pauses_and_can_be_tried_again() {
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room."));
-    let (call, _) = bench.first_call().unwrap();
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room."));
+    let (call, _) = harness.first_call().unwrap();
     let failure = sample_failure();
-    assert_eq!(event_names(&bench.reply(Reply::Failed { call, failure })), ["call_failed", "paused"]);
-    assert!(bench.command(Command::Step).is_err());
-    bench.command(Command::Retry).unwrap();
-    assert_eq!(bench.first_call().unwrap().0, call);
-    bench.answer_actor("look");
-    assert!(bench.state().is_waiting());
+    assert_eq!(event_names(&harness.reply(Reply::Failed { call, failure })), ["call_failed", "paused"]);
+    assert!(harness.command(Command::Step).is_err());
+    harness.command(Command::Retry).unwrap();
+    assert_eq!(harness.first_call().unwrap().0, call);
+    harness.answer_actor("look");
+    assert!(harness.state().is_waiting());
 }
 
-/// Running on was accepted where stepping was refused, and then nothing went on.
+/// `Run` was accepted when `Step` was rejected, and then nothing happened.
 #[test]
 fn a_run_does_not_go_on_while_something_is_undecided() {
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room."));
-    let (call, _) = bench.first_call().unwrap();
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room."));
+    let (call, _) = harness.first_call().unwrap();
     let failure = sample_failure();
-    bench.reply(Reply::Failed { call, failure });
-    let refused = bench.command(Command::Run).unwrap_err();
-    assert_eq!(bench.command(Command::Step).unwrap_err(), refused);
-    assert!(refused.message.contains("no answer"), "{refused:?}");
-    bench.command(Command::Retry).unwrap();
-    bench.command(Command::Run).unwrap();
+    harness.reply(Reply::Failed { call, failure });
+    let error = harness.command(Command::Run).unwrap_err();
+    assert_eq!(harness.command(Command::Step).unwrap_err(), error);
+    assert!(error.message.contains("no answer"), "{error:?}");
+    harness.command(Command::Retry).unwrap();
+    harness.command(Command::Run).unwrap();
     let (recorded, now) = ("A room.".to_owned(), "A hall.".to_owned());
-    bench.reply(Reply::Diverged { episode: 1, step: 0, recorded, actual: now });
-    let refused = bench.command(Command::Run).unwrap_err();
-    assert_eq!(bench.command(Command::Step).unwrap_err(), refused);
-    assert!(refused.message.contains("rebuilt world"), "{refused:?}");
-    bench.command(Command::Retry).unwrap();
-    bench.command(Command::Run).unwrap();
+    harness.reply(Reply::Diverged { episode: 1, step: 0, recorded, actual: now });
+    let error = harness.command(Command::Run).unwrap_err();
+    assert_eq!(harness.command(Command::Step).unwrap_err(), error);
+    assert!(error.message.contains("rebuilt world"), "{error:?}");
+    harness.command(Command::Retry).unwrap();
+    harness.command(Command::Run).unwrap();
 }
 
 #[test]
@@ -271,41 +274,41 @@ fn limits_end_the_episode() {
         let mut run = run_spec(1, steps);
         run.limits.moves = moves;
         run.loop_detector = looping;
-        let mut bench = TestEngine::with_spec(run);
-        bench.command(Command::Run).unwrap();
-        bench.answer_world(step_result("A room."));
+        let mut harness = TestEngine::with_spec(run);
+        harness.command(Command::Run).unwrap();
+        harness.answer_world(step_result("A room."));
         for action in actions {
-            if bench.state().open_episode().is_none() {
+            if harness.state().open_episode().is_none() {
                 break;
             }
-            bench.answer_actor(action);
-            bench.answer_world(step_result("Fine."));
+            harness.answer_actor(action);
+            harness.answer_world(step_result("Fine."));
         }
-        let last = bench.state().ended_episodes.last().expect("the episode ended");
+        let last = harness.state().ended_episodes.last().expect("the episode ended");
         assert_eq!((last.reason, last.steps), (reason, ended), "{actions:?}");
     }
 }
 
 #[test]
 fn time_is_up_in_the_middle_of_a_call() {
-    let mut bench = with_time_limit(1, 60);
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room."));
-    bench.reply(time_up(7, 60));
-    assert!(bench.state().open_episode().is_some(), "another episode's timer is inert");
-    bench.reply(time_up(1, 60));
-    assert_eq!(bench.state().ended_episodes.last().unwrap().reason, EndReason::TimeLimit);
-    assert!(bench.state().calls.is_empty());
+    let mut harness = with_time_limit(1, 60);
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room."));
+    harness.reply(time_up(7, 60));
+    assert!(harness.state().open_episode().is_some(), "another episode's timer is inert");
+    harness.reply(time_up(1, 60));
+    assert_eq!(harness.state().ended_episodes.last().unwrap().reason, EndReason::TimeLimit);
+    assert!(harness.state().calls.is_empty());
 }
 
 #[test]
 fn a_lesson_of_a_fork_had_the_id_of_one_of_the_trunk() {
-    // What the trunk has given since the first version; it must not change, or pool files lose their lessons.
+    // The ids on the trunk since the first version; they must not change, or pool files lose their lessons.
     for (branch, id) in [("trunk", "5dc31aa47bf1"), ("b2", "340ae449efc7")] {
-        let mut bench = TestEngine::started(1, 50);
-        bench.engine.branch = BranchId(branch.to_owned());
-        bench.command(add_lesson("Look first.")).unwrap();
-        assert_eq!(bench.state().pool.all().next().unwrap().id.0.as_ref(), id, "{branch}");
+        let mut harness = TestEngine::started(1, 50);
+        harness.engine.branch = BranchId(branch.to_owned());
+        harness.command(add_lesson("Look first.")).unwrap();
+        assert_eq!(harness.state().pool.all().next().unwrap().id.0.as_ref(), id, "{branch}");
     }
 }
 
@@ -313,45 +316,45 @@ fn a_lesson_of_a_fork_had_the_id_of_one_of_the_trunk() {
 fn a_thought_that_is_not_sent_is_answered_by_the_interface() {
     let mut run = run_spec(1, 50);
     run.settings.set("thoughts_sent", false, crate::domain::SettingOrigin::BuiltIn);
-    let mut bench = TestEngine::with_spec(run);
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room."));
-    bench.answer_actor("think: hm");
-    let events = bench.command(Command::Step).unwrap();
+    let mut harness = TestEngine::with_spec(run);
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room."));
+    harness.answer_actor("think: hm");
+    let events = harness.command(Command::Step).unwrap();
     assert_eq!(
         event_names(&events),
         ["step_granted", "approved", "action_taken", "observed", "noted", "prompt_sent"]
     );
-    let episode = bench.state().episode.as_ref().unwrap();
+    let episode = harness.state().episode.as_ref().unwrap();
     assert_eq!((episode.moves, episode.step(1).unwrap().observation()), (0, Some("OK.")));
 }
 
 #[test]
 fn a_task_can_be_begun_again_after_the_run() {
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room."));
-    bench.answer_actor("win");
-    bench.answer_world(won_result("You win."));
-    assert!(bench.state().run_over);
-    let task = bench.state().episode.as_ref().unwrap().task.clone();
-    bench.command(Command::BeginEpisode(Box::new(task))).unwrap();
-    bench.answer_world(step_result("A room."));
-    assert_eq!(bench.state().episode.as_ref().unwrap().trial, 2);
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room."));
+    harness.answer_actor("win");
+    harness.answer_world(won_result("You win."));
+    assert!(harness.state().run_over);
+    let task = harness.state().episode.as_ref().unwrap().task.clone();
+    harness.command(Command::BeginEpisode(Box::new(task))).unwrap();
+    harness.answer_world(step_result("A room."));
+    assert_eq!(harness.state().episode.as_ref().unwrap().trial, 2);
 }
 
 #[test]
 fn a_loaded_pool_is_no_persons_hand_and_cannot_be_undone() {
-    let mut bench = TestEngine::new();
-    let wish = LessonCommand::add(
+    let mut harness = TestEngine::new();
+    let command = LessonCommand::add(
         ReflectionKind::Error,
         Scope::Environment,
         LessonText::plain("Heat food in a microwave only."),
         String::new(),
     );
-    let pool = vec![("pool.jsonl".to_owned(), wish.clone()), ("pool.jsonl".to_owned(), wish)];
+    let pool = vec![("pool.jsonl".to_owned(), command.clone()), ("pool.jsonl".to_owned(), command)];
     let spec = Box::new(run_spec(1, 50));
-    bench
+    harness
         .command(Command::Start {
             session: "s".to_owned(),
             spec,
@@ -360,66 +363,69 @@ fn a_loaded_pool_is_no_persons_hand_and_cannot_be_undone() {
             breakpoints: Vec::new(),
         })
         .unwrap();
-    let ids: Vec<_> = bench.state().pool.all().map(|l| l.id.clone()).collect();
+    let ids: Vec<_> = harness.state().pool.all().map(|l| l.id.clone()).collect();
     assert_eq!(ids.len(), 2);
     assert_ne!(ids[0], ids[1]);
-    assert!(bench.command(Command::Undo).is_err());
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room."));
-    assert_eq!(bench.state().last_step().unwrap().lesson_count, 2);
-    assert!(!bench.state().episode.as_ref().unwrap().assisted);
+    assert!(harness.command(Command::Undo).is_err());
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room."));
+    assert_eq!(harness.state().last_step().unwrap().lesson_count, 2);
+    assert!(!harness.state().episode.as_ref().unwrap().assisted);
 }
 
-/// Found by review: a lesson typed while a drafted prompt waited was not in it.
+/// Found by review: a lesson typed while a drafted prompt waited was missing from that prompt.
 #[test]
 fn a_lesson_typed_at_a_drafted_prompt_is_in_it() {
-    let mut bench = with_proposal("look");
-    bench.command(Command::StepStage).unwrap();
-    bench.answer_world(step_result("You see."));
-    bench.command(Command::StepStage).unwrap();
-    assert!(bench.state().draft.is_some());
-    bench.command(add_lesson("Heat food in a microwave only.")).unwrap();
-    assert!(bench.state().draft.is_none());
-    assert_eq!(event_names(&bench.command(Command::StepStage).unwrap()), ["stage_granted", "prompt_drafted"]);
-    bench.command(Command::StepStage).unwrap();
-    assert_eq!(bench.state().actor_prompts.0.as_ref().unwrap().segments.len(), 2);
+    let mut harness = with_proposal("look");
+    harness.command(Command::StepStage).unwrap();
+    harness.answer_world(step_result("You see."));
+    harness.command(Command::StepStage).unwrap();
+    assert!(harness.state().draft.is_some());
+    harness.command(add_lesson("Heat food in a microwave only.")).unwrap();
+    assert!(harness.state().draft.is_none());
+    assert_eq!(
+        event_names(&harness.command(Command::StepStage).unwrap()),
+        ["stage_granted", "prompt_drafted"]
+    );
+    harness.command(Command::StepStage).unwrap();
+    assert_eq!(harness.state().actor_prompts.0.as_ref().unwrap().segments.len(), 2);
 }
 
-/// Found by review: asking again, or playing with a lesson typed between episodes, was not counted as a person's hand.
+/// Found by review: asking again, or playing with a lesson typed between episodes, didn't count as human intervention.
 #[test]
 fn every_hand_of_a_person_makes_an_episode_assisted() {
-    let mut bench = with_proposal("look");
-    bench.command(Command::AskAgain).unwrap();
-    assert!(bench.state().episode.as_ref().unwrap().assisted);
-    let mut bench = TestEngine::started(2, 50);
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room."));
-    bench.answer_actor("win");
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(won_result("You win."));
-    bench.command(add_lesson("One.")).unwrap();
-    assert!(!bench.state().ended_episodes.last().unwrap().assisted);
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room."));
-    assert!(bench.state().episode.as_ref().unwrap().assisted, "it plays with a lesson a person typed");
+    let mut harness = with_proposal("look");
+    harness.command(Command::AskAgain).unwrap();
+    assert!(harness.state().episode.as_ref().unwrap().assisted);
+    let mut harness = TestEngine::started(2, 50);
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room."));
+    harness.answer_actor("win");
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(won_result("You win."));
+    harness.command(add_lesson("One.")).unwrap();
+    assert!(!harness.state().ended_episodes.last().unwrap().assisted);
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room."));
+    assert!(harness.state().episode.as_ref().unwrap().assisted, "it plays with a lesson a person typed");
 }
 
-/// Found by a new user: a Progress lesson was worded anew every few turns, and still named its first turn as its source.
+/// Found by a new user: a Progress lesson was reworded every few steps but still named the first step as its source.
 #[test]
 fn new_words_of_a_lesson_come_from_the_turn_they_were_written_at() {
-    let mut bench = with_proposal("look");
-    bench.command(add_lesson("One.")).unwrap();
-    let before = bench.state().pool.by_number(1).unwrap().clone();
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("You see."));
-    bench.answer_actor("wait");
-    bench
+    let mut harness = with_proposal("look");
+    harness.command(add_lesson("One.")).unwrap();
+    let before = harness.state().pool.by_number(1).unwrap().clone();
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("You see."));
+    harness.answer_actor("wait");
+    harness
         .command(Command::Lesson(LessonCommand::Edit {
             id: before.id.clone(),
             text: LessonText::plain("Two."),
         }))
         .unwrap();
-    let after = bench.state().pool.by_number(1).unwrap();
-    // The turn is the one that the header shows: the open one.
+    let after = harness.state().pool.by_number(1).unwrap();
+    // The step is the one in the header: the open one.
     assert_eq!((before.learnt_at, after.learnt_at), ((1, 1), (1, 2)));
 }

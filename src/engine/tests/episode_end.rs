@@ -1,4 +1,4 @@
-//! How episodes come to an end.
+//! How episodes end.
 
 use super::fixture::{TestEngine, run_spec, step_result};
 use crate::domain::EndReason;
@@ -8,14 +8,14 @@ use crate::engine::Command;
 fn an_actor_that_only_thinks_comes_to_an_end_where_thoughts_do_not_count() {
     let mut run = run_spec(1, 2);
     run.settings.set("thoughts_count", false, crate::domain::SettingOrigin::Flag);
-    let mut bench = TestEngine::with_spec(run);
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room."));
+    let mut harness = TestEngine::with_spec(run);
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room."));
     for _ in 0..8 {
-        assert!(!bench.state().run_over);
-        bench.answer_actor("think: hm");
-        bench.answer_world(step_result("OK."));
+        assert!(!harness.state().run_over);
+        harness.answer_actor("think: hm");
+        harness.answer_world(step_result("OK."));
     }
-    let ended = bench.state().ended_episodes.first().unwrap();
-    assert_eq!((ended.reason, bench.state().run_over), (EndReason::StepLimit, true));
+    let ended = harness.state().ended_episodes.first().unwrap();
+    assert_eq!((ended.reason, harness.state().run_over), (EndReason::StepLimit, true));
 }

@@ -1,4 +1,4 @@
-//! A policy small enough to read, and a bench that folds what the engine says.
+//! A policy small enough to read, and a harness that folds the engine's events.
 
 use crate::domain::{
     Autonomy, BreakpointConfig, CallId, EpisodeRole, LessonText, Limits, MessageRole, ModelRole, Note,
@@ -12,7 +12,7 @@ use crate::engine::{
 };
 use std::sync::Arc;
 
-/// Asks the actor until the task is done, every task once.
+/// Asks the actor until the task is done, and plays every task once.
 pub(super) struct ActorOnlyMethod;
 
 impl Method for ActorOnlyMethod {
@@ -38,7 +38,7 @@ impl Method for ActorOnlyMethod {
     }
 }
 
-/// As [`ActorOnlyMethod`], with two questions to the mentor after every second step and one after each episode.
+/// Like [`ActorOnlyMethod`], with two questions to the mentor after every second step and one after each episode.
 pub(super) struct MentorMethod;
 
 impl Method for MentorMethod {
@@ -55,10 +55,10 @@ impl Method for MentorMethod {
             _ => &[],
         };
         let questions = due.iter().map(|kind| Question::reflect(*kind));
-        let mut wants: Vec<Intent> =
+        let mut intents: Vec<Intent> =
             questions.filter(|q| !state.is_answered(*q)).map(Intent::AskMentor).collect();
-        wants.extend(ActorOnlyMethod.next(state));
-        wants
+        intents.extend(ActorOnlyMethod.next(state));
+        intents
     }
 
     fn reflect_now(&self, _: &State, kind: ReflectionKind) -> Vec<Intent> {
@@ -118,7 +118,7 @@ fn parse_reply(text: &str) -> ParsedActorReply {
     }
 }
 
-/// A condition is the type of an event; nothing else can be waited for here.
+/// Parses a condition: the type of an event, the only kind known here.
 fn parse_condition(text: &str) -> Result<BreakpointConfig, CommandError> {
     let (warn, rest) = text.strip_prefix("warn ").map_or((false, text), |rest| (true, rest));
     let (once, rest) = rest.strip_prefix("once ").map_or((false, rest), |rest| (true, rest));
@@ -192,11 +192,11 @@ pub(super) fn run_spec(tasks: usize, steps: u32) -> RunSpec {
     }
 }
 
-/// An engine with its journal kept in memory and its calls answered by hand.
+/// An engine with an in-memory journal and calls that the test answers.
 pub(super) struct TestEngine {
     pub(super) engine: Engine,
     pub(super) journal: Vec<Envelope>,
-    /// The stamp of the events to come.
+    /// The timestamp of the next events.
     pub(super) at: jiff::Timestamp,
 }
 
@@ -210,8 +210,8 @@ impl TestEngine {
     }
 
     pub(super) fn with_spec(spec: RunSpec) -> Self {
-        let mut bench = Self::new();
-        bench
+        let mut harness = Self::new();
+        harness
             .command(Command::Start {
                 session: "s".to_owned(),
                 spec: Box::new(spec),
@@ -220,29 +220,29 @@ impl TestEngine {
                 breakpoints: Vec::new(),
             })
             .unwrap();
-        bench
+        harness
     }
 
-    /// Two questions to a mentor that is a model are under way.
+    /// Two questions to a mentor that is a model are in flight.
     pub(super) fn with_mentor_calls() -> Self {
-        let mut bench = Self::with_mentor(1, 50);
-        let other = with_model(bench.state().run.as_deref().unwrap(), ModelRole::Mentor, "openai:m");
-        bench.command(Command::ChangeRun(Box::new(other))).unwrap();
-        bench.command(Command::Run).unwrap();
-        bench.answer_world(step_result("A room. Your task is to: rest."));
+        let mut harness = Self::with_mentor(1, 50);
+        let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Mentor, "openai:m");
+        harness.command(Command::ChangeRun(Box::new(other))).unwrap();
+        harness.command(Command::Run).unwrap();
+        harness.answer_world(step_result("A room. Your task is to: rest."));
         for action in ["look", "dance"] {
-            bench.answer_actor(action);
-            bench.answer_world(step_result("Fine."));
+            harness.answer_actor(action);
+            harness.answer_world(step_result("Fine."));
         }
-        bench
+        harness
     }
 
-    /// With a method that asks a mentor.
+    /// Creates a harness with a method that asks a mentor.
     pub(super) fn with_mentor(tasks: usize, steps: u32) -> Self {
         let engine = Engine::new(policy_with(Arc::new(MentorMethod)));
-        let mut bench = Self { engine, ..Self::new() };
+        let mut harness = Self { engine, ..Self::new() };
         let spec = Box::new(run_spec(tasks, steps));
-        bench
+        harness
             .command(Command::Start {
                 session: "s".to_owned(),
                 spec,
@@ -251,7 +251,7 @@ impl TestEngine {
                 breakpoints: Vec::new(),
             })
             .unwrap();
-        bench
+        harness
     }
 
     pub(super) fn state(&self) -> &State {
@@ -309,10 +309,10 @@ impl TestEngine {
         self.state().calls.iter().next().map(|(c, e)| (*c, e.clone()))
     }
 
-    /// Answers the world's call in flight.
-    pub(super) fn answer_world(&mut self, turn: StepResult) -> Vec<Event> {
+    /// Answers the environment call in flight.
+    pub(super) fn answer_world(&mut self, result: StepResult) -> Vec<Event> {
         let (call, _) = self.first_call().expect("a call is in flight");
-        self.reply(Reply::World { call, result: Box::new(turn), admissible: Vec::new() })
+        self.reply(Reply::World { call, result: Box::new(result), admissible: Vec::new() })
     }
 
     /// Answers the actor's call in flight.
@@ -353,7 +353,7 @@ pub(super) fn event_names(events: &[Event]) -> Vec<String> {
         .collect()
 }
 
-/// A call to the actor that came to nothing.
+/// A failure of a call to the actor.
 pub(super) fn sample_failure() -> crate::engine::Failure {
     let [what, place, next] = ["no answer", "actor", "retry"].map(str::to_owned);
     crate::engine::Failure {

@@ -4,29 +4,29 @@ use super::fixture::{TestEngine, event_names, step_result, won_result};
 use crate::domain::{CallId, Purpose, Question, ReflectionKind, Usage};
 use crate::engine::{Command, Effect, Event, Failure, Reply};
 
-/// A bench after two steps, with the round of two questions in flight.
+/// Returns a harness after two steps, with the round of two questions in flight.
 fn with_question_round() -> TestEngine {
-    let mut bench = TestEngine::with_mentor(1, 50);
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room. Your task is to: rest."));
+    let mut harness = TestEngine::with_mentor(1, 50);
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room. Your task is to: rest."));
     for action in ["look", "dance"] {
-        bench.answer_actor(action);
-        bench.answer_world(step_result("Fine."));
+        harness.answer_actor(action);
+        harness.answer_world(step_result("Fine."));
     }
-    bench
+    harness
 }
 
-fn open_questions(bench: &TestEngine) -> Vec<(CallId, ReflectionKind)> {
-    let asks = bench.state().calls.values().filter_map(|c| match c {
+fn open_questions(harness: &TestEngine) -> Vec<(CallId, ReflectionKind)> {
+    let asks = harness.state().calls.values().filter_map(|c| match c {
         Effect::Ask { call, prompt } => Some((*call, prompt.question?.kind)),
         _ => None,
     });
     asks.collect()
 }
 
-fn answer_call(bench: &mut TestEngine, call: CallId, text: &str) -> Vec<Event> {
+fn answer_call(harness: &mut TestEngine, call: CallId, text: &str) -> Vec<Event> {
     let usage = Usage { prompt_tokens: 9, reply_tokens: 2, ..Usage::default() };
-    bench.reply(Reply::Model {
+    harness.reply(Reply::Model {
         truncated: None,
         call,
         text: text.to_owned(),
@@ -35,7 +35,7 @@ fn answer_call(bench: &mut TestEngine, call: CallId, text: &str) -> Vec<Event> {
     })
 }
 
-fn fail_call(bench: &mut TestEngine, call: CallId) -> Vec<Event> {
+fn fail_call(harness: &mut TestEngine, call: CallId) -> Vec<Event> {
     let failure = Failure {
         message: "gone".to_owned(),
         source: "mentor".to_owned(),
@@ -44,28 +44,28 @@ fn fail_call(bench: &mut TestEngine, call: CallId) -> Vec<Event> {
         partial_text: String::new(),
         usage: None,
     };
-    bench.reply(Reply::Failed { call, failure })
+    harness.reply(Reply::Failed { call, failure })
 }
 
 #[test]
 fn a_round_is_asked_at_once_and_the_actor_waits_for_all_of_it() {
-    let mut bench = with_question_round();
-    let round = open_questions(&bench);
+    let mut harness = with_question_round();
+    let round = open_questions(&harness);
     assert_eq!(
         round.iter().map(|q| q.1).collect::<Vec<_>>(),
         [ReflectionKind::Error, ReflectionKind::Abstract]
     );
-    let defined = bench.journal.iter().filter(|e| matches!(e.event, Event::TextDefined { .. })).count();
+    let defined = harness.journal.iter().filter(|e| matches!(e.event, Event::TextDefined { .. })).count();
     assert_eq!(defined, 1, "a text that two prompts of a round share is defined once");
 
-    // The second answer comes first.
-    let came = answer_call(&mut bench, round[1].0, "Beds are soft.\nRooms have doors.");
-    assert_eq!(event_names(&came), ["reply_received", "reflected", "lesson_changed", "lesson_changed"]);
-    assert_eq!(open_questions(&bench).len(), 1);
-    let came = answer_call(&mut bench, round[0].0, "Danced in vain.");
-    assert_eq!(event_names(&came), ["reply_received", "reflected", "lesson_changed", "prompt_sent"]);
+    // The second reply arrives first.
+    let events = answer_call(&mut harness, round[1].0, "Beds are soft.\nRooms have doors.");
+    assert_eq!(event_names(&events), ["reply_received", "reflected", "lesson_changed", "lesson_changed"]);
+    assert_eq!(open_questions(&harness).len(), 1);
+    let events = answer_call(&mut harness, round[0].0, "Danced in vain.");
+    assert_eq!(event_names(&events), ["reply_received", "reflected", "lesson_changed", "prompt_sent"]);
 
-    let state = bench.state();
+    let state = harness.state();
     let lessons: Vec<_> = state.pool.all().map(|l| (l.kind, l.text().text.as_str(), l.learnt_at)).collect();
     let at = (1, 2);
     assert_eq!(
@@ -85,75 +85,77 @@ fn a_round_is_asked_at_once_and_the_actor_waits_for_all_of_it() {
 
 #[test]
 fn one_by_one_when_the_setting_says_so() {
-    let mut bench = TestEngine::with_mentor(1, 50);
-    bench.command(Command::ChangeSetting { name: "mentor_at_once".to_owned(), value: false.into() }).unwrap();
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room."));
+    let mut harness = TestEngine::with_mentor(1, 50);
+    harness
+        .command(Command::ChangeSetting { name: "mentor_at_once".to_owned(), value: false.into() })
+        .unwrap();
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room."));
     for action in ["look", "dance"] {
-        bench.answer_actor(action);
-        bench.answer_world(step_result("Fine."));
+        harness.answer_actor(action);
+        harness.answer_world(step_result("Fine."));
     }
-    assert_eq!(open_questions(&bench).len(), 1);
-    let (call, _) = open_questions(&bench)[0];
+    assert_eq!(open_questions(&harness).len(), 1);
+    let (call, _) = open_questions(&harness)[0];
     assert_eq!(
-        event_names(&answer_call(&mut bench, call, ""))[2..],
+        event_names(&answer_call(&mut harness, call, ""))[2..],
         ["prompt_sent"],
         "an empty answer settles its question"
     );
-    assert_eq!(open_questions(&bench)[0].1, ReflectionKind::Abstract);
+    assert_eq!(open_questions(&harness)[0].1, ReflectionKind::Abstract);
 }
 
 #[test]
 fn stepping_by_stages_shows_each_question_before_it_is_sent() {
-    let mut bench = TestEngine::with_mentor(1, 50);
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room."));
-    bench.answer_actor("look");
-    bench.answer_world(step_result("Fine."));
-    bench.command(Command::Pause).unwrap();
-    bench.answer_actor("dance");
-    bench.command(Command::StepStage).unwrap();
-    bench.answer_world(step_result("Fine."));
-    assert!(bench.state().is_waiting());
+    let mut harness = TestEngine::with_mentor(1, 50);
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room."));
+    harness.answer_actor("look");
+    harness.answer_world(step_result("Fine."));
+    harness.command(Command::Pause).unwrap();
+    harness.answer_actor("dance");
+    harness.command(Command::StepStage).unwrap();
+    harness.answer_world(step_result("Fine."));
+    assert!(harness.state().is_waiting());
     for kind in [ReflectionKind::Error, ReflectionKind::Abstract] {
-        bench.command(Command::StepStage).unwrap();
-        assert_eq!(bench.state().draft.as_ref().unwrap().question, Some(Question::reflect(kind)));
-        assert!(bench.state().is_waiting(), "the draft waits");
-        bench.command(Command::StepStage).unwrap();
-        let (call, asked) = open_questions(&bench)[0];
+        harness.command(Command::StepStage).unwrap();
+        assert_eq!(harness.state().draft.as_ref().unwrap().question, Some(Question::reflect(kind)));
+        assert!(harness.state().is_waiting(), "the draft waits");
+        harness.command(Command::StepStage).unwrap();
+        let (call, asked) = open_questions(&harness)[0];
         assert_eq!(asked, kind);
-        answer_call(&mut bench, call, "Well.");
-        assert!(bench.state().is_waiting(), "{kind:?}");
+        answer_call(&mut harness, call, "Well.");
+        assert!(harness.state().is_waiting(), "{kind:?}");
     }
 }
 
 #[test]
 fn all_failed_questions_of_a_round_are_tried_again() {
-    let mut bench = with_question_round();
-    let round = open_questions(&bench);
-    fail_call(&mut bench, round[0].0);
-    assert_eq!(open_questions(&bench).len(), 1, "the other one is still awaited");
-    fail_call(&mut bench, round[1].0);
-    assert!(bench.state().is_waiting());
-    assert_eq!(bench.state().failed_calls().count(), 2);
-    assert_eq!(event_names(&bench.command(Command::Retry).unwrap()), ["retried", "retried"]);
-    assert_eq!(open_questions(&bench), round);
-    assert_eq!(bench.state().failed_calls().count(), 0);
+    let mut harness = with_question_round();
+    let round = open_questions(&harness);
+    fail_call(&mut harness, round[0].0);
+    assert_eq!(open_questions(&harness).len(), 1, "the other one is still awaited");
+    fail_call(&mut harness, round[1].0);
+    assert!(harness.state().is_waiting());
+    assert_eq!(harness.state().failed_calls().count(), 2);
+    assert_eq!(event_names(&harness.command(Command::Retry).unwrap()), ["retried", "retried"]);
+    assert_eq!(open_questions(&harness), round);
+    assert_eq!(harness.state().failed_calls().count(), 0);
 }
 
 #[test]
 fn a_failed_question_can_be_given_up_and_says_why() {
-    let mut bench = with_question_round();
-    let round = open_questions(&bench);
-    fail_call(&mut bench, round[0].0);
-    answer_call(&mut bench, round[1].0, "Beds are soft.");
-    assert!(bench.command(Command::Step).is_err(), "trouble first");
-    assert_eq!(event_names(&bench.command(Command::GiveUp).unwrap()), ["given_up", "reflected"]);
-    let left_out = bench.state().reflections.last().unwrap().clone();
+    let mut harness = with_question_round();
+    let round = open_questions(&harness);
+    fail_call(&mut harness, round[0].0);
+    answer_call(&mut harness, round[1].0, "Beds are soft.");
+    assert!(harness.command(Command::Step).is_err(), "trouble first");
+    assert_eq!(event_names(&harness.command(Command::GiveUp).unwrap()), ["given_up", "reflected"]);
+    let left_out = harness.state().reflections.last().unwrap().clone();
     assert!(left_out.items.is_empty() && left_out.complaints[0].contains("gone"), "{left_out:?}");
-    assert!(bench.state().episode.as_ref().unwrap().assisted);
+    assert!(harness.state().episode.as_ref().unwrap().assisted);
     assert_eq!(
-        event_names(&bench.command(Command::Run).unwrap()),
+        event_names(&harness.command(Command::Run).unwrap()),
         ["resumed", "prompt_sent"],
         "the agent goes on"
     );
@@ -161,217 +163,217 @@ fn a_failed_question_can_be_given_up_and_says_why() {
 
 #[test]
 fn an_actors_failed_call_can_be_given_up_to_act_by_hand() {
-    let mut bench = TestEngine::with_mentor(1, 50);
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room."));
-    let (call, _) = bench.first_call().unwrap();
-    fail_call(&mut bench, call);
-    assert_eq!(event_names(&bench.command(Command::GiveUp).unwrap()), ["given_up"]);
-    let came = bench.command(Command::Act("sleep".to_owned())).unwrap();
-    assert_eq!(event_names(&came), ["action_overridden", "step_granted", "action_taken"]);
+    let mut harness = TestEngine::with_mentor(1, 50);
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room."));
+    let (call, _) = harness.first_call().unwrap();
+    fail_call(&mut harness, call);
+    assert_eq!(event_names(&harness.command(Command::GiveUp).unwrap()), ["given_up"]);
+    let events = harness.command(Command::Act("sleep".to_owned())).unwrap();
+    assert_eq!(event_names(&events), ["action_overridden", "step_granted", "action_taken"]);
 }
 
 #[test]
 fn a_cancelled_question_is_asked_again_and_its_late_answer_is_inert() {
-    let mut bench = with_question_round();
-    let round = open_questions(&bench);
-    bench.command(Command::Cancel).unwrap();
-    assert!(bench.state().calls.is_empty());
-    assert!(answer_call(&mut bench, round[0].0, "Too late.").is_empty());
-    bench.command(Command::Run).unwrap();
-    let again = open_questions(&bench);
+    let mut harness = with_question_round();
+    let round = open_questions(&harness);
+    harness.command(Command::Cancel).unwrap();
+    assert!(harness.state().calls.is_empty());
+    assert!(answer_call(&mut harness, round[0].0, "Too late.").is_empty());
+    harness.command(Command::Run).unwrap();
+    let again = open_questions(&harness);
     assert_eq!(again.len(), 2);
     assert!(again[0].0 > round[1].0, "a new call");
 }
 
-/// What was broken off could only be asked again: nobody could go on without it.
+/// A cancelled question could only be asked again; continuing without it was impossible.
 #[test]
 fn what_was_broken_off_can_be_gone_on_without() {
-    let mut bench = with_question_round();
-    assert!(bench.command(Command::GiveUp).is_err(), "nothing was broken off yet");
-    let round = open_questions(&bench);
-    answer_call(&mut bench, round[0].0, "Beds are soft.");
-    bench.command(Command::Cancel).unwrap();
-    assert_eq!(bench.state().cancelled_calls.len(), 1, "what was answered is not lost");
-    assert_eq!(event_names(&bench.command(Command::GiveUp).unwrap()), ["given_up", "reflected"]);
-    let left_out = bench.state().reflections.last().unwrap().clone();
+    let mut harness = with_question_round();
+    assert!(harness.command(Command::GiveUp).is_err(), "nothing was broken off yet");
+    let round = open_questions(&harness);
+    answer_call(&mut harness, round[0].0, "Beds are soft.");
+    harness.command(Command::Cancel).unwrap();
+    assert_eq!(harness.state().cancelled_calls.len(), 1, "what was answered is not lost");
+    assert_eq!(event_names(&harness.command(Command::GiveUp).unwrap()), ["given_up", "reflected"]);
+    let left_out = harness.state().reflections.last().unwrap().clone();
     assert!(left_out.items.is_empty() && left_out.complaints[0].contains("broken off"), "{left_out:?}");
-    assert!(bench.state().cancelled_calls.is_empty() && bench.command(Command::GiveUp).is_err());
+    assert!(harness.state().cancelled_calls.is_empty() && harness.command(Command::GiveUp).is_err());
     assert_eq!(
-        event_names(&bench.command(Command::Run).unwrap()),
+        event_names(&harness.command(Command::Run).unwrap()),
         ["resumed", "prompt_sent"],
         "the agent goes on"
     );
 
-    let mut bench = with_question_round();
-    bench.command(Command::Cancel).unwrap();
-    assert_eq!(bench.state().cancelled_calls.len(), 2);
-    bench.command(Command::Run).unwrap();
-    assert!(bench.state().cancelled_calls.is_empty(), "they are asked again");
-    assert!(bench.command(Command::GiveUp).is_err());
+    let mut harness = with_question_round();
+    harness.command(Command::Cancel).unwrap();
+    assert_eq!(harness.state().cancelled_calls.len(), 2);
+    harness.command(Command::Run).unwrap();
+    assert!(harness.state().cancelled_calls.is_empty(), "they are asked again");
+    assert!(harness.command(Command::GiveUp).is_err());
 }
 
-/// Found by review: going on without them wrote the old method's reflections into another one.
+/// Found by review: giving up after a change of method added the old method's reflections to the new one's run.
 #[test]
 fn what_was_broken_off_does_not_outlive_a_change_of_the_run() {
-    let mut bench = with_question_round();
-    bench.command(Command::Cancel).unwrap();
-    let mut other = bench.state().run.as_deref().cloned().unwrap();
+    let mut harness = with_question_round();
+    harness.command(Command::Cancel).unwrap();
+    let mut other = harness.state().run.as_deref().cloned().unwrap();
     "other".clone_into(&mut other.method);
-    bench.command(Command::ChangeRun(Box::new(other))).unwrap();
-    assert!(bench.state().cancelled_calls.is_empty());
-    assert!(bench.command(Command::GiveUp).is_err());
+    harness.command(Command::ChangeRun(Box::new(other))).unwrap();
+    assert!(harness.state().cancelled_calls.is_empty());
+    assert!(harness.command(Command::GiveUp).is_err());
 }
 
 #[test]
 fn a_person_asks_the_mentor_while_a_proposal_waits() {
-    let mut bench = TestEngine::with_mentor(1, 50);
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room."));
-    bench.answer_actor("look");
-    bench.command(Command::Reflect(ReflectionKind::Error)).unwrap();
-    let (call, _) = open_questions(&bench)[0];
-    assert!(bench.command(Command::Reflect(ReflectionKind::Error)).is_err(), "one at a time");
-    answer_call(&mut bench, call, "Looked too long.");
+    let mut harness = TestEngine::with_mentor(1, 50);
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room."));
+    harness.answer_actor("look");
+    harness.command(Command::Reflect(ReflectionKind::Error)).unwrap();
+    let (call, _) = open_questions(&harness)[0];
+    assert!(harness.command(Command::Reflect(ReflectionKind::Error)).is_err(), "one at a time");
+    answer_call(&mut harness, call, "Looked too long.");
     assert_eq!(
-        bench.state().step_awaiting_decision().unwrap().proposed.as_deref(),
+        harness.state().step_awaiting_decision().unwrap().proposed.as_deref(),
         Some("look"),
         "the proposal still waits"
     );
-    assert!(bench.state().episode.as_ref().unwrap().assisted);
+    assert!(harness.state().episode.as_ref().unwrap().assisted);
 }
 
 #[test]
 fn a_question_after_the_end_counts_for_its_episode() {
-    let mut bench = TestEngine::with_mentor(2, 50);
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room."));
-    bench.answer_actor("rest");
-    bench.answer_world(won_result("You rest."));
-    let (call, kind) = open_questions(&bench)[0];
+    let mut harness = TestEngine::with_mentor(2, 50);
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room."));
+    harness.answer_actor("rest");
+    harness.answer_world(won_result("You rest."));
+    let (call, kind) = open_questions(&harness)[0];
     assert_eq!(kind, ReflectionKind::Plan);
-    answer_call(&mut bench, call, "Rest at once.");
-    let past = bench.state().ended_episodes.get(0).unwrap();
+    answer_call(&mut harness, call, "Rest at once.");
+    let past = harness.state().ended_episodes.get(0).unwrap();
     assert_eq!((past.calls, past.tokens), (2, 4 + 11));
-    let plan = bench.state().reflections.last().unwrap();
+    let plan = harness.state().reflections.last().unwrap();
     assert_eq!((plan.episode, plan.step, plan.purpose), (1, 1, Purpose::Reflect));
 }
 
-/// A bench with the first question's prompt drafted.
+/// Returns a harness with the first question's prompt drafted.
 fn with_draft() -> TestEngine {
-    let mut bench = TestEngine::with_mentor(1, 50);
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room."));
-    bench.answer_actor("look");
-    bench.answer_world(step_result("Fine."));
-    bench.command(Command::Pause).unwrap();
-    bench.answer_actor("dance");
-    bench.command(Command::StepStage).unwrap();
-    bench.answer_world(step_result("Fine."));
-    bench.command(Command::StepStage).unwrap();
-    bench
+    let mut harness = TestEngine::with_mentor(1, 50);
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room."));
+    harness.answer_actor("look");
+    harness.answer_world(step_result("Fine."));
+    harness.command(Command::Pause).unwrap();
+    harness.answer_actor("dance");
+    harness.command(Command::StepStage).unwrap();
+    harness.answer_world(step_result("Fine."));
+    harness.command(Command::StepStage).unwrap();
+    harness
 }
 
 #[test]
 fn a_draft_is_changed_by_a_person_and_sent_as_changed() {
-    let mut bench = with_draft();
-    let before = bench.state().draft.clone().unwrap();
-    assert!(!bench.state().open_episode().unwrap().assisted);
+    let mut harness = with_draft();
+    let before = harness.state().draft.clone().unwrap();
+    assert!(!harness.state().open_episode().unwrap().assisted);
     let edit = |segment, text: &str| Command::EditPrompt { call: None, segment, text: text.to_owned() };
     assert_eq!(
-        event_names(&bench.command(edit(0, "Be brief.")).unwrap()),
+        event_names(&harness.command(edit(0, "Be brief.")).unwrap()),
         ["text_defined", "prompt_drafted"]
     );
-    let state = bench.state();
+    let state = harness.state();
     assert!(
         state.open_episode().unwrap().assisted && state.is_waiting(),
         "it waits on, with a person's hand in it"
     );
     let draft = state.draft.clone().unwrap();
     assert!(draft.edited && draft.call == before.call && draft.sha256 != before.sha256);
-    assert_eq!(bench.command(edit(0, "Be brief.")).unwrap(), [], "the same words change nothing");
-    assert!(bench.command(edit(9, "x")).unwrap_err().message.contains("no such part"));
+    assert_eq!(harness.command(edit(0, "Be brief.")).unwrap(), [], "the same words change nothing");
+    assert!(harness.command(edit(9, "x")).unwrap_err().message.contains("no such part"));
 
-    bench.command(Command::StepStage).unwrap();
-    let (call, _) = open_questions(&bench)[0];
-    let Some(Effect::Ask { prompt, .. }) = bench.state().calls.get(&call) else { panic!("it was sent") };
+    harness.command(Command::StepStage).unwrap();
+    let (call, _) = open_questions(&harness)[0];
+    let Some(Effect::Ask { prompt, .. }) = harness.state().calls.get(&call) else { panic!("it was sent") };
     assert_eq!(**prompt, *draft);
-    answer_call(&mut bench, call, "Danced in vain.");
-    let lesson = bench.state().pool.all().next().unwrap();
+    answer_call(&mut harness, call, "Danced in vain.");
+    let lesson = harness.state().pool.all().next().unwrap();
     assert!(lesson.edited_by_person, "a lesson drawn from a changed prompt has a person's hand in it");
 }
 
 #[test]
 fn no_prompt_that_was_sent_is_changed_and_a_new_lesson_drafts_anew() {
-    let mut bench = with_draft();
-    bench.command(Command::EditPrompt { call: None, segment: 0, text: "Be brief.".to_owned() }).unwrap();
-    let wish = crate::engine::LessonCommand::add(
+    let mut harness = with_draft();
+    harness.command(Command::EditPrompt { call: None, segment: 0, text: "Be brief.".to_owned() }).unwrap();
+    let command = crate::engine::LessonCommand::add(
         ReflectionKind::Error,
         ReflectionKind::Error.default_scope(),
         crate::domain::LessonText::plain("No dancing."),
         String::new(),
     );
-    bench.command(Command::Lesson(wish)).unwrap();
-    assert!(bench.state().draft.is_none());
-    let refused =
-        bench.command(Command::EditPrompt { call: None, segment: 0, text: "x".to_owned() }).unwrap_err();
-    assert!(refused.hint.contains("by one stage"), "{refused:?}");
-    bench.command(Command::StepStage).unwrap();
-    assert!(!bench.state().draft.as_ref().unwrap().edited);
+    harness.command(Command::Lesson(command)).unwrap();
+    assert!(harness.state().draft.is_none());
+    let error =
+        harness.command(Command::EditPrompt { call: None, segment: 0, text: "x".to_owned() }).unwrap_err();
+    assert!(error.hint.contains("by one stage"), "{error:?}");
+    harness.command(Command::StepStage).unwrap();
+    assert!(!harness.state().draft.as_ref().unwrap().edited);
 }
 
-/// The prompts of failed calls can be changed, each of them, before they are tried again; the journal has what was asked.
+/// The prompt of each failed call can be edited before it is retried; the journal has what was asked.
 #[test]
 fn the_prompt_of_a_failed_call_is_changed_and_tried_again() {
-    let mut bench = with_question_round();
-    let round = open_questions(&bench);
+    let mut harness = with_question_round();
+    let round = open_questions(&harness);
     for (call, _) in &round {
-        fail_call(&mut bench, *call);
+        fail_call(&mut harness, *call);
     }
     let [(first, _), (second, _)] = round[..] else { panic!("two questions") };
-    let sent = bench.state().waiting_prompt(second).cloned().unwrap();
+    let sent = harness.state().waiting_prompt(second).cloned().unwrap();
     let edit = |call, text: &str| Command::EditPrompt { call, segment: 0, text: text.to_owned() };
-    bench.command(edit(Some(second), "Be brief.")).unwrap();
-    let changed = bench.state().waiting_prompt(second).cloned().unwrap();
-    assert!(changed.edited && changed.sha256 != sent.sha256 && bench.state().draft.is_none());
-    assert_eq!(bench.state().failed_calls().count(), 2, "both still wait for a decision");
-    assert!(bench.state().open_episode().unwrap().assisted);
-    let refused = bench.command(Command::RetryFromRecording("cache".to_owned())).unwrap_err();
-    assert!(refused.message.contains("never asked"), "{refused:?}");
-    bench.command(Command::Undo).unwrap();
-    assert_eq!(bench.state().waiting_prompt(second), Some(&sent));
-    bench.command(Command::Redo).unwrap();
-    assert_eq!(bench.state().waiting_prompt(second), Some(&changed));
-    // Another model is asked with the person's words too.
-    let spec = bench.state().run.as_deref().cloned().unwrap();
+    harness.command(edit(Some(second), "Be brief.")).unwrap();
+    let changed = harness.state().waiting_prompt(second).cloned().unwrap();
+    assert!(changed.edited && changed.sha256 != sent.sha256 && harness.state().draft.is_none());
+    assert_eq!(harness.state().failed_calls().count(), 2, "both still wait for a decision");
+    assert!(harness.state().open_episode().unwrap().assisted);
+    let error = harness.command(Command::RetryFromRecording("cache".to_owned())).unwrap_err();
+    assert!(error.message.contains("never asked"), "{error:?}");
+    harness.command(Command::Undo).unwrap();
+    assert_eq!(harness.state().waiting_prompt(second), Some(&sent));
+    harness.command(Command::Redo).unwrap();
+    assert_eq!(harness.state().waiting_prompt(second), Some(&changed));
+    // Another model gets the person's edit too.
+    let spec = harness.state().run.as_deref().cloned().unwrap();
     let other = crate::engine::with_model(&spec, crate::domain::ModelRole::Mentor, "openai:other");
-    bench.command(Command::ChangeRun(Box::new(other))).unwrap();
-    assert_eq!(event_names(&bench.command(Command::Retry).unwrap()), ["retried", "prompt_sent"]);
-    assert_eq!(open_questions(&bench).iter().map(|q| q.0).collect::<Vec<_>>(), [first, second]);
-    let Some(Effect::Ask { prompt, .. }) = bench.state().calls.get(&second) else { panic!("it was sent") };
+    harness.command(Command::ChangeRun(Box::new(other))).unwrap();
+    assert_eq!(event_names(&harness.command(Command::Retry).unwrap()), ["retried", "prompt_sent"]);
+    assert_eq!(open_questions(&harness).iter().map(|q| q.0).collect::<Vec<_>>(), [first, second]);
+    let Some(Effect::Ask { prompt, .. }) = harness.state().calls.get(&second) else { panic!("it was sent") };
     assert_eq!(*prompt, changed);
-    assert!(bench.state().failed_call.is_none());
-    // It fails once more, and is tried again as it was sent.
-    fail_call(&mut bench, second);
-    assert_eq!(event_names(&bench.command(Command::Retry).unwrap()), ["retried"]);
-    answer_call(&mut bench, first, "Rested.");
-    answer_call(&mut bench, second, "Danced in vain.");
-    let drawn: Vec<bool> = bench.state().pool.all().map(|l| l.edited_by_person).collect();
+    assert!(harness.state().failed_call.is_none());
+    // It fails once more, and is retried unchanged.
+    fail_call(&mut harness, second);
+    assert_eq!(event_names(&harness.command(Command::Retry).unwrap()), ["retried"]);
+    answer_call(&mut harness, first, "Rested.");
+    answer_call(&mut harness, second, "Danced in vain.");
+    let drawn: Vec<bool> = harness.state().pool.all().map(|l| l.edited_by_person).collect();
     assert_eq!(drawn.iter().filter(|by| **by).count(), 1, "the one drawn from the changed prompt");
 }
 
 #[test]
 fn the_actors_failed_prompt_is_changed_without_going_by_stages() {
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::Run).unwrap();
-    bench.answer_world(step_result("A room. Your task is to: rest."));
-    let call = *bench.state().calls.keys().next().unwrap();
-    fail_call(&mut bench, call);
-    let calls = bench.state().open_episode().unwrap().calls;
-    bench.command(Command::EditPrompt { call: None, segment: 0, text: "Be brief.".to_owned() }).unwrap();
-    assert_eq!(event_names(&bench.command(Command::Retry).unwrap()), ["prompt_sent"]);
-    bench.answer_actor("look");
-    let state = bench.state();
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::Run).unwrap();
+    harness.answer_world(step_result("A room. Your task is to: rest."));
+    let call = *harness.state().calls.keys().next().unwrap();
+    fail_call(&mut harness, call);
+    let calls = harness.state().open_episode().unwrap().calls;
+    harness.command(Command::EditPrompt { call: None, segment: 0, text: "Be brief.".to_owned() }).unwrap();
+    assert_eq!(event_names(&harness.command(Command::Retry).unwrap()), ["prompt_sent"]);
+    harness.answer_actor("look");
+    let state = harness.state();
     let step = state.last_step().unwrap();
     assert_eq!((step.number, step.proposed.as_deref()), (1, Some("look")), "no step is lost");
     assert_eq!(state.open_episode().unwrap().calls, calls, "the same call");

@@ -1,4 +1,4 @@
-//! Questions that were asked ahead: what they cost is not forgotten, and nothing else comes of them.
+//! Prefetched requests: their cost is counted, and they have no other effect.
 
 use super::fixture::{TestEngine, event_names, step_result};
 use crate::domain::{CallId, ModelRole, Usage};
@@ -9,104 +9,104 @@ fn prefetch_reply(number: u64, now: PrefetchStatus, call: Option<CallId>, nano: 
     Reply::Prefetch(Box::new(Prefetch { number, role: ModelRole::Actor, status: now, call, usage }))
 }
 
-/// A proposal waits, and two questions have been asked ahead; the second is answered.
+/// A proposal waits, and two requests have been prefetched; the second is answered.
 fn with_two_prefetches() -> TestEngine {
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room. Your task is to: rest."));
-    bench.answer_actor("look");
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room. Your task is to: rest."));
+    harness.answer_actor("look");
     for reply in [
         prefetch_reply(1, PrefetchStatus::Requested, None, 0),
         prefetch_reply(2, PrefetchStatus::Requested, None, 0),
         prefetch_reply(2, PrefetchStatus::Answered, None, 700),
     ] {
-        assert_eq!(event_names(&bench.reply(reply)), ["asked_ahead"]);
+        assert_eq!(event_names(&harness.reply(reply)), ["asked_ahead"]);
     }
-    bench
+    harness
 }
 
-fn prefetch_counts(bench: &TestEngine) -> (u64, u64, u64, u64, u64) {
-    let ahead = bench.state().usage.prefetch;
+fn prefetch_counts(harness: &TestEngine) -> (u64, u64, u64, u64, u64) {
+    let ahead = harness.state().usage.prefetch;
     (ahead.requested, ahead.used, ahead.dropped, ahead.wasted.tokens(), ahead.wasted.cost_nano)
 }
 
 #[test]
 fn what_was_for_nothing_is_part_of_what_the_run_has_spent() {
-    let mut bench = with_two_prefetches();
-    let before = bench.state().usage;
-    assert_eq!(prefetch_counts(&bench), (2, 0, 0, 0, 0));
-    bench.reply(prefetch_reply(2, PrefetchStatus::Dropped, None, 700));
-    assert_eq!(prefetch_counts(&bench), (2, 0, 1, 10, 700));
-    let spent = bench.state().usage;
+    let mut harness = with_two_prefetches();
+    let before = harness.state().usage;
+    assert_eq!(prefetch_counts(&harness), (2, 0, 0, 0, 0));
+    harness.reply(prefetch_reply(2, PrefetchStatus::Dropped, None, 700));
+    assert_eq!(prefetch_counts(&harness), (2, 0, 1, 10, 700));
+    let spent = harness.state().usage;
     assert_eq!((spent.cost_nano(), spent.tokens()), (before.cost_nano() + 700, before.tokens() + 10));
-    let episode = bench.state().episode.as_deref().unwrap();
+    let episode = harness.state().episode.as_deref().unwrap();
     assert_eq!((episode.calls, episode.tokens, episode.assisted), (1, 4, false), "no part of the episode");
     assert!(
-        bench.reply(prefetch_reply(2, PrefetchStatus::Dropped, None, 700)).is_empty(),
+        harness.reply(prefetch_reply(2, PrefetchStatus::Dropped, None, 700)).is_empty(),
         "it is not open any more"
     );
-    assert!(bench.reply(prefetch_reply(9, PrefetchStatus::Used, Some(CallId(9)), 0)).is_empty());
+    assert!(harness.reply(prefetch_reply(9, PrefetchStatus::Used, Some(CallId(9)), 0)).is_empty());
     assert!(
-        bench.reply(prefetch_reply(1, PrefetchStatus::Requested, None, 0)).is_empty(),
+        harness.reply(prefetch_reply(1, PrefetchStatus::Requested, None, 0)).is_empty(),
         "it is open already"
     );
 }
 
 #[test]
 fn an_answer_that_was_taken_is_counted_with_its_call_alone() {
-    let mut bench = with_two_prefetches();
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("You see a lamp."));
-    let (call, _) = bench.first_call().unwrap();
-    bench.reply(prefetch_reply(2, PrefetchStatus::Used, Some(call), 700));
+    let mut harness = with_two_prefetches();
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("You see a lamp."));
+    let (call, _) = harness.first_call().unwrap();
+    harness.reply(prefetch_reply(2, PrefetchStatus::Used, Some(call), 700));
     assert!(
-        bench.reply(prefetch_reply(2, PrefetchStatus::Answered, None, 700)).is_empty(),
+        harness.reply(prefetch_reply(2, PrefetchStatus::Answered, None, 700)).is_empty(),
         "its reply says so itself"
     );
-    bench.answer_actor("sleep");
-    assert_eq!(prefetch_counts(&bench), (2, 1, 0, 0, 0));
-    // The other one is taken too, and its call broken off.
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("You sleep."));
-    let (call, _) = bench.first_call().unwrap();
-    bench.reply(prefetch_reply(1, PrefetchStatus::Used, Some(call), 0));
-    bench.command(Command::Cancel).unwrap();
-    assert_eq!(prefetch_counts(&bench), (2, 1, 1, 10, 0));
-    assert!(bench.state().prefetched.is_empty());
+    harness.answer_actor("sleep");
+    assert_eq!(prefetch_counts(&harness), (2, 1, 0, 0, 0));
+    // The other one is used too, and its call cancelled.
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("You sleep."));
+    let (call, _) = harness.first_call().unwrap();
+    harness.reply(prefetch_reply(1, PrefetchStatus::Used, Some(call), 0));
+    harness.command(Command::Cancel).unwrap();
+    assert_eq!(prefetch_counts(&harness), (2, 1, 1, 10, 0));
+    assert!(harness.state().prefetched.is_empty());
 }
 
-/// A failed call counted the estimate of what had been asked ahead for it: tokens that nobody spent.
+/// A failed call counted the estimate of its prefetched request: tokens that nobody spent.
 #[test]
 fn a_failure_of_what_was_asked_ahead_counts_only_what_somebody_counted() {
     for (estimated, tokens) in [(true, 0), (false, 10)] {
-        let mut bench = with_two_prefetches();
-        bench.command(Command::Step).unwrap();
-        bench.answer_world(step_result("You see a lamp."));
-        let (call, _) = bench.first_call().unwrap();
+        let mut harness = with_two_prefetches();
+        harness.command(Command::Step).unwrap();
+        harness.answer_world(step_result("You see a lamp."));
+        let (call, _) = harness.first_call().unwrap();
         let mut taken = prefetch_reply(2, PrefetchStatus::Used, Some(call), 0);
         let Reply::Prefetch(ahead) = &mut taken else { panic!("{taken:?}") };
         ahead.usage.estimated = estimated;
-        bench.reply(taken);
-        bench.reply(Reply::Failed { call, failure: super::fixture::sample_failure() });
-        assert_eq!(prefetch_counts(&bench), (2, 0, 1, tokens, 0), "{estimated}");
+        harness.reply(taken);
+        harness.reply(Reply::Failed { call, failure: super::fixture::sample_failure() });
+        assert_eq!(prefetch_counts(&harness), (2, 0, 1, tokens, 0), "{estimated}");
     }
 }
 
-/// The program was killed with questions under way: whoever takes the session up counts them.
+/// The program was killed with requests in flight: the resumed session counts them.
 #[test]
 fn a_killed_session_does_not_forget_what_was_asked_ahead() {
-    let bench = with_two_prefetches();
+    let harness = with_two_prefetches();
     let mut state = State::default();
-    for envelope in &bench.journal {
+    for envelope in &harness.journal {
         state.apply(envelope);
     }
-    let mut bench = TestEngine {
-        engine: crate::engine::Engine::resume(state, bench.engine.policy, bench.engine.branch),
-        ..bench
+    let mut harness = TestEngine {
+        engine: crate::engine::Engine::resume(state, harness.engine.policy, harness.engine.branch),
+        ..harness
     };
-    bench.command(Command::Reopen).unwrap();
-    assert_eq!(prefetch_counts(&bench), (2, 0, 2, 20, 700));
-    assert!(bench.state().prefetched.is_empty());
-    let asked = bench.journal.iter().filter(|e| matches!(e.event, Event::PrefetchChanged(_))).count();
+    harness.command(Command::Reopen).unwrap();
+    assert_eq!(prefetch_counts(&harness), (2, 0, 2, 20, 700));
+    assert!(harness.state().prefetched.is_empty());
+    let asked = harness.journal.iter().filter(|e| matches!(e.event, Event::PrefetchChanged(_))).count();
     assert_eq!(asked, 3, "the fold alone counts them");
 }

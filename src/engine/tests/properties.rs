@@ -1,4 +1,4 @@
-//! Laws that hold whatever comes in, in whatever order.
+//! Properties that hold for any inputs in any order.
 
 use super::fixture::{TestEngine, step_result, won_result};
 use crate::domain::{
@@ -14,13 +14,13 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug)]
 pub(super) enum TestInput {
     Command(Command),
-    /// Answers the n-th call in flight (or a call that is not), with this variant.
+    /// Answers the n-th call in flight (or one that isn't in flight) with this variant.
     Answer(u8, u8),
     Lesson(u8, u8),
 }
 
 pub(super) fn test_inputs() -> impl Strategy<Value = TestInput> {
-    let wish = prop_oneof![
+    let command = prop_oneof![
         Just(Command::Step),
         Just(Command::StepStage),
         Just(Command::Run),
@@ -62,41 +62,42 @@ pub(super) fn test_inputs() -> impl Strategy<Value = TestInput> {
         Just(Command::Reopen),
     ];
     prop_oneof![
-        3 => wish.prop_map(TestInput::Command),
+        3 => command.prop_map(TestInput::Command),
         6 => (0u8..3, 0u8..6).prop_map(|(n, v)| TestInput::Answer(n, v)),
         1 => (0u8..4, 0u8..3).prop_map(|(a, b)| TestInput::Lesson(a, b)),
     ]
 }
 
-pub(super) fn apply_input(bench: &mut TestEngine, step: &TestInput) {
+pub(super) fn apply_input(harness: &mut TestEngine, step: &TestInput) {
     match step {
-        TestInput::Command(command) => drop(bench.command(command.clone())),
+        TestInput::Command(command) => drop(harness.command(command.clone())),
         TestInput::Lesson(kind, which) => {
-            let wish = match (kind, bench.state().pool.all().nth(usize::from(*which)).map(|l| l.id.clone())) {
-                (1, Some(id)) => LessonCommand::Edit { id, text: LessonText::plain("other") },
-                (2, Some(id)) => LessonCommand::Status { id, status: LessonStatus::Off },
-                (3, Some(id)) => LessonCommand::Move { id, to: 0 },
-                _ => LessonCommand::add(
-                    ReflectionKind::Abstract,
-                    Scope::Episode,
-                    LessonText::plain("a"),
-                    String::new(),
-                ),
-            };
-            drop(bench.command(Command::Lesson(wish)));
+            let command =
+                match (kind, harness.state().pool.all().nth(usize::from(*which)).map(|l| l.id.clone())) {
+                    (1, Some(id)) => LessonCommand::Edit { id, text: LessonText::plain("other") },
+                    (2, Some(id)) => LessonCommand::Status { id, status: LessonStatus::Off },
+                    (3, Some(id)) => LessonCommand::Move { id, to: 0 },
+                    _ => LessonCommand::add(
+                        ReflectionKind::Abstract,
+                        Scope::Episode,
+                        LessonText::plain("a"),
+                        String::new(),
+                    ),
+                };
+            drop(harness.command(Command::Lesson(command)));
         }
         TestInput::Answer(n, variant) => {
             let flying: Vec<(CallId, Effect)> =
-                bench.state().calls.iter().map(|(c, e)| (*c, e.clone())).collect();
+                harness.state().calls.iter().map(|(c, e)| (*c, e.clone())).collect();
             let Some((call, effect)) = flying.get(usize::from(*n)) else {
-                let before = bench.state().clone();
-                let events = bench.reply(Reply::World {
+                let before = harness.state().clone();
+                let events = harness.reply(Reply::World {
                     call: CallId(9999),
                     result: Box::new(step_result("stale")),
                     admissible: Vec::new(),
                 });
                 assert!(events.is_empty(), "a stale reply is inert");
-                assert_eq!(&before, bench.state());
+                assert_eq!(&before, harness.state());
                 return;
             };
             let reply = if *variant == 5 {
@@ -119,14 +120,14 @@ pub(super) fn apply_input(bench: &mut TestEngine, step: &TestInput) {
                     usage: Usage::default(),
                 }
             } else {
-                let turn = if *variant == 4 {
+                let result = if *variant == 4 {
                     won_result("You win.")
                 } else {
                     step_result(["Fine.", "Nothing happens."][usize::from(variant % 2)])
                 };
-                Reply::World { call: *call, result: Box::new(turn), admissible: Vec::new() }
+                Reply::World { call: *call, result: Box::new(result), admissible: Vec::new() }
             };
-            bench.reply(reply);
+            harness.reply(reply);
         }
     }
 }
@@ -139,7 +140,7 @@ fn fold(journal: &[Envelope]) -> State {
     state
 }
 
-/// A bench whose method asks only the actor, or the mentor too.
+/// Creates a harness whose method asks only the actor, or the mentor too.
 pub(super) fn new_engine(counselled: bool) -> TestEngine {
     if counselled { TestEngine::with_mentor(2, 6) } else { TestEngine::started(2, 6) }
 }
@@ -151,35 +152,35 @@ proptest! {
     fn the_fold_of_the_written_journal_is_the_live_state(
         steps in prop::collection::vec(test_inputs(), 1..60), counselled: bool,
     ) {
-        let mut bench = new_engine(counselled);
+        let mut harness = new_engine(counselled);
         for step in &steps {
-            apply_input(&mut bench, step);
+            apply_input(&mut harness, step);
         }
-        let written: Vec<Envelope> = bench
+        let written: Vec<Envelope> = harness
             .journal
             .iter()
             .map(|e| serde_json::from_str(&serde_json::to_string(e).unwrap()).unwrap())
             .collect();
         let folded = fold(&written);
-        prop_assert_eq!(&folded, bench.state());
+        prop_assert_eq!(&folded, harness.state());
         let kept: State = serde_json::from_str(&serde_json::to_string(&folded).unwrap()).unwrap();
-        prop_assert_eq!(&kept, bench.state());
+        prop_assert_eq!(&kept, harness.state());
     }
 
     #[test]
     fn call_ids_are_never_used_twice(steps in prop::collection::vec(test_inputs(), 1..60), counselled: bool) {
-        let mut bench = new_engine(counselled);
+        let mut harness = new_engine(counselled);
         for step in &steps {
-            apply_input(&mut bench, step);
+            apply_input(&mut harness, step);
         }
         let (mut seen, mut failed) = (BTreeSet::new(), BTreeSet::new());
-        for envelope in &bench.journal {
+        for envelope in &harness.journal {
             if let Event::CallFailed { call, .. } = &envelope.event {
                 failed.insert(*call);
             }
             match effect_of(&envelope.event) {
                 Some(Effect::Cancel { .. }) | None => {}
-                // One that has failed may be made again with other words: nobody answers it any more.
+                // A failed call can be retried with edited text, after which nobody answers the original.
                 Some(effect) => prop_assert!(
                     seen.insert(effect.call()) || failed.remove(&effect.call()),
                     "call {} twice",
@@ -189,41 +190,41 @@ proptest! {
         }
     }
 
-    /// Whatever whole batches a crash leaves, the session can be taken up and comes to its end.
+    /// After a crash that leaves any number of whole batches, the session can be resumed and run to its end.
     #[test]
     fn any_prefix_resumes(
         steps in prop::collection::vec(test_inputs(), 1..40), cut in 0usize..200, counselled: bool,
     ) {
-        let mut bench = new_engine(counselled);
+        let mut harness = new_engine(counselled);
         for step in &steps {
-            apply_input(&mut bench, step);
+            apply_input(&mut harness, step);
         }
-        let mut cut = cut.min(bench.journal.len()).max(1);
-        while cut > 1 && bench.journal[cut - 1].batch_continues {
+        let mut cut = cut.min(harness.journal.len()).max(1);
+        while cut > 1 && harness.journal[cut - 1].batch_continues {
             cut -= 1;
         }
-        let state = fold(&bench.journal[..cut]);
-        let policy = bench.engine.policy.clone();
-        let mut bench = TestEngine {
+        let state = fold(&harness.journal[..cut]);
+        let policy = harness.engine.policy.clone();
+        let mut harness = TestEngine {
             engine: Engine::resume(state, policy, BranchId::trunk()),
-            journal: bench.journal[..cut].to_vec(),
-            at: bench.at,
+            journal: harness.journal[..cut].to_vec(),
+            at: harness.at,
         };
-        bench.command(Command::Reopen).unwrap();
-        let _ = bench.command(Command::Retry);
-        // Where a breakpoint is set it stops, and that is right.
-        for breakpoint in bench.state().breakpoints.all.iter().map(|b| b.number).collect::<Vec<_>>() {
-            bench.command(Command::RemoveBreakpoint(breakpoint)).unwrap();
+        harness.command(Command::Reopen).unwrap();
+        let _ = harness.command(Command::Retry);
+        // A breakpoint would pause the run, which is correct.
+        for breakpoint in harness.state().breakpoints.all.iter().map(|b| b.number).collect::<Vec<_>>() {
+            harness.command(Command::RemoveBreakpoint(breakpoint)).unwrap();
         }
-        bench.command(Command::SetAutonomy(Autonomy::Auto)).unwrap();
-        let _ = bench.command(Command::Run);
+        harness.command(Command::SetAutonomy(Autonomy::Auto)).unwrap();
+        let _ = harness.command(Command::Run);
         for _ in 0..200 {
-            if bench.state().run_over {
+            if harness.state().run_over {
                 break;
             }
-            prop_assert!(!bench.state().calls.is_empty(), "stuck: {:?}", bench.state());
-            apply_input(&mut bench, &TestInput::Answer(0, 0));
+            prop_assert!(!harness.state().calls.is_empty(), "stuck: {:?}", harness.state());
+            apply_input(&mut harness, &TestInput::Answer(0, 0));
         }
-        prop_assert!(bench.state().run_over);
+        prop_assert!(harness.state().run_over);
     }
 }

@@ -1,5 +1,5 @@
-//! Undo takes back the newest intervention of a person that has not been acted on, and no other; where it cannot, the
-//! newest one that can be is offered by name.
+//! Undo reverts the newest unused intervention of a person and no other; if it can't, it offers the newest one that can
+//! be undone, by name.
 
 use super::fixture::{TestEngine, event_names, sample_failure, step_result};
 use super::properties::{TestInput, apply_input, new_engine, test_inputs};
@@ -7,10 +7,11 @@ use crate::domain::{Author, Autonomy, LessonOp, LessonStatus, LessonText, Reflec
 use crate::engine::{Cause, Command, Envelope, Event, LessonCommand, Reply, State};
 use proptest::prelude::*;
 
-/// What a person did, as the journal alone tells it, without what lets the session go on or only comes with a deed.
+/// Returns whether the event is an intervention of a person, judged by the journal alone. Excludes events that continue
+/// the session or only accompany another one.
 fn is_intervention(event: &Event) -> bool {
     match event {
-        Event::LessonChanged { author: by, .. } => *by == Author::Person,
+        Event::LessonChanged { author, .. } => *author == Author::Person,
         Event::Retried { call, reply_source: from } => call.is_none() || from.is_some(),
         Event::Reflected { reflection } => reflection.call.is_none(),
         _ => !matches!(
@@ -28,10 +29,10 @@ fn is_intervention(event: &Event) -> bool {
     }
 }
 
-/// The interventions in force, the newest at the end.
+/// Returns the interventions in effect, newest last.
 fn interventions_in_force(journal: &[Envelope]) -> Vec<&Envelope> {
     let (mut done, mut undone): (Vec<&Envelope>, Vec<Seq>) = (Vec::new(), Vec::new());
-    // The runs before they were changed, as long as nobody was asked under the new one.
+    // The runs before they were changed, as long as nobody was asked in the new run.
     let (mut state, mut runs) = (State::default(), Vec::new());
     for envelope in journal {
         let before = state.clone();
@@ -43,7 +44,9 @@ fn interventions_in_force(journal: &[Envelope]) -> Vec<&Envelope> {
         match &envelope.event {
             Event::RunChanged { spec } => {
                 let last = done.last().map(|e| e.seq);
-                let back = |(of, was): &(Seq, _)| Some(*of) == last && *was == Some(spec.clone());
+                let back = |(target_seq, previous): &(Seq, _)| {
+                    Some(*target_seq) == last && *previous == Some(spec.clone())
+                };
                 if runs.last().is_some_and(back) {
                     runs.pop();
                     done.pop();
@@ -53,13 +56,13 @@ fn interventions_in_force(journal: &[Envelope]) -> Vec<&Envelope> {
                     undone.clear();
                 }
             }
-            Event::LessonUndone { target_seq: of, .. } | Event::EditUndone { target_seq: of, .. } => {
-                assert!(done.iter().any(|e| e.seq == *of), "{of:?} was not in force");
-                done.retain(|e| e.seq != *of);
-                undone.push(*of);
+            Event::LessonUndone { target_seq, .. } | Event::EditUndone { target_seq, .. } => {
+                assert!(done.iter().any(|e| e.seq == *target_seq), "{target_seq:?} was not in force");
+                done.retain(|e| e.seq != *target_seq);
+                undone.push(*target_seq);
             }
-            Event::LessonRedone { target_seq: of, .. } | Event::EditRedone { target_seq: of, .. } => {
-                assert_eq!(undone.pop(), Some(*of));
+            Event::LessonRedone { target_seq, .. } | Event::EditRedone { target_seq, .. } => {
+                assert_eq!(undone.pop(), Some(*target_seq));
                 done.push(envelope);
             }
             event if envelope.cause == Cause::Person && is_intervention(event) => {
@@ -72,7 +75,7 @@ fn interventions_in_force(journal: &[Envelope]) -> Vec<&Envelope> {
     done
 }
 
-/// The newest of them. One that changed a prompt which was then put together anew has nothing left to it.
+/// Returns the newest of them, except an edit of a prompt that was drafted again since.
 fn newest_intervention(journal: &[Envelope], state: &State) -> Option<Seq> {
     let gone = |e: &Envelope| {
         let prompt = match &e.event {
@@ -89,20 +92,20 @@ fn newest_intervention(journal: &[Envelope], state: &State) -> Option<Seq> {
     interventions_in_force(journal).into_iter().rev().find(|e| !gone(e)).map(|e| e.seq)
 }
 
-/// Something has used what was changed by then.
+/// Returns whether a prompt or an action has used the change.
 fn is_used_since(journal: &[Envelope], change: &Envelope) -> bool {
     let uses = |e: &&Envelope| matches!(e.event, Event::PromptSent { .. } | Event::ActionTaken { .. });
     journal.iter().filter(uses).any(|e| e.seq > change.seq)
 }
 
-/// Remarks and new lessons that nothing has used and that are still there: each must have a way back.
+/// Returns the remarks and new lessons that nothing has used and that still exist: each must be undoable.
 fn must_be_undoable(journal: &[Envelope], state: &State) -> Vec<Seq> {
     let there = |e: &&Envelope| match &e.event {
         Event::Remarked { .. } => true,
         Event::EditRedone { change, .. } => matches!(**change, crate::domain::ManualEdit::Remark { .. }),
         Event::LessonChanged { op, .. } => match &**op {
             LessonOp::Add { id, text, .. } => {
-                // Those of an episode go with it.
+                // Lessons of an episode are removed with it.
                 !is_used_since(journal, e)
                     && state
                         .pool
@@ -116,7 +119,7 @@ fn must_be_undoable(journal: &[Envelope], state: &State) -> Vec<Seq> {
     interventions_in_force(journal).into_iter().filter(there).map(|e| e.seq).collect()
 }
 
-/// Wishes that the other laws do without.
+/// Commands that the other properties don't need.
 fn more_test_inputs() -> impl Strategy<Value = TestInput> {
     let other = |name: &str| {
         let mut spec = super::fixture::run_spec(2, 6);
@@ -124,7 +127,7 @@ fn more_test_inputs() -> impl Strategy<Value = TestInput> {
         spec
     };
     let task = other("script").tasks[0].clone();
-    let wish = prop_oneof![
+    let command = prop_oneof![
         Just(Command::ChangeSetting { name: "templates".to_owned(), value: "other".into() }),
         Just(Command::RetryFromRecording("cache".to_owned())),
         Just(Command::ChangeRun(Box::new(other("another")))),
@@ -132,7 +135,7 @@ fn more_test_inputs() -> impl Strategy<Value = TestInput> {
         Just(Command::BeginEpisode(Box::new(task))),
         Just(Command::EndRun),
     ];
-    prop_oneof![6 => test_inputs(), 1 => wish.prop_map(TestInput::Command)]
+    prop_oneof![6 => test_inputs(), 1 => command.prop_map(TestInput::Command)]
 }
 
 proptest! {
@@ -142,57 +145,57 @@ proptest! {
     fn undo_takes_back_the_newest_deed_or_says_why_not(
         steps in prop::collection::vec(more_test_inputs(), 1..60), counselled: bool,
     ) {
-        let mut bench = new_engine(counselled);
+        let mut harness = new_engine(counselled);
         for step in &steps {
-            apply_input(&mut bench, step);
+            apply_input(&mut harness, step);
         }
-        if bench.state().closed {
-            bench.command(Command::Reopen).unwrap();
+        if harness.state().closed {
+            harness.command(Command::Reopen).unwrap();
         }
         for _ in 0..steps.len() {
-            let due = newest_intervention(&bench.journal, bench.state());
-            let at = bench.journal.len();
-            match (bench.command(Command::Undo), due) {
-                (Ok(_), _) => match &bench.journal[at].event {
+            let due = newest_intervention(&harness.journal, harness.state());
+            let at = harness.journal.len();
+            match (harness.command(Command::Undo), due) {
+                (Ok(_), _) => match &harness.journal[at].event {
                     Event::LessonUndone { target_seq, .. } | Event::EditUndone { target_seq, .. } => prop_assert_eq!(Some(*target_seq), due),
                     Event::RunChanged { .. } => {
-                        let change = bench.journal.iter().find(|e| Some(e.seq) == due).unwrap();
+                        let change = harness.journal.iter().find(|e| Some(e.seq) == due).unwrap();
                         prop_assert!(matches!(change.event, Event::RunChanged { .. }), "it was the run");
-                        prop_assert!(!is_used_since(&bench.journal[..at], change), "somebody was asked");
+                        prop_assert!(!is_used_since(&harness.journal[..at], change), "somebody was asked");
                     }
                     other => prop_assert!(false, "{other:?}"),
                 },
-                (Err(refusal), None) => {
-                    prop_assert!(refusal.message.contains("nothing to undo"), "{refusal:?}");
+                (Err(error), None) => {
+                    prop_assert!(error.message.contains("nothing to undo"), "{error:?}");
                     break;
                 }
-                (Err(refusal), _) => {
-                    prop_assert_eq!(refusal.seq, due, "{}", refusal.message);
-                    prop_assert_eq!(bench.journal.len(), at, "a refusal takes nothing back");
-                    let offered = refusal.older_change.map(|older| older.0);
-                    let others: Vec<Seq> = interventions_in_force(&bench.journal).iter().map(|e| e.seq).collect();
-                    for of in others.into_iter().filter(|of| Some(*of) != offered) {
-                        prop_assert!(bench.command(Command::UndoChange(of)).is_err(), "{of:?} was not offered");
+                (Err(error), _) => {
+                    prop_assert_eq!(error.seq, due, "{}", error.message);
+                    prop_assert_eq!(harness.journal.len(), at, "a refusal takes nothing back");
+                    let offered = error.older_change.map(|older| older.0);
+                    let others: Vec<Seq> = interventions_in_force(&harness.journal).iter().map(|e| e.seq).collect();
+                    for target_seq in others.into_iter().filter(|target_seq| Some(*target_seq) != offered) {
+                        prop_assert!(harness.command(Command::UndoChange(target_seq)).is_err(), "{target_seq:?} was not offered");
                     }
-                    let Some(of) = offered else { break };
-                    prop_assert!(Some(of) < due, "it is older than what cannot be taken back");
-                    let change = bench.journal.iter().find(|e| e.seq == of).unwrap().clone();
-                    bench.command(Command::UndoChange(of)).unwrap();
-                    match &bench.journal[at].event {
+                    let Some(target_seq) = offered else { break };
+                    prop_assert!(Some(target_seq) < due, "it is older than what cannot be taken back");
+                    let change = harness.journal.iter().find(|e| e.seq == target_seq).unwrap().clone();
+                    harness.command(Command::UndoChange(target_seq)).unwrap();
+                    match &harness.journal[at].event {
                         Event::LessonUndone { target_seq: back, .. } => {
-                            prop_assert_eq!(*back, of);
-                            prop_assert!(!is_used_since(&bench.journal[..at], &change), "a prompt has used it");
+                            prop_assert_eq!(*back, target_seq);
+                            prop_assert!(!is_used_since(&harness.journal[..at], &change), "a prompt has used it");
                         }
                         Event::EditUndone { target_seq: back, change: what } => {
-                            prop_assert_eq!(*back, of);
-                            prop_assert!(!what.is_intervention() || !is_used_since(&bench.journal[..at], &change));
+                            prop_assert_eq!(*back, target_seq);
+                            prop_assert!(!what.is_intervention() || !is_used_since(&harness.journal[..at], &change));
                         }
                         other => prop_assert!(false, "{other:?}"),
                     }
                 }
             }
         }
-        let left = must_be_undoable(&bench.journal, bench.state());
+        let left = must_be_undoable(&harness.journal, harness.state());
         prop_assert!(left.is_empty(), "left behind: {left:?}");
     }
 }
@@ -206,98 +209,100 @@ fn edit_lesson_command(text: &str) -> Command {
     ))
 }
 
-/// Found by review: a lesson typed while the model wrote, then Ctrl-C: it was in no prompt, and yet stayed for good.
+/// Found by review: a lesson typed while the model was writing, followed by Ctrl-C, was in no prompt and yet could not
+/// be undone.
 #[test]
 fn a_lesson_from_before_a_call_was_broken_off_can_be_taken_back_by_name() {
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room. Your task is to: rest."));
-    bench.command(edit_lesson_command("Rest in beds.")).unwrap();
-    bench.command(Command::Cancel).unwrap();
-    let on = |bench: &TestEngine| bench.state().pool.all().filter(|l| l.is_active()).count();
-    let refusal = bench.command(Command::Undo).unwrap_err();
-    assert!(refusal.message.contains("a call to a model was broken off"), "{refusal:?}");
-    assert!(refusal.hint.contains("lesson 1 added"), "{refusal:?}");
-    assert_eq!(on(&bench), 1, "the first press takes nothing back");
-    let (of, words) = refusal.older_change.unwrap();
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room. Your task is to: rest."));
+    harness.command(edit_lesson_command("Rest in beds.")).unwrap();
+    harness.command(Command::Cancel).unwrap();
+    let on = |harness: &TestEngine| harness.state().pool.all().filter(|l| l.is_active()).count();
+    let error = harness.command(Command::Undo).unwrap_err();
+    assert!(error.message.contains("a call to a model was broken off"), "{error:?}");
+    assert!(error.hint.contains("lesson 1 added"), "{error:?}");
+    assert_eq!(on(&harness), 1, "the first press takes nothing back");
+    let (target_seq, words) = error.older_change.unwrap();
     assert_eq!(words, "lesson 1 added");
-    assert_eq!(event_names(&bench.command(Command::UndoChange(of)).unwrap()), ["undone"]);
-    assert_eq!(on(&bench), 0);
-    assert!(bench.command(Command::UndoChange(of)).is_err(), "once");
-    assert_eq!(bench.command(Command::Undo).unwrap_err().older_change, None);
-    // Made again, it is the last thing that was done.
-    bench.command(Command::Redo).unwrap();
-    assert_eq!(on(&bench), 1);
-    bench.command(Command::Undo).unwrap();
-    assert_eq!(on(&bench), 0);
+    assert_eq!(event_names(&harness.command(Command::UndoChange(target_seq)).unwrap()), ["undone"]);
+    assert_eq!(on(&harness), 0);
+    assert!(harness.command(Command::UndoChange(target_seq)).is_err(), "once");
+    assert_eq!(harness.command(Command::Undo).unwrap_err().older_change, None);
+    // After a redo it is the last action again.
+    harness.command(Command::Redo).unwrap();
+    assert_eq!(on(&harness), 1);
+    harness.command(Command::Undo).unwrap();
+    assert_eq!(on(&harness), 0);
 }
 
-/// What an agent that goes on uses meanwhile is not taken back by a press that comes too late.
+/// A change that the agent has used in the meantime is not undone by a command that comes too late.
 #[test]
 fn a_change_that_was_offered_and_then_used_is_not_taken_back() {
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room. Your task is to: rest."));
-    bench.command(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }).unwrap();
-    bench.command(edit_lesson_command("Rest in beds.")).unwrap();
-    bench.command(Command::Cancel).unwrap();
-    let (of, _) = bench.command(Command::Undo).unwrap_err().older_change.unwrap();
-    bench.command(Command::Step).unwrap();
-    assert!(bench.command(Command::UndoChange(of)).unwrap_err().message.contains("any more"));
-    // The breakpoint before it enters no prompt.
-    let (of, words) = bench.command(Command::Undo).unwrap_err().older_change.unwrap();
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room. Your task is to: rest."));
+    harness.command(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }).unwrap();
+    harness.command(edit_lesson_command("Rest in beds.")).unwrap();
+    harness.command(Command::Cancel).unwrap();
+    let (target_seq, _) = harness.command(Command::Undo).unwrap_err().older_change.unwrap();
+    harness.command(Command::Step).unwrap();
+    assert!(harness.command(Command::UndoChange(target_seq)).unwrap_err().message.contains("any more"));
+    // The breakpoint set before it enters no prompt.
+    let (target_seq, words) = harness.command(Command::Undo).unwrap_err().older_change.unwrap();
     assert_eq!(words, "breakpoint 1 set: proposed");
-    assert_eq!(event_names(&bench.command(Command::UndoChange(of)).unwrap()), ["taken_back"]);
-    assert!(bench.state().breakpoints.get(1).is_none());
+    assert_eq!(event_names(&harness.command(Command::UndoChange(target_seq)).unwrap()), ["taken_back"]);
+    assert!(harness.state().breakpoints.get(1).is_none());
 }
 
-/// The run that was chosen since says otherwise: taking the older setting back would take back a newer word.
+/// A newer run has another value: undoing the older setting would undo a newer choice.
 #[test]
 fn a_setting_that_a_newer_run_has_otherwise_is_not_offered() {
-    let mut bench = TestEngine::started(1, 50);
+    let mut harness = TestEngine::started(1, 50);
     let set = |value: u32| Command::ChangeSetting { name: "max_steps".to_owned(), value: value.into() };
-    let changed = |bench: &mut TestEngine, steps: u32| {
-        let mut other = bench.state().run.as_deref().cloned().unwrap();
+    let changed = |harness: &mut TestEngine, steps: u32| {
+        let mut other = harness.state().run.as_deref().cloned().unwrap();
         other.limits.steps = steps;
-        // Of another method: that cannot be taken back.
+        // Of another method, which can't be undone.
         other.method.push('x');
-        bench.command(Command::ChangeRun(Box::new(other))).unwrap();
+        harness.command(Command::ChangeRun(Box::new(other))).unwrap();
     };
-    bench.command(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
-    bench.command(set(9)).unwrap();
-    changed(&mut bench, 9);
-    // It kept the setting as it was set: so that can go.
-    let refusal = bench.command(Command::Undo).unwrap_err();
-    assert!(refusal.older_change.unwrap().1.contains("max_steps"));
-    changed(&mut bench, 20);
-    let refusal = bench.command(Command::Undo).unwrap_err();
-    let (of, words) = refusal.older_change.unwrap();
+    harness.command(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
+    harness.command(set(9)).unwrap();
+    changed(&mut harness, 9);
+    // The run kept the setting, so that it can be undone.
+    let error = harness.command(Command::Undo).unwrap_err();
+    assert!(error.older_change.unwrap().1.contains("max_steps"));
+    changed(&mut harness, 20);
+    let error = harness.command(Command::Undo).unwrap_err();
+    let (target_seq, words) = error.older_change.unwrap();
     assert_eq!(words, "autonomy confirm");
-    bench.command(Command::UndoChange(of)).unwrap();
-    assert_eq!(bench.state().autonomy, Autonomy::Auto);
-    assert_eq!(bench.state().run.as_ref().unwrap().limits.steps, 20);
-    assert_eq!(bench.command(Command::Undo).unwrap_err().older_change, None);
+    harness.command(Command::UndoChange(target_seq)).unwrap();
+    assert_eq!(harness.state().autonomy, Autonomy::Auto);
+    assert_eq!(harness.state().run.as_ref().unwrap().limits.steps, 20);
+    assert_eq!(harness.command(Command::Undo).unwrap_err().older_change, None);
 }
 
-/// Found by review: after other words were sent to the actor the refusal said that the mentor had been asked.
+/// Found by review: after an edited prompt was sent to the actor, the error said that the mentor had been asked.
 #[test]
 fn a_changed_prompt_of_the_actor_that_was_sent_is_called_that() {
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room. Your task is to: rest."));
-    let (call, _) = bench.first_call().unwrap();
-    bench.reply(Reply::Failed { call, failure: sample_failure() });
-    bench.command(Command::EditPrompt { call: None, segment: 0, text: "other".to_owned() }).unwrap();
-    assert!(event_names(&bench.command(Command::Retry).unwrap()).iter().any(|n| n == "prompt_sent"));
-    let refusal = bench.command(Command::Undo).unwrap_err();
-    assert!(refusal.message.contains("a changed prompt was sent"), "{refusal:?}");
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room. Your task is to: rest."));
+    let (call, _) = harness.first_call().unwrap();
+    harness.reply(Reply::Failed { call, failure: sample_failure() });
+    harness.command(Command::EditPrompt { call: None, segment: 0, text: "other".to_owned() }).unwrap();
+    assert!(event_names(&harness.command(Command::Retry).unwrap()).iter().any(|n| n == "prompt_sent"));
+    let error = harness.command(Command::Undo).unwrap_err();
+    assert!(error.message.contains("a changed prompt was sent"), "{error:?}");
 }
 
-/// An edited breakpoint that was taken back was told as "breakpoint 1 on".
+/// Undoing an edit of a breakpoint was reported as "breakpoint 1 on".
 #[test]
 fn what_was_taken_back_and_made_again_is_named() {
-    let mut bench = TestEngine::started(1, 50);
-    let stop = |text: &str, of: Option<u32>| Command::SetBreakpoint { text: text.to_owned(), replaces: of };
+    let mut harness = TestEngine::started(1, 50);
+    let set_breakpoint =
+        |text: &str, replaces: Option<u32>| Command::SetBreakpoint { text: text.to_owned(), replaces };
     let text = LessonText::plain("Look first.");
     let lesson = LessonCommand::Add {
         kind: ReflectionKind::Error,
@@ -308,10 +313,10 @@ fn what_was_taken_back_and_made_again_is_named() {
         parents: Vec::new(),
         rule: None,
     };
-    for (deed, back, again) in [
-        (stop("step 6", None), "breakpoint 1 set: step 6", "breakpoint 1 set: step 6"),
+    for (edit, back, again) in [
+        (set_breakpoint("step 6", None), "breakpoint 1 set: step 6", "breakpoint 1 set: step 6"),
         (
-            stop("step 7", Some(1)),
+            set_breakpoint("step 7", Some(1)),
             "breakpoint 1 step 7 in the place of step 6",
             "breakpoint 1 step 7 in the place of step 6",
         ),
@@ -322,45 +327,49 @@ fn what_was_taken_back_and_made_again_is_named() {
         ),
         (Command::Lesson(lesson), "lesson 1 added", "lesson 1 put back"),
     ] {
-        bench.command(deed).unwrap();
-        for (wish, words) in
+        harness.command(edit).unwrap();
+        for (command, words) in
             [(Command::Undo, format!("taken back: {back}")), (Command::Redo, format!("made again: {again}"))]
         {
-            let events = bench.command(wish).unwrap();
-            assert_eq!(bench.state().describe_undo(&events[0]), Some(words));
+            let events = harness.command(command).unwrap();
+            assert_eq!(harness.state().describe_undo(&events[0]), Some(words));
         }
     }
 }
 
-/// Another model could not be taken back even where nobody had been asked anything since.
+/// A change of the model could not be undone even if nobody had been asked since.
 #[test]
 fn another_model_is_taken_back_as_long_as_nobody_was_asked() {
-    let change = |bench: &mut TestEngine, actor: &str| {
-        let mut other = bench.state().run.as_deref().cloned().unwrap();
+    let change = |harness: &mut TestEngine, actor: &str| {
+        let mut other = harness.state().run.as_deref().cloned().unwrap();
         actor.clone_into(&mut other.actor);
-        bench.command(Command::ChangeRun(Box::new(other))).unwrap();
+        harness.command(Command::ChangeRun(Box::new(other))).unwrap();
     };
-    let mut bench = TestEngine::started(1, 50);
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("A room. Your task is to: rest."));
-    let (call, _) = bench.first_call().unwrap();
-    bench.reply(Reply::Failed { call, failure: sample_failure() });
-    let first = bench.state().run.clone();
-    bench.command(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
-    change(&mut bench, "a");
-    change(&mut bench, "b");
-    assert_eq!(event_names(&bench.command(Command::Undo).unwrap()), ["run_changed"]);
-    assert_eq!(bench.state().run.as_ref().unwrap().actor, "a");
-    assert_eq!(event_names(&bench.command(Command::Undo).unwrap()), ["run_changed"]);
-    assert_eq!(bench.state().run, first);
-    assert_eq!(event_names(&bench.command(Command::Undo).unwrap()), ["taken_back"], "the autonomy before it");
-    // The failed call asks the other model: that has happened.
-    change(&mut bench, "a");
-    bench.command(Command::Retry).unwrap();
-    assert!(bench.command(Command::Undo).unwrap_err().message.contains("the run was changed"));
-    bench.answer_actor("look");
-    change(&mut bench, "b");
-    bench.command(Command::Step).unwrap();
-    bench.answer_world(step_result("Fine."));
-    assert!(bench.command(Command::Undo).unwrap_err().message.contains("already used"));
+    let mut harness = TestEngine::started(1, 50);
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("A room. Your task is to: rest."));
+    let (call, _) = harness.first_call().unwrap();
+    harness.reply(Reply::Failed { call, failure: sample_failure() });
+    let first = harness.state().run.clone();
+    harness.command(Command::SetAutonomy(Autonomy::Confirm)).unwrap();
+    change(&mut harness, "a");
+    change(&mut harness, "b");
+    assert_eq!(event_names(&harness.command(Command::Undo).unwrap()), ["run_changed"]);
+    assert_eq!(harness.state().run.as_ref().unwrap().actor, "a");
+    assert_eq!(event_names(&harness.command(Command::Undo).unwrap()), ["run_changed"]);
+    assert_eq!(harness.state().run, first);
+    assert_eq!(
+        event_names(&harness.command(Command::Undo).unwrap()),
+        ["taken_back"],
+        "the autonomy before it"
+    );
+    // Retrying the failed call asks the other model, which can't be undone.
+    change(&mut harness, "a");
+    harness.command(Command::Retry).unwrap();
+    assert!(harness.command(Command::Undo).unwrap_err().message.contains("the run was changed"));
+    harness.answer_actor("look");
+    change(&mut harness, "b");
+    harness.command(Command::Step).unwrap();
+    harness.answer_world(step_result("Fine."));
+    assert!(harness.command(Command::Undo).unwrap_err().message.contains("already used"));
 }

@@ -7,17 +7,15 @@ use crate::engine::State;
 /// Objects and interactions a task needs (FCRF's table).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difficulty {
-    /// Objects.
     pub objects: u32,
-    /// Interactions with them.
     pub interactions: u32,
 }
 
 impl Difficulty {
-    /// By the type of the task; one whose type says nothing counts as the middle of the table.
+    /// Returns the difficulty of a task by its type; an unknown type counts as the middle of the table.
     pub fn from_task(task: &Task) -> Self {
-        let said = task.task_type.as_deref().unwrap_or(&task.goal).to_lowercase();
-        let words: Vec<&str> = said.split(|c: char| !c.is_alphanumeric()).collect();
+        let type_or_goal = task.task_type.as_deref().unwrap_or(&task.goal).to_lowercase();
+        let words: Vec<&str> = type_or_goal.split(|c: char| !c.is_alphanumeric()).collect();
         let has = |any: &[&str]| any.iter().any(|word| words.contains(word));
         let (objects, interactions) = if has(&["two"]) {
             (3, 1)
@@ -33,15 +31,15 @@ impl Difficulty {
         Self { objects, interactions }
     }
 
-    /// Both together.
+    /// Returns the number of objects plus interactions.
     pub fn sum(self) -> u32 {
         self.objects + self.interactions
     }
 
-    /// How many trials are followed by a simple and how many by an in-depth reflection, (k1, k2), of `total`.
+    /// Returns how many of `total` trials are followed by a simple and how many by an in-depth reflection, as (k1, k2).
     ///
-    /// Paper: k2 is the share of `total` that the sum has in the greatest sum of the table, 4, and may be a fraction. Code:
-    /// k1 is `max(1, int((1 - sum / 5) * total))`, floating-point errors included.
+    /// Paper: k2 is `total` times the sum divided by 4, the greatest sum of the table, and may be a fraction. Code: k1
+    /// is `max(1, int((1 - sum / 5) * total))`, floating-point errors included.
     pub fn trials_by_depth(self, by_code: bool, total: u32) -> (f64, f64) {
         let (sum, total) = (f64::from(self.sum()), f64::from(total));
         if by_code {
@@ -52,14 +50,14 @@ impl Difficulty {
         (total - deep, deep)
     }
 
-    /// The same by the settings of a run.
+    /// Returns [`Self::trials_by_depth`] for the settings of a run.
     pub fn trials_by_depth_in_run(self, state: &State) -> (f64, f64) {
         let by_code = state.run.as_ref().is_some_and(|r| r.settings.text("k_table", "paper") == "code");
         let total = u32::try_from(state.setting_number("eptotal", 5)).unwrap_or(u32::MAX);
         self.trials_by_depth(by_code, total)
     }
 
-    /// Which reflection follows a trial, counted from 1.
+    /// Returns which reflection follows a trial; trials are numbered from 1.
     pub fn depth_for_trial(self, state: &State, trial: u32) -> Depth {
         let (simple, _) = self.trials_by_depth_in_run(state);
         if f64::from(trial) <= simple { Depth::Simple } else { Depth::InDepth }

@@ -1,7 +1,8 @@
-//! Reflections by a mentor, one question a kind (Table 17 gives three prompts), and the summary of the constitution (Table 18).
+//! Reflections by a mentor, one question per kind (Table 17 gives three prompts), and the summary of the constitution
+//! (Table 18).
 //!
-//! Nothing says what becomes of a summary that cannot be read, or of lessons that it was not shown: the old list stays, and
-//! only what it was shown is replaced (methods.md 6.1).
+//! The paper doesn't say what happens to a summary that cannot be parsed, or to lessons that the mentor was not shown:
+//! here the old list stays, and only the lessons that the mentor was shown are replaced (methods.md 6.1).
 
 use super::super::constitution;
 use crate::domain::{
@@ -10,14 +11,14 @@ use crate::domain::{
 };
 use crate::engine::{Intent, LessonCommand, MentorReply, State};
 
-/// The questions that were not answered yet after this turn.
+/// Returns the questions not yet answered after this step.
 pub(super) fn pending_questions(state: &State, kinds: &[ReflectionKind]) -> Vec<Intent> {
     let questions = kinds.iter().map(|kind| Question::reflect(*kind));
     questions.filter(|question| !state.is_answered(*question)).map(Intent::AskMentor).collect()
 }
 
-/// The question that a person asks now: the last one of this kind again where its answer was cut off (a summary too, which
-/// is otherwise asked for by the clock alone), else a reflection, unless it was answered after this step already.
+/// Returns the question for a person's request: the last one of this kind again if its answer was cut off (including a
+/// summary, which is otherwise only periodic), otherwise a reflection, unless it was already answered after this step.
 pub(super) fn manual_question(state: &State, kind: ReflectionKind) -> Vec<Intent> {
     let last = state.reflections.iter().rev().find(|r| r.kind == kind && r.author == Author::Mentor);
     let again = last.filter(|r| r.truncated.is_some()).map(|r| r.question());
@@ -32,7 +33,7 @@ pub(super) fn manual_question(state: &State, kind: ReflectionKind) -> Vec<Intent
     pending_questions(state, &[kind])
 }
 
-/// The summaries that are due after every `s_freq`-th task that is done with, for each list that has something to make shorter.
+/// Returns the summaries due after every `s_freq`-th settled task, for each list that can be shortened.
 pub(super) fn due_summaries(state: &State) -> Vec<Intent> {
     let (every, ended) = (state.setting_number("s_freq", 10), count_settled_tasks(state));
     if every == 0 || ended == 0 || !ended.is_multiple_of(every) {
@@ -44,8 +45,8 @@ pub(super) fn due_summaries(state: &State) -> Vec<Intent> {
     due.map(Intent::AskMentor).collect()
 }
 
-/// Tasks that are done with: won, or out of trials. 0 where the last episode settled none, so that a summary is asked for
-/// right after the task that it is due after.
+/// Counts settled tasks: won, or out of trials. Returns 0 if the last episode settled none, so that a summary is
+/// requested only right after the task that makes it due.
 fn count_settled_tasks(state: &State) -> u64 {
     let trials = state.run.as_ref().map_or(1, |r| r.trials.max(1));
     let settles = |p: &EpisodeSummary| p.role == EpisodeRole::Test && (p.won || p.trial >= trials);
@@ -55,27 +56,27 @@ fn count_settled_tasks(state: &State) -> u64 {
     state.ended_episodes.iter().filter(|p| settles(p)).count() as u64
 }
 
-/// Two lessons or more can be made one.
+/// Returns whether there are at least two lessons to combine.
 fn can_be_summarized(state: &State, kind: ReflectionKind) -> bool {
     state.pool.active_of_kind(kind).nth(1).is_some()
 }
 
-pub(super) fn on_mentor_reply(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
-    match heard.question.purpose {
-        Purpose::Summarise => constitution::apply_summary(state, heard),
-        _ => keep_reflection(state, heard),
+pub(super) fn on_mentor_reply(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+    match reply.question.purpose {
+        Purpose::Summarise => constitution::apply_summary(state, reply),
+        _ => keep_reflection(state, reply),
     }
 }
 
-/// New lessons join the pool, and one that says what another says already recurs. Progress replaces what the mentor said
-/// of it before, or joins it (setting `progress`).
-fn keep_reflection(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
-    let kind = heard.question.kind;
-    let mut wants = vec![Intent::Reflect(Box::new(heard.reflection()))];
-    // Part of a list does not replace a whole one: it joins it.
+/// Adds new lessons to the pool; a lesson with the same text as an existing one recurs. Progress replaces the mentor's
+/// earlier Progress lessons or is added to them (setting `progress`).
+fn keep_reflection(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
+    let kind = reply.question.kind;
+    let mut intents = vec![Intent::Reflect(Box::new(reply.reflection()))];
+    // Part of a list doesn't replace a complete one; it is added.
     let replaces = kind == ReflectionKind::Progress
-        && !heard.items.is_empty()
-        && heard.truncated.is_none()
+        && !reply.items.is_empty()
+        && reply.truncated.is_none()
         && state.run.as_ref().is_some_and(|r| r.settings.text("progress", "replace") == "replace");
     let mut replaced: Vec<LessonId> = Vec::new();
     if replaces {
@@ -83,20 +84,20 @@ fn keep_reflection(state: &State, heard: &MentorReply<'_>) -> Vec<Intent> {
             l.origin == LessonOrigin::Mentor && !l.edited_by_person && l.status == LessonStatus::On
         });
         replaced.extend(old.map(|l| l.id.clone()));
-        wants.extend(replaced.iter().map(constitution::retire_lesson));
+        intents.extend(replaced.iter().map(constitution::retire_lesson));
     }
     let mut new: Vec<&LessonText> = Vec::new();
-    for item in &heard.items {
+    for item in &reply.items {
         let same =
             state.pool.visible_of_kind(kind).find(|l| l.text() == &item.text && !replaced.contains(&l.id));
         match same {
-            Some(lesson) => wants.push(Intent::Lesson(LessonCommand::Recur { id: lesson.id.clone() })),
+            Some(lesson) => intents.push(Intent::Lesson(LessonCommand::Recur { id: lesson.id.clone() })),
             None if new.contains(&&item.text) => {}
             None => {
                 new.push(&item.text);
-                wants.push(Intent::Lesson(heard.lesson_command(item)));
+                intents.push(Intent::Lesson(reply.lesson_command(item)));
             }
         }
     }
-    wants
+    intents
 }

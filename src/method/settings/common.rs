@@ -1,4 +1,4 @@
-//! Settings that every method obeys.
+//! Settings shared by all methods.
 
 use super::{DefaultValue, MAX_NUMBER, SettingSpec, number, switch, word};
 use crate::domain::SettingOrigin::{BuiltIn, Code, Paper};

@@ -1,4 +1,4 @@
-//! Reflexion's settings, which FCRF's runner shares.
+//! Reflexion's settings, shared by FCRF's runner.
 
 use super::{DefaultValue, MAX_NUMBER, SettingSpec, number, switch, word};
 use crate::domain::SettingOrigin::{BuiltIn, Code, Paper};

@@ -1,4 +1,5 @@
-//! The whole mind over generated games with the built-in actor: a run of several tasks, so that lessons cross them.
+//! Methods, symbolic mentor and rule-based actor together over generated games, in a run of several tasks, so that
+//! lessons carry over between tasks.
 
 use crate::domain::{ReflectionKind, StepResult};
 use crate::engine::{Command, State};
@@ -9,7 +10,7 @@ use crate::prompt::render;
 use crate::provider::rules;
 use crate::symbolic::Goal;
 
-/// Games of the actor's tuning seeds, one of each kind for each seed.
+/// Returns games of the actor's tuning seeds, one of each task type per seed.
 fn games(seeds: std::ops::Range<u32>) -> Vec<TaskId> {
     let kinds = household::TaskKind::ALL;
     let game =
@@ -17,12 +18,12 @@ fn games(seeds: std::ops::Range<u32>) -> Vec<TaskId> {
     seeds.flat_map(game).collect()
 }
 
-/// Plays the games in one run; the state at its end, after each episode was looked at.
+/// Plays the games in one run and returns the final state; `look` is called after each episode.
 fn run(method: &str, games: &[TaskId], mut look: impl FnMut(&State)) -> State {
     let names: Vec<String> = games.iter().map(TaskId::to_string).collect();
     let tasks: Vec<(&str, &str)> = names.iter().map(|n| (n.as_str(), "")).collect();
     let mut spec = test_spec(method, &tasks);
-    // The built-in actor does not read examples; without them the prompts are quicker to hash.
+    // The rule-based actor ignores examples; without them the prompts are faster to hash.
     spec.settings.set("examples", 0, crate::domain::SettingOrigin::Flag);
     let mut play = TestRun::new(spec);
     play.command(Command::Run);

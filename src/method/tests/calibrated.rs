@@ -1,4 +1,4 @@
-//! Calibration, and what a constitution costs and does afterwards (co-operative mode).
+//! Calibration, and the cost and effect of a constitution afterwards (co-operative mode).
 
 use super::super::PaperOrCode;
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
@@ -11,7 +11,7 @@ use crate::prompt::render;
 
 const GOAL: &str = "put a hot apple in garbagecan";
 
-/// A run whose first tasks are played to learn from, and the next are explored.
+/// A run whose first tasks are calibrated on and whose next tasks are explored.
 fn run(method: &str, tasks: &[(&str, &str)], calibrate: u64, explore: u64) -> RunSpec {
     let mut run = test_spec(method, tasks);
     run.settings = {
@@ -31,17 +31,17 @@ fn neural(mut run: RunSpec) -> RunSpec {
     run
 }
 
-/// A mentor that says something new at every question.
+/// Plays a run with a mentor that says something new in every answer.
 fn play(run: RunSpec, pool: Vec<(String, LessonCommand)>) -> TestRun {
     let mut play = TestRun::with_pool(run, pool);
-    let mut said = 0;
+    let mut count = 0;
     play.mentor = Box::new(move |prompt| {
-        said += 1;
+        count += 1;
         match prompt.question.map(|q| q.kind) {
             Some(ReflectionKind::Error) => {
-                format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]")
+                format!("[{{'mistake': 'Mistake {count}.', 'solution': 'Remedy {count}.'}}]")
             }
-            _ => format!("['Said {said}.']"),
+            _ => format!("['Said {count}.']"),
         }
     });
     play
@@ -122,31 +122,36 @@ fn rules_calibrate_without_a_model() {
     );
     let state = play.state();
     assert_eq!(state.usage.mentor_calls, 0);
-    let said = |kind| state.pool.active_of_kind(kind).map(|l| l.text().normalized()).collect::<Vec<_>>();
+    let texts_of_kind =
+        |kind| state.pool.active_of_kind(kind).map(|l| l.text().normalized()).collect::<Vec<_>>();
     assert_eq!(
-        said(ReflectionKind::Abstract),
+        texts_of_kind(ReflectionKind::Abstract),
         ["look for a apple in/on a fridge first", "look inside closed containers too"]
     );
     assert_eq!(
-        said(ReflectionKind::Error),
+        texts_of_kind(ReflectionKind::Error),
         ["open a closed container before you take from it or put into it"]
     );
-    assert_eq!(said(ReflectionKind::Progress), Vec::<String>::new());
+    assert_eq!(texts_of_kind(ReflectionKind::Progress), Vec::<String>::new());
 }
 
 #[test]
 fn a_constitution_costs_no_call() {
-    // Co-operative ReAct: methods.md 5, 50 calls at most, nobody but the actor is asked.
+    // Co-operative ReAct: methods.md 5, at most 50 calls, all of them to the actor.
     let mut play = play(test_spec("react", &[("a", "")]), constitution());
     play.play_script(&mut FakeHousehold::kitchen(GOAL), &["look"; 60]);
     let spent = play.state().usage;
     assert_eq!((spent.actor_calls, spent.mentor_calls), (50, 0));
     for (state, record) in &play.prompts {
         let prompt = render(state, record);
-        let told =
+        let count_lines =
             |label| prompt.segments.iter().filter(|s| s.label == label && s.text.starts_with("- ")).count();
         assert_eq!(
-            (told(SegmentLabel::Abstract), told(SegmentLabel::Error), told(SegmentLabel::Progress)),
+            (
+                count_lines(SegmentLabel::Abstract),
+                count_lines(SegmentLabel::Error),
+                count_lines(SegmentLabel::Progress)
+            ),
             (1, 1, 0)
         );
     }
@@ -184,12 +189,16 @@ fn a_second_trial_keeps_the_constitution_and_begins_without_progress() {
     for episode in 2..=4 {
         let (state, record) = play.prompts.iter().find(|(_, p)| p.episode == episode).unwrap();
         let prompt = render(state, record);
-        let told =
+        let count_lines =
             |label| prompt.segments.iter().filter(|s| s.label == label && s.text.starts_with("- ")).count();
-        let learnt = episode as usize - 1;
+        let learned = episode as usize - 1;
         assert_eq!(
-            (told(SegmentLabel::Abstract), told(SegmentLabel::Error), told(SegmentLabel::Progress)),
-            (1 + learnt, 1 + learnt, 0),
+            (
+                count_lines(SegmentLabel::Abstract),
+                count_lines(SegmentLabel::Error),
+                count_lines(SegmentLabel::Progress)
+            ),
+            (1 + learned, 1 + learned, 0),
             "episode {episode}"
         );
     }

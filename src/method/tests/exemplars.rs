@@ -1,4 +1,4 @@
-//! The exemplars of neuro-symbolic generation are what the symbolic rules write in our own households.
+//! Checks that the exemplars of neuro-symbolic generation are what the symbolic rules write in our own households.
 
 use super::super::fixture::{TestRun, test_spec};
 use crate::domain::{Author, ReflectionKind, SettingOrigin, StepResult};
@@ -8,10 +8,11 @@ use crate::env::household::{self, Difficulty, TaskId};
 use crate::prompt::{Templates, forms, render};
 use crate::provider::rules;
 
-/// Sentences of each kind that are shown.
+/// Maximum number of sentences shown per kind.
 const MAX_SENTENCES: usize = 6;
 
-/// What the rules write over the first calibration task of every kind, the built-in actor acting: the lines of a kind.
+/// Returns the lessons of a kind that the rules write over the first calibration task of every type with the rule-based
+/// actor.
 fn rule_written_lines(kind: ReflectionKind) -> String {
     let games =
         household::TaskKind::ALL.map(|kind| TaskId { difficulty: Difficulty::Normal, kind, seed: 900_001 });
@@ -76,14 +77,14 @@ fn a_neuro_symbolic_question_shows_them_and_a_pool_replaces_them() {
     run.limits.steps = 2;
     run.settings.set("generation", "neuro-symbolic", SettingOrigin::Flag);
     let mut play = TestRun::new(run);
-    let mut house = super::super::fixture::FakeHousehold::kitchen("put a hot apple in garbagecan");
-    play.play_script(&mut house, &["look"; 2]);
+    let mut household = super::super::fixture::FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.play_script(&mut household, &["look"; 2]);
     let example = |templates: Templates, kind| {
         let question = Some(Question::reflect(kind));
         let ask = PromptRequest { role: crate::domain::ModelRole::Mentor, question, step: 1, retry: 0 };
-        let desk = PromptBuilder::new(Arc::new(templates));
-        let draft = desk.draft(play.state(), &ask);
-        let prompt = desk.render(play.state(), &draft.record);
+        let builder = PromptBuilder::new(Arc::new(templates));
+        let draft = builder.draft(play.state(), &ask);
+        let prompt = builder.render(play.state(), &draft.record);
         let found = prompt
             .segments
             .into_iter()

@@ -28,18 +28,18 @@ fn run(tasks: &[(&str, &str)], trials: u32) -> RunSpec {
 
 fn play(run: RunSpec) -> TestRun {
     let mut play = TestRun::new(run);
-    let mut said = 0;
+    let mut count = 0;
     play.mentor = Box::new(move |prompt| {
-        said += 1;
+        count += 1;
         let question = prompt.question.unwrap();
-        let words = format!("{} {} number {said}.", question.purpose.name(), question.kind.name());
+        let words = format!("{} {} number {count}.", question.purpose.name(), question.kind.name());
         // The tip names the lesson it is taken from.
         if question == TIP { format!("1: {words}") } else { words }
     });
     play
 }
 
-/// Plays to the end of the run; the episodes of these numbers are won.
+/// Plays to the end of the run; the episodes with these numbers are won.
 fn play_to_end(play: &mut TestRun, won: &[u32]) {
     let mut episode = 0;
     let mut world = |action: Option<&str>| {
@@ -60,7 +60,7 @@ fn questions_asked(play: &TestRun) -> Vec<(u32, Question)> {
 
 #[test]
 fn the_tables_of_paper_and_code() {
-    // methods.md 2.4: type, sum, simple and in-depth trials of 5 by the code, in-depth ones by equation 7.
+    // methods.md 2.4: type, sum, simple and in-depth trials out of 5 in the code, in-depth ones by equation 7.
     for (kind, sum, code, paper) in [
         (PUT, 2, (3.0, 2.0), 2.5),
         (LOOK, 3, (2.0, 3.0), 3.75),
@@ -98,13 +98,13 @@ fn simple_trials_come_first_and_in_depth_ones_need_a_pool() {
         run.settings.set("k_table", table, SettingOrigin::Flag);
         let mut play = play(run);
         let tip = crate::domain::LessonText::plain("Open before you take.");
-        let wish = LessonCommand::add(ReflectionKind::Lesson, Scope::Environment, tip, String::new());
-        play.command(Command::Lesson(wish));
+        let command = LessonCommand::add(ReflectionKind::Lesson, Scope::Environment, tip, String::new());
+        play.command(Command::Lesson(command));
         play_to_end(&mut play, &[]);
         let questions: Vec<Question> = questions_asked(&play).into_iter().map(|(_, q)| q).collect();
         assert_eq!(questions, expected.into_iter().flatten().copied().collect::<Vec<_>>(), "{kind} {table}");
     }
-    // Without a pool there is no tip to take, and the plan is built of the experience alone.
+    // Without a pool there is no tip to choose, and the plan is built from the experience alone.
     let mut play = play(run(&[("a", TWO)], 2));
     play_to_end(&mut play, &[]);
     assert_eq!(questions_asked(&play), [(1, EXPERIENCE), (1, BUILD)]);
@@ -112,7 +112,7 @@ fn simple_trials_come_first_and_in_depth_ones_need_a_pool() {
 
 #[test]
 fn a_corrected_task_adds_a_lesson_that_a_later_tip_is_linked_to() {
-    // a fails and is corrected in its second trial (episode 3); b fails twice and takes the tip.
+    // a fails and is corrected in its second trial (episode 3); b fails twice and gets the tip.
     let mut play = play(run(&[("a", TWO), ("b", TWO)], 3));
     play_to_end(&mut play, &[3]);
     assert_eq!(
@@ -133,7 +133,7 @@ fn a_corrected_task_adds_a_lesson_that_a_later_tip_is_linked_to() {
     assert_eq!(lessons.len(), 2);
     assert_eq!((lessons[0].scope, lessons[1].scope), (Scope::Environment, Scope::Task));
     assert_eq!(*lessons[1].parents, [lessons[0].id.clone()], "the tip names the lesson it was taken from");
-    // The contrast was asked with both attempts in front of the mentor, and can be rebuilt from its record.
+    // The mentor saw both attempts when asked for the contrast, and the prompt can be rebuilt from its record.
     let (state, record) = play.prompts.iter().find(|(_, p)| p.question == Some(CONTRAST)).unwrap();
     let prompt = render(state, record);
     assert_eq!(body_hash(&prompt), record.sha256);
@@ -180,7 +180,7 @@ fn parts_can_be_left_out_and_the_pool_can_be_a_persons() {
         let questions: Vec<Question> = questions_asked(&play).into_iter().map(|(_, q)| q).collect();
         assert_eq!(questions, expected, "{name}");
     }
-    // Two lessons are worth a summary, once, after the trial in which the second came.
+    // Two lessons are worth a summary, once, after the trial in which the second was added.
     let mut run = run(&[("a", TWO), ("b", TWO), ("c", TWO)], 3);
     run.settings.set("lesson_pool", "summary", SettingOrigin::Flag);
     let mut play = play(run);
@@ -200,7 +200,7 @@ fn the_runner_is_reflexions() {
 
 #[test]
 fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about() {
-    // What the mentor answers where two lessons were shown; the linked one, the tip's words, the complaint.
+    // The mentor's answer when two lessons were shown; the parent lesson, the tip's text, the complaint.
     let cases: &[(&str, Option<usize>, &str, &str)] = &[
         ("2: Open it first.", Some(1), "Open it first.", ""),
         ("Lesson 1: Look first.", Some(0), "Look first.", ""),
@@ -235,8 +235,12 @@ fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about(
         assert_eq!(tip.text().text, *words, "{reply}");
         let parents: Vec<_> = linked.iter().map(|n| pool[*n].id.clone()).collect();
         assert_eq!(*tip.parents, *parents, "{reply}");
-        let said = state.reflections.iter().find(|r| r.question() == TIP).unwrap().complaints.join("; ");
-        assert!(said.contains(complaint) && said.is_empty() == complaint.is_empty(), "{reply}: {said}");
+        let complaints =
+            state.reflections.iter().find(|r| r.question() == TIP).unwrap().complaints.join("; ");
+        assert!(
+            complaints.contains(complaint) && complaints.is_empty() == complaint.is_empty(),
+            "{reply}: {complaints}"
+        );
         let (state, record) = play.prompts.iter().find(|(_, p)| p.question == Some(TIP)).unwrap();
         assert!(render(state, record).body().contains("Lesson 2 - Open before you take.\n"));
     }
@@ -244,8 +248,9 @@ fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about(
 
 #[test]
 fn a_whole_run_costs_what_its_tables_say() {
-    // Five trials of 50 turns that are lost; questions after each but the last: simple asks 2, in-depth 3 (2 without a pool).
-    // Type, table, whether there is a pool, calls of the mentor: k1 simple ones and the rest in-depth.
+    // Five lost trials of 50 steps; questions after each but the last: 2 for a simple reflection, 3 for an in-depth one
+    // (2 without a pool). Type, table, whether there is a pool, calls of the mentor: k1 simple ones and the rest
+    // in-depth.
     for (kind, table, pool, calls) in [
         (PUT, "code", true, 3 * 2 + 3),
         (PUT, "paper", true, 2 * 2 + 2 * 3),
@@ -261,8 +266,8 @@ fn a_whole_run_costs_what_its_tables_say() {
         let mut play = play(run);
         if pool {
             let tip = crate::domain::LessonText::plain("Open before you take.");
-            let wish = LessonCommand::add(ReflectionKind::Lesson, Scope::Environment, tip, String::new());
-            play.command(Command::Lesson(wish));
+            let command = LessonCommand::add(ReflectionKind::Lesson, Scope::Environment, tip, String::new());
+            play.command(Command::Lesson(command));
         }
         play_to_end(&mut play, &[]);
         let spent = play.state().usage;

@@ -1,4 +1,4 @@
-//! What follows from who the mentor is, and when it is never asked.
+//! Settings derived from the mentor, and the cases in which it is never called.
 
 use super::super::fixture::test_spec;
 use super::super::{derive_generation, switch_model, unused_mentor_reason};
@@ -9,11 +9,12 @@ fn generation(run: &RunSpec) -> (&str, SettingOrigin) {
     (run.settings.text("generation", ""), run.settings.0["generation"].origin)
 }
 
-/// A model that was named as mentor was never asked unless `generation` was set too, and nothing said so.
+/// Regression: a model named as mentor was never called unless `generation` was set too, without any message.
 #[test]
 fn a_model_that_is_named_as_mentor_makes_generation_neural_where_nobody_set_it() {
     use SettingOrigin::{BuiltIn, Config, Flag, Mentor, Paper, Person};
-    // Mentor; what generation was before and where from (none: the default); a preset; what it is then.
+    // Mentor; previous value and origin of generation (none: the default); whether a preset was chosen; the expected
+    // result.
     type Case = (&'static str, Option<(&'static str, SettingOrigin)>, bool, (&'static str, SettingOrigin));
     let cases: [Case; 12] = [
         ("symbolic", None, false, ("symbolic", BuiltIn)),
@@ -25,12 +26,12 @@ fn a_model_that_is_named_as_mentor_makes_generation_neural_where_nobody_set_it()
         ("openai:m", Some(("symbolic", Config)), true, ("symbolic", Config)),
         ("openai:m", Some(("symbolic", Person)), false, ("symbolic", Person)),
         ("openai:m", Some(("neuro-symbolic", Flag)), false, ("neuro-symbolic", Flag)),
-        // A row of a paper's table says it; a session of version 0.1 called the default so too.
+        // A row of a paper's table sets this; a session of version 0.1 labelled the default the same way.
         ("openai:m", Some(("symbolic", Paper)), true, ("symbolic", Paper)),
         ("openai:m", Some(("symbolic", Paper)), false, ("neural", Mentor)),
         ("symbolic", Some(("neural", Mentor)), false, ("symbolic", BuiltIn)),
     ];
-    for (mentor, before, preset, want) in cases {
+    for (mentor, before, preset, expected) in cases {
         let mut run = test_spec("omnireflect", &[("a", "")]);
         if let Some((value, origin)) = before {
             run.settings.set("generation", value, origin);
@@ -39,25 +40,25 @@ fn a_model_that_is_named_as_mentor_makes_generation_neural_where_nobody_set_it()
             run.settings.set("preset", "some", Flag);
         }
         derive_generation(mentor, &mut run.settings);
-        assert_eq!(generation(&run), want, "{mentor} {before:?} {preset}");
+        assert_eq!(generation(&run), expected, "{mentor} {before:?} {preset}");
     }
-    // A fork, the model box and `--plain` switch a mentor there and back.
+    // A fork, the model box and `--plain` can switch a mentor and switch back.
     let run = test_spec("omnireflect", &[("a", "")]);
     let other = switch_model(&run, ModelRole::Mentor, "openai:m");
     assert_eq!(generation(&other), ("neural", Mentor));
     assert_eq!(json!(other.settings.0["generation"]), json!({"value": "neural", "origin": "mentor"}));
     assert_eq!(switch_model(&other, ModelRole::Mentor, "symbolic").settings, run.settings);
-    // A method without the setting gets none.
+    // A method without the setting doesn't get it.
     assert_eq!(
         switch_model(&test_spec("fcrf", &[]), ModelRole::Mentor, "openai:m").settings,
         test_spec("fcrf", &[]).settings
     );
 }
 
-/// Other settings, too, left a named model unasked without a word.
+/// Regression: other settings, too, kept a named model from being called without any message.
 #[test]
 fn a_mentor_that_no_setting_lets_be_asked_is_told_with_the_setting_that_changes_it() {
-    // Method; trials; settings; a word of the reason and of what changes it (none: it is asked).
+    // Method; trials; settings; words expected in the reason and the suggestion (none: the mentor is called).
     type Case = (&'static str, u32, &'static [(&'static str, &'static str)], &'static [&'static str]);
     let cases: &[Case] = &[
         ("react", 1, &[], &["ReAct", "--calibrate"]),
@@ -97,7 +98,7 @@ fn a_mentor_that_no_setting_lets_be_asked_is_told_with_the_setting_that_changes_
         ("sweet_sour", 1, &[("positive", "false"), ("negative", "false")], &["off", "negative=true"]),
         ("planning", 1, &[], &[]),
     ];
-    for (method, trials, settings, want) in cases {
+    for (method, trials, settings, expected) in cases {
         let mut run = test_spec(method, &[("a", ""), ("b", "")]);
         run.trials = *trials;
         for (name, value) in *settings {
@@ -106,11 +107,11 @@ fn a_mentor_that_no_setting_lets_be_asked_is_told_with_the_setting_that_changes_
         }
         assert_eq!(unused_mentor_reason(&run), None, "{method}: the rules answer themselves");
         run.mentor = "openai:m".to_owned();
-        let told = unused_mentor_reason(&run);
-        assert_eq!(told.is_some(), !want.is_empty(), "{method} {settings:?}: {told:?}");
-        if let Some(told) = told {
-            assert!(told.starts_with("the mentor openai:m will not be asked: "), "{told}");
-            assert!(want.iter().all(|word| told.contains(word)), "{method} {settings:?}: {told}");
+        let reason = unused_mentor_reason(&run);
+        assert_eq!(reason.is_some(), !expected.is_empty(), "{method} {settings:?}: {reason:?}");
+        if let Some(reason) = reason {
+            assert!(reason.starts_with("the mentor openai:m will not be asked: "), "{reason}");
+            assert!(expected.iter().all(|word| reason.contains(word)), "{method} {settings:?}: {reason}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! OmniReflect with a mentor: when it is asked (Algorithm 1), what its words become, and what a whole run costs.
+//! OmniReflect with a mentor: when it is called (Algorithm 1), what becomes of its replies, and what a whole run costs.
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
@@ -14,17 +14,17 @@ fn neural(tasks: &[(&str, &str)]) -> RunSpec {
     run
 }
 
-/// A play in which every reflection says something new, and every summary one sentence.
+/// A run in which every reflection says something new, and every summary is one sentence.
 fn play(run: RunSpec) -> TestRun {
     let mut play = TestRun::new(run);
-    let mut said = 0;
+    let mut count = 0;
     play.mentor = Box::new(move |prompt: &PromptRecord| {
-        said += 1;
+        count += 1;
         match prompt.question.unwrap() {
             Question { kind: ReflectionKind::Error, purpose: Purpose::Reflect } => {
-                format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]")
+                format!("[{{'mistake': 'Mistake {count}.', 'solution': 'Remedy {count}.'}}]")
             }
-            Question { purpose: Purpose::Reflect, .. } => format!("['Said {said}.']"),
+            Question { purpose: Purpose::Reflect, .. } => format!("['Said {count}.']"),
             Question { kind: ReflectionKind::Error, .. } => {
                 "[{'mistake': 'All of it.', 'solution': 'None of it.'}]".to_owned()
             }
@@ -34,14 +34,14 @@ fn play(run: RunSpec) -> TestRun {
     play
 }
 
-/// The questions of a play, with the step each came after.
+/// Returns the questions of a run, each with the step it came after.
 fn questions_asked(play: &TestRun) -> Vec<(u32, Question)> {
     play.prompts.iter().filter_map(|(_, p)| Some((p.step, p.question?))).collect()
 }
 
 #[test]
 fn the_mentor_is_asked_by_the_clock_of_algorithm_1() {
-    // Setting by setting: offset, r_freq, the turns (counted from 1) after which the mentor was asked.
+    // Offset, r_freq, and the steps (numbered from 1) after which the mentor was called.
     let cases: &[(u64, u64, &[u32])] = &[
         (0, 10, &[1, 11, 21, 31, 41]),
         (10, 10, &[11, 21, 31, 41]),
@@ -63,7 +63,7 @@ fn the_mentor_is_asked_by_the_clock_of_algorithm_1() {
 
 #[test]
 fn a_whole_episode_costs_what_the_paper_says() {
-    // methods.md 5: 50 turns and 5 rounds of 3 kinds; symbolic generation and ReAct ask nobody but the actor.
+    // methods.md 5: 50 turns and 5 rounds of 3 kinds; symbolic generation and ReAct call only the actor.
     for (run, calls) in [
         (neural(&[("a", "")]), (50, 15)),
         (test_spec("omnireflect", &[("a", "")]), (50, 0)),
@@ -84,7 +84,7 @@ fn a_summary_after_every_tenth_task_replaces_what_it_was_shown() {
     let mut run = neural(&tasks);
     run.limits.steps = 2;
     let mut play = play(run);
-    // A person's lesson, before anything is learnt, and one that is switched off.
+    // A person's lesson, added before anything is learned, and one that is switched off.
     let own = LessonCommand::add(
         ReflectionKind::Abstract,
         Scope::Environment,
@@ -108,19 +108,20 @@ fn a_summary_after_every_tenth_task_replaces_what_it_was_shown() {
     assert_eq!(state.usage.mentor_calls, 10 * 3 + 2);
 }
 
-/// A summary that left a lesson as it was retired it and added its words anew: the diff showed the same line twice.
+/// Regression: a summary that repeated a lesson verbatim retired it and added it again, so that the diff showed the
+/// same line twice.
 #[test]
 fn a_lesson_that_a_summary_says_again_word_for_word_stays() {
     let mut run = neural(&[("a", ""), ("b", "")]);
     run.limits.steps = 1;
     run.settings.set("s_freq", 2, SettingOrigin::Flag);
     let mut play = play(run);
-    let mut said = 0;
+    let mut count = 0;
     play.mentor = Box::new(move |prompt| match prompt.question.unwrap() {
         Question { purpose: Purpose::Summarise, .. } => "['Said 2.', 'In short.']".to_owned(),
         Question { kind: ReflectionKind::Abstract, .. } => {
-            said += 2;
-            format!("['Said {said}.', 'Beside {said}.']")
+            count += 2;
+            format!("['Said {count}.', 'Beside {count}.']")
         }
         _ => "[]".to_owned(),
     });
@@ -138,19 +139,19 @@ fn an_unusable_summary_keeps_the_old_list_and_says_so() {
     run.limits.steps = 1;
     run.settings.set("s_freq", 2, SettingOrigin::Flag);
     let mut play = play(run);
-    let mut said = 0;
+    let mut count = 0;
     play.mentor = Box::new(move |prompt| {
-        said += 1;
+        count += 1;
         let summary = prompt.question.is_some_and(|q| q.purpose == Purpose::Summarise);
-        if summary { String::new() } else { format!("['Said {said}.']") }
+        if summary { String::new() } else { format!("['Said {count}.']") }
     });
     play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 9]);
     let state = play.state();
     assert_eq!(state.pool.active_of_kind(ReflectionKind::Abstract).count(), 2);
-    let told = state.reflections.iter().filter(|r| r.purpose == Purpose::Summarise);
-    let told: Vec<_> = told.filter_map(|r| r.complaints.last().cloned()).collect();
-    assert_eq!(told.len(), 2);
-    assert!(told[0].contains("the old list stays"), "{told:?}");
+    let complaints = state.reflections.iter().filter(|r| r.purpose == Purpose::Summarise);
+    let complaints: Vec<_> = complaints.filter_map(|r| r.complaints.last().cloned()).collect();
+    assert_eq!(complaints.len(), 2);
+    assert!(complaints[0].contains("the old list stays"), "{complaints:?}");
 }
 
 #[test]
@@ -205,7 +206,8 @@ fn the_mentors_prompt_has_the_world_the_constitution_the_task_and_the_turns() {
 
 #[test]
 fn a_constitution_costs_nothing_and_a_whole_run_what_the_paper_says() {
-    // methods.md 5: co-operative mode is 50 calls, both modes together 50 + 15; ten tasks and the summaries after the tenth.
+    // methods.md 5: co-operative mode is 50 calls, both modes together 50 + 15; ten tasks and the summaries after the
+    // tenth.
     let ten: Vec<String> = (0..10).map(|n| format!("t{n}")).collect();
     let ten: Vec<(&str, &str)> = ten.iter().map(|t| (t.as_str(), "")).collect();
     for (run, calls) in [
@@ -214,16 +216,17 @@ fn a_constitution_costs_nothing_and_a_whole_run_what_the_paper_says() {
         (neural(&ten), (500, 10 * 15 + 2)),
     ] {
         let lesson = |kind, text: &str| {
-            let wish = LessonCommand::add(kind, Scope::Environment, LessonText::plain(text), String::new());
-            ("constitution.jsonl".to_owned(), wish)
+            let command =
+                LessonCommand::add(kind, Scope::Environment, LessonText::plain(text), String::new());
+            ("constitution.jsonl".to_owned(), command)
         };
         let pool = vec![
             lesson(ReflectionKind::Abstract, "Look first."),
             lesson(ReflectionKind::Error, "Ran in circles."),
         ];
-        let said = play(run.clone()).mentor;
+        let mentor = play(run.clone()).mentor;
         let mut play = TestRun::with_pool(run, pool);
-        play.mentor = said;
+        play.mentor = mentor;
         play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 600]);
         let spent = play.state().usage;
         assert_eq!((spent.actor_calls, spent.mentor_calls), calls);

@@ -1,4 +1,4 @@
-//! Planning-only: one call an attempt, the plan's actions in their order, and a stand-in that needs no model.
+//! Planning-only: one call per attempt, the plan's actions in order, and a rule-based planner that needs no model.
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use super::super::{PaperOrCode, UnknownMethod, build_policy, default_trials, defaults};
@@ -26,7 +26,7 @@ fn household() -> FakeHousehold {
     FakeHousehold::kitchen("put a hot apple in garbagecan")
 }
 
-/// The actions of an episode, in the order in which they ran.
+/// Returns the executed actions of an episode, in order.
 fn actions_taken(play: &TestRun, episode: u32) -> Vec<String> {
     let mut now = 0;
     let mut actions = Vec::new();
@@ -48,7 +48,7 @@ fn an_attempt_costs_one_call_and_takes_the_plan_to_its_end() {
     play.play_script(&mut household(), &[]);
     let state = play.state();
     assert!(state.run_over);
-    // FCRF V-A: five rounds of planning; a call each, and none to an actor.
+    // FCRF V-A: five rounds of planning; one call each, and none to an actor.
     assert_eq!((state.ended_episodes.len(), state.usage.mentor_calls, state.usage.actor_calls), (5, 5, 0));
     for episode in 1..=5 {
         assert_eq!(
@@ -59,8 +59,8 @@ fn an_attempt_costs_one_call_and_takes_the_plan_to_its_end() {
     }
     let ended: Vec<_> = state.ended_episodes.iter().map(|p| (p.reason, p.steps, p.calls)).collect();
     assert_eq!(ended, [(EndReason::PlanEnd, 3, 1); 5]);
-    let said = &state.reflections.last().unwrap().complaints;
-    assert!(said.iter().any(|c| c.contains("a thought is no action")), "{said:?}");
+    let complaints = &state.reflections.last().unwrap().complaints;
+    assert!(complaints.iter().any(|c| c.contains("a thought is no action")), "{complaints:?}");
     assert!(state.pool.visible_of_kind(ReflectionKind::Plan).count() <= 1, "a plan ends with its attempt");
 }
 
@@ -96,7 +96,7 @@ fn who_confirms_sees_each_action_of_the_plan_and_may_change_it() {
     play.play_script(&mut household(), &[]);
     assert_eq!(step(&play).as_deref(), Some("dance"), "`Run` approved it and the next one waits");
     assert_eq!(line(&play), Some(2));
-    // Line 3 is the action of turn 3, also when the words were changed meanwhile.
+    // Line 3 is the action of step 3, even if the text was changed in the meantime.
     let id = play.state().pool.visible_of_kind(ReflectionKind::Plan).next().unwrap().id.clone();
     let text = LessonText::plain("go to fridge 1\ndance\ninventory\nlook");
     play.command(Command::Lesson(LessonCommand::Edit { id, text }));
@@ -111,7 +111,7 @@ fn who_confirms_sees_each_action_of_the_plan_and_may_change_it() {
 
 #[test]
 fn the_next_plan_is_told_of_the_last_attempt_where_the_setting_says_so() {
-    for (word, told) in [("nothing", false), ("attempt", true)] {
+    for (word, expected) in [("nothing", false), ("attempt", true)] {
         let mut run = run(2);
         run.settings.set("replan", word, SettingOrigin::Flag);
         let mut play = play(run, PLAN);
@@ -122,7 +122,7 @@ fn the_next_plan_is_told_of_the_last_attempt_where_the_setting_says_so() {
         assert_eq!(crate::prompt::body_hash(&prompt), record.sha256);
         let attempt =
             prompt.segments.iter().any(|s| s.label == SegmentLabel::Attempt && s.text.contains("> dance"));
-        assert_eq!(attempt, told, "{word}");
+        assert_eq!(attempt, expected, "{word}");
     }
 }
 

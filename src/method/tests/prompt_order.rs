@@ -1,5 +1,5 @@
-//! Every prompt of every method, segment by segment: the order in docs/PROMPTS.md is the order of the prompts, and the papers'
-//! order is kept in it.
+//! Checks every prompt of every method, segment by segment: the prompts follow the order in docs/PROMPTS.md, which in
+//! turn preserves the papers' order.
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
@@ -12,7 +12,7 @@ use crate::prompt::render;
 const HEAT: &str = "pick_heat_then_place_in_recep";
 const PUT: &str = "pick_and_place_simple";
 
-/// A row of the table: the prompt's name, its order, and the order that the paper has.
+/// A row of the table: the prompt's name, its order, and the paper's order.
 struct Row {
     name: String,
     order: Vec<String>,
@@ -34,7 +34,7 @@ fn documented_orders() -> Vec<Row> {
     .collect()
 }
 
-/// What the segments of a prompt are, in order; those that follow each other as one.
+/// Returns the segment labels of a prompt in order; consecutive equal ones are merged.
 fn segment_order(state: &State, record: &crate::domain::PromptRecord) -> Vec<String> {
     let prompt = render(state, record);
     let mut names: Vec<String> = Vec::new();
@@ -74,7 +74,7 @@ fn segment_order(state: &State, record: &crate::domain::PromptRecord) -> Vec<Str
     names
 }
 
-/// A run of three lost trials of two turns; the mentor answers each question with something new.
+/// Plays a run of three lost trials of two steps; the mentor answers each question with something new.
 fn play_lost_run(
     method: &str,
     kind: &str,
@@ -92,18 +92,18 @@ fn play_lost_run(
         run.settings.set(name, value, SettingOrigin::Flag);
     }
     let mut play = TestRun::new(run);
-    let mut said = 0;
+    let mut count = 0;
     play.mentor = Box::new(move |prompt| {
-        said += 1;
+        count += 1;
         match prompt.question.unwrap() {
             Question { kind: ReflectionKind::Error, .. } => {
-                format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]")
+                format!("[{{'mistake': 'Mistake {count}.', 'solution': 'Remedy {count}.'}}]")
             }
             Question { kind: ReflectionKind::Abstract | ReflectionKind::Progress, .. } => {
-                format!("['Said {said}.']")
+                format!("['Said {count}.']")
             }
             Question { purpose: Purpose::PlanActions, .. } => "inventory\nlook".to_owned(),
-            _ => format!("1: Said {said}."),
+            _ => format!("1: Said {count}."),
         }
     });
     if method == "fcrf" {
@@ -119,9 +119,9 @@ fn play_lost_run(
     }
     if settings.iter().any(|(_, value)| *value == "symbolic") {
         for kind in [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress] {
-            let wish =
+            let command =
                 LessonCommand::add(kind, Scope::Environment, LessonText::plain("Look."), String::new());
-            play.command(Command::Lesson(wish));
+            play.command(Command::Lesson(command));
         }
     }
     let (mut episode, mut step) = (0, 0);
@@ -146,7 +146,7 @@ fn play_lost_run(
     play
 }
 
-/// The last prompt of a kind: to the actor, or with a question to the mentor.
+/// Returns the segment order of the last prompt to the actor, or to the mentor with this question.
 fn last_prompt_order(play: &TestRun, question: Option<Question>) -> Vec<String> {
     let found = play.prompts.iter().rfind(|(_, p)| p.question == question);
     let (state, record) = found.unwrap_or_else(|| panic!("{question:?} was never asked"));

@@ -1,4 +1,4 @@
-//! Reflexion: whole runs counted against the papers' arithmetic, and what its memory shows.
+//! Reflexion: call counts of whole runs against the papers' arithmetic, and the contents of its memory.
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use super::super::{PaperOrCode, defaults};
@@ -17,15 +17,15 @@ fn run(tasks: &[(&str, &str)], trials: u32) -> RunSpec {
 
 fn play(run: RunSpec) -> TestRun {
     let mut play = TestRun::new(run);
-    let mut said = 0;
+    let mut count = 0;
     play.mentor = Box::new(move |_| {
-        said += 1;
-        format!("Plan {said}.")
+        count += 1;
+        format!("Plan {count}.")
     });
     play
 }
 
-/// Plays a run in which nothing is ever won.
+/// Plays a run in which no episode is won.
 fn play_and_lose(play: &mut TestRun) {
     play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["inventory"; 1000]);
     assert!(play.state().run_over);
@@ -33,7 +33,7 @@ fn play_and_lose(play: &mut TestRun) {
 
 #[test]
 fn fifteen_trials_cost_what_the_papers_say() {
-    // methods.md 5: 15 x 50 + 14 = 764 by the paper; 15 x 49 + 15 = 750 as the public code has it.
+    // methods.md 5: 15 x 50 + 14 = 764 by the paper; 15 x 49 + 15 = 750 in the public code.
     for (reading, calls) in [(PaperOrCode::Paper, (750, 14)), (PaperOrCode::Code, (735, 15))] {
         let mut run = run(&[("a", "")], 15);
         let (limits, settings, loops) = defaults("reflexion", reading);
@@ -51,7 +51,7 @@ fn tasks_are_played_trial_by_trial_and_a_solved_one_rests() {
     let mut run = run(&[("a", ""), ("b", "")], 3);
     run.limits.steps = 8;
     let mut play = play(run);
-    // The second episode, the first trial of b, is won at once: its world says so.
+    // The environment reports the second episode, the first trial of b, as won at once.
     let mut episodes = 0;
     let mut world = |action: Option<&str>| {
         if action.is_none() {
@@ -89,7 +89,8 @@ fn the_last_three_plans_of_this_task_are_shown() {
 
 #[test]
 fn strategies_say_what_a_new_trial_is_told() {
-    // Strategy, calls of the mentor over three lost trials, whether the last attempt and how many plans stand in the last prompt.
+    // Strategy, mentor calls over three lost trials, whether the last prompt has the last attempt, and how many plans
+    // it has.
     let cases = [
         ("none", 0, false, 0),
         ("last-attempt", 0, true, 0),
@@ -106,11 +107,11 @@ fn strategies_say_what_a_new_trial_is_told() {
         let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
         let prompt = render(state, record);
         assert_eq!(crate::prompt::body_hash(&prompt), record.sha256, "{strategy}: rebuilt from the record");
-        let told = prompt
+        let last_attempt = prompt
             .segments
             .iter()
             .find(|s| s.label == SegmentLabel::Attempt && s.text.contains("> inventory"));
-        assert_eq!(told.is_some(), attempt, "{strategy}");
+        assert_eq!(last_attempt.is_some(), attempt, "{strategy}");
         let shown =
             prompt.segments.iter().filter(|s| s.label == SegmentLabel::Memory && s.text.starts_with("- "));
         assert_eq!(shown.count(), plans, "{strategy}");
@@ -150,8 +151,8 @@ fn symbolic_rules_write_plans_where_they_are_the_mentor() {
     assert!(plan.text().text.contains("Go to a place before you act on it."), "{:?}", plan.text());
 }
 
-/// An empty reply ended as an empty action that was offered with "do it" and executed. That is what the public code does,
-/// and with it nobody is there who could decide otherwise.
+/// Regression: an empty reply became an empty action that was offered with "do it" and executed. The public code does
+/// that; with its settings and without a person there, so does this program.
 #[test]
 fn an_empty_reply_is_asked_again_warmer_and_then_is_a_failed_call_but_without_a_person_and_as_the_code_does()
 {

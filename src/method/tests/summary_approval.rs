@@ -1,4 +1,4 @@
-//! Where a person agrees to everything, a summary waits for a word on each of its lines.
+//! With autonomy `confirm`, a summary waits until a person has decided on each of its lines.
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
@@ -13,14 +13,14 @@ fn play(autonomy: Autonomy) -> TestRun {
     run.settings.set("s_freq", 2, SettingOrigin::Flag);
     (run.mentor, run.limits.steps, run.autonomy) = ("script".to_owned(), 1, autonomy);
     let mut play = TestRun::new(run);
-    let mut said = 0;
+    let mut count = 0;
     play.mentor = Box::new(move |prompt| {
-        said += 1;
+        count += 1;
         match prompt.question.unwrap() {
             Question { kind: ReflectionKind::Error, purpose: Purpose::Reflect } => {
-                format!("[{{'mistake': 'Mistake {said}.', 'solution': 'Remedy {said}.'}}]")
+                format!("[{{'mistake': 'Mistake {count}.', 'solution': 'Remedy {count}.'}}]")
             }
-            Question { purpose: Purpose::Reflect, .. } => format!("['Said {said}.']"),
+            Question { purpose: Purpose::Reflect, .. } => format!("['Said {count}.']"),
             Question { kind: ReflectionKind::Error, .. } => {
                 "[{'mistake': 'All.', 'solution': 'None.'}]".to_owned()
             }
@@ -30,14 +30,14 @@ fn play(autonomy: Autonomy) -> TestRun {
     play
 }
 
-/// Goes on, agreeing to every proposal, until a summary waits or the run is over.
+/// Continues, accepting every proposal, until a summary waits or the run is over.
 fn accept_until_summary(play: &mut TestRun) {
-    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     for _ in 0..20 {
         if play.state().run_over || !play.state().waiting_summaries.is_empty() {
             return;
         }
-        play.play_script(&mut house, &["look"; 20]);
+        play.play_script(&mut household, &["look"; 20]);
     }
 }
 
@@ -80,7 +80,7 @@ fn nothing_changes_before_the_word_and_then_what_was_accepted() {
     }
     assert!(error_of(&play, Command::SettlePool { refused: vec![9] }).contains("no line 10"));
 
-    // The oldest waits first; of the Abstract one the first old lesson is kept and the last new one refused.
+    // The oldest summary waits first; of the Abstract one, the first old lesson is kept and the last new one rejected.
     for _ in 0..2 {
         let refused =
             if play.state().waiting_summaries[0].question == question { vec![0, 3] } else { vec![] };
@@ -105,7 +105,7 @@ fn nothing_changes_before_the_word_and_then_what_was_accepted() {
     assert!(play.state().run_over && play.state().ended_episodes.len() == 3);
     assert!(error_of(&play, Command::SettlePool { refused: vec![] }).contains("no summary waits"));
 
-    // What is written is the state, and it can be read.
+    // The journal folds to the same state.
     let mut folded = State::default();
     for envelope in &play.journal {
         let line = serde_json::to_string(envelope).unwrap();
@@ -121,7 +121,7 @@ fn where_nobody_agrees_a_summary_is_done_at_once() {
     assert!(play.state().run_over);
     let waited = play.journal.iter().any(|e| matches!(e.event, Event::PoolProposed { .. }));
     assert!(!waited);
-    // The third task says something new of its own.
+    // The third task adds a new lesson of its own.
     assert_eq!(play.state().pool.active_of_kind(ReflectionKind::Abstract).count(), 3);
 }
 
@@ -144,7 +144,7 @@ fn giving_the_word_away_settles_what_waits() {
     assert!(play.state().waiting_summaries.len() < 3);
     play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &["look"; 20]);
     assert!(play.state().run_over && play.state().waiting_summaries.is_empty());
-    // A session that was put down while it waited waits again.
+    // A session that was closed while the summary waited still waits after resuming.
     let waiting = play_until_summary();
     let kept: State = serde_json::from_str(&serde_json::to_string(waiting.state()).unwrap()).unwrap();
     let again = Engine::resume(kept, waiting.engine.policy.clone(), waiting.engine.branch.clone());

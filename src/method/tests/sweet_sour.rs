@@ -1,4 +1,4 @@
-//! Sweet&Sour: both buffers after each line of its algorithm.
+//! Sweet&Sour: both memory buffers after each line of its algorithm.
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
@@ -17,15 +17,15 @@ fn run(trials: u32) -> RunSpec {
 
 fn play(run: RunSpec) -> TestRun {
     let mut play = TestRun::new(run);
-    let mut said = 0;
+    let mut count = 0;
     play.mentor = Box::new(move |prompt| {
-        said += 1;
-        format!("{} {said}.", prompt.question.unwrap().kind.name())
+        count += 1;
+        format!("{} {count}.", prompt.question.unwrap().kind.name())
     });
     play
 }
 
-/// A world in which the second turn reaches a sub-goal, and the fourth the goal in the episodes that are won.
+/// An environment in which the second step reaches a sub-goal, and the fourth the goal in the episodes that are won.
 fn scripted_world(won: &[u32]) -> impl FnMut(Option<&str>) -> StepResult + '_ {
     let (mut episode, mut step) = (0, 0);
     move |action| {
@@ -42,7 +42,7 @@ fn scripted_world(won: &[u32]) -> impl FnMut(Option<&str>) -> StepResult + '_ {
         } else {
             0.0
         };
-        // Each turn but the last has a reward of its own, so that a sum shows what is counted twice.
+        // Each step but the last has a different reward, so that a sum reveals what is counted twice.
         let reward = if wins { 0.25 } else { f64::from(u8::from(step < 4)) / 4.0 };
         let observation = format!("Turn {step}.");
         StepResult {
@@ -57,7 +57,7 @@ fn scripted_world(won: &[u32]) -> impl FnMut(Option<&str>) -> StepResult + '_ {
     }
 }
 
-/// Short-term and long-term memory.
+/// Returns short-term and long-term memory.
 fn short_and_long_term(state: &State) -> (Vec<&str>, Vec<&str>) {
     let of = |short: bool| -> Vec<&str> {
         let all = state.pool.all().filter(|l| l.is_active() && (l.scope == Scope::Episode) == short);
@@ -66,10 +66,10 @@ fn short_and_long_term(state: &State) -> (Vec<&str>, Vec<&str>) {
     (of(true), of(false))
 }
 
-/// Episode and step of a prompt, and the memories it saw: short-term, long-term.
+/// Episode and step of a prompt, and the memories in it: short-term, long-term.
 type MemoriesBefore<'a> = ((u32, u32), Vec<&'a str>, Vec<&'a str>);
 
-/// The memories before each prompt of the actor.
+/// Returns the memories before each prompt of the actor.
 fn memories_before_prompts(play: &TestRun) -> Vec<MemoriesBefore<'_>> {
     let actors = play.prompts.iter().filter(|(_, p)| p.question.is_none());
     actors
@@ -94,7 +94,7 @@ fn the_buffers_after_each_line_of_algorithm_1() {
         [
             ((1, 1), none.clone(), none.clone()),
             ((1, 2), none.clone(), none.clone()),
-            // Line 12: the sub-goal of turn 2 is reflected on, and its memory is there at the next turn.
+            // Line 12: the sub-goal of step 2 is reflected on, and its memory is present at the next step.
             ((1, 3), vec!["Positive 1."], none.clone()),
             ((1, 4), vec!["Positive 1."], none.clone()),
             // Lines 20 to 23: the goal was not reached, so only the negative reflection stays.
@@ -142,7 +142,7 @@ fn readings_and_ablations() {
             &mut scripted_world(&[]),
             &["inventory", "look around", "wait here", "go on"].repeat(2),
         );
-        // What is of scope episode is forgotten when the next episode begins; here none does.
+        // Lessons of scope episode are forgotten when the next episode begins; here none does.
         let (_, long) = short_and_long_term(play.state());
         assert_eq!(long, expected, "{name}");
     }
@@ -150,7 +150,7 @@ fn readings_and_ablations() {
 
 #[test]
 fn the_reward_goes_on_over_attempts_unless_the_setting_says_otherwise() {
-    for (carries, told) in [(true, "Reward in all: 1.75\n"), (false, "Reward in all: 0.75\n")] {
+    for (carries, expected) in [(true, "Reward in all: 1.75\n"), (false, "Reward in all: 0.75\n")] {
         let mut run = run(1);
         run.tasks.push(crate::domain::Task { id: "b".to_owned(), ..run.tasks[0].clone() });
         run.settings.set("reward_carries", carries, SettingOrigin::Flag);
@@ -162,7 +162,7 @@ fn the_reward_goes_on_over_attempts_unless_the_setting_says_otherwise() {
         let negative = Some(Question::reflect(ReflectionKind::Negative));
         let (state, record) = play.prompts.iter().find(|(_, p)| p.question == negative).unwrap();
         let body = render(state, record).body();
-        assert!(body.contains(told), "{carries}: {body}");
+        assert!(body.contains(expected), "{carries}: {body}");
     }
 }
 
@@ -174,7 +174,7 @@ fn a_memory_that_is_switched_off_is_not_carried_over() {
     let off = crate::engine::LessonCommand::Status { id, status: LessonStatus::Off };
     play.command(crate::engine::Command::Lesson(off));
     let mut left = scripted_world(&[1]);
-    // The same world goes on at its third turn.
+    // The same environment continues at its third step.
     (0..3).for_each(|n| drop(left(if n == 0 { None } else { Some("x") })));
     play.play_script_in(&mut left, &["wait here", "go on"]);
     let (_, long) = short_and_long_term(play.state());

@@ -1,11 +1,11 @@
-//! From values to lessons: which key is the mistake, which the solution, and what the others are.
+//! Converts values to lessons: finds which key is the mistake, which the solution, and what the other keys mean.
 
 use super::label::{self, Role};
 use super::value::{Entry, Text, Value, is_literal};
 use super::{ReadItem, Remarks, says_something, squeeze};
 use crate::domain::LessonText;
 
-/// Puts the lessons of a value at the end of `items`. `under` is the heading or key it stands under.
+/// Appends the lessons of a value to `items`. `under` is the heading or key it is listed under.
 pub(super) fn gather<'a>(
     value: Value<'a>,
     under: Option<&str>,
@@ -23,7 +23,7 @@ pub(super) fn gather<'a>(
     }
 }
 
-/// The lesson of a text, where it is one.
+/// Returns the lesson in a text, if there is one.
 fn lesson<'a>(text: &Text<'a>, under: Option<&str>, remarks: &mut Remarks<'a>) -> Option<ReadItem> {
     if !usable(text, remarks) {
         return None;
@@ -38,7 +38,7 @@ fn lesson<'a>(text: &Text<'a>, under: Option<&str>, remarks: &mut Remarks<'a>) -
     Some(ReadItem { text: words, priority: None, under: under.map(str::to_owned), at })
 }
 
-/// Whether a text says something that can be a lesson; complains where it does not.
+/// Returns whether a text has content that can be a lesson, and complains if it doesn't.
 fn usable<'a>(text: &Text<'a>, remarks: &mut Remarks<'a>) -> bool {
     if text.cut {
         let words = LessonText::plain(text.words.clone());
@@ -56,7 +56,7 @@ fn usable<'a>(text: &Text<'a>, remarks: &mut Remarks<'a>) -> bool {
     true
 }
 
-/// An item whose parts are still coming.
+/// An item whose parts are still being collected.
 #[derive(Default)]
 struct Pending<'a> {
     text: Option<(String, &'a str, Role)>,
@@ -65,7 +65,7 @@ struct Pending<'a> {
 }
 
 impl<'a> Pending<'a> {
-    /// Ends the item.
+    /// Ends the item and returns it.
     fn flush(&mut self, under: Option<&str>, whole: &'a str, remarks: &mut Remarks<'a>) -> Option<ReadItem> {
         let priority = self.priority.take();
         let (text, solution) = (self.text.take(), self.solution.take());
@@ -111,7 +111,7 @@ fn dict<'a>(
         .iter()
         .zip(&roles)
         .any(|(e, r)| matches!(e.value, Value::Text(_)) && *r != Role::Unknown);
-    // Half a pair says less than nothing, and a lesson outlives its episode: the pair goes as a whole.
+    // Half of a pair is misleading, and a lesson outlives its episode, so the whole pair is dropped.
     let closed = at.ends_with(['}', ']', ')']);
     let half = !closed
         && roles.contains(&Role::Mistake)
@@ -183,7 +183,8 @@ fn dict<'a>(
     items.extend(pending.flush(under, at, remarks));
 }
 
-/// The reply ends behind a quoted word that no colon follows: it was to be a key, as those before it.
+/// Drops a quoted word at the end of the reply that no colon follows: like the entries before it, it was meant to be a
+/// key.
 fn drop_lone_key<'a>(entries: &mut Vec<Entry<'a>>, at: &'a str, remarks: &mut Remarks<'a>) {
     let keyed = entries.len() == 1 || entries.iter().any(|e| !e.key.is_empty());
     let ends = remarks.reply[remarks.place(at).end..].trim().is_empty();
@@ -199,12 +200,12 @@ fn drop_lone_key<'a>(entries: &mut Vec<Entry<'a>>, at: &'a str, remarks: &mut Re
     }
 }
 
-/// Whether several records run together in one dictionary, as where a brace is missing.
+/// Returns whether one dictionary contains several records, for example because a brace is missing.
 fn repeats(roles: &[Role]) -> bool {
     roles.iter().filter(|r| **r == Role::Mistake).count() > 1
 }
 
-/// The words of a solution that is a list.
+/// Joins a solution that is a list into one text.
 fn joined<'a>(values: Vec<Value<'a>>, at: &'a str, remarks: &mut Remarks<'a>) -> Text<'a> {
     let mut words = String::new();
     let mut waiting = values;
@@ -225,7 +226,8 @@ fn joined<'a>(values: Vec<Value<'a>>, at: &'a str, remarks: &mut Remarks<'a>) ->
     Text { words, at, bare: false, cut: false }
 }
 
-/// The lesson of an entry whose key is not the name of a part: the words alone where the key says nothing more.
+/// Returns the lesson of an entry whose key names no known part. If the key adds nothing, the lesson is the value's
+/// text alone.
 fn lone<'a>(
     key: &str,
     key_at: &'a str,
@@ -262,14 +264,14 @@ fn lone<'a>(
     })
 }
 
-/// Whether every word of a name stands in a text.
+/// Returns whether every word of a name occurs in a text.
 fn stands_in(name: &str, text: &str) -> bool {
     let text = text.to_lowercase();
     let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).take(16);
     name.len() < 200 && words.all(|w| text.contains(&w.to_lowercase()))
 }
 
-/// The part of the reply from the beginning of one part to the end of another.
+/// Returns the part of the reply from the beginning of one part to the end of another.
 fn span<'a>(from: &str, to: &'a str, reply: &'a str) -> &'a str {
     let start = (from.as_ptr() as usize).saturating_sub(reply.as_ptr() as usize);
     let end = (to.as_ptr() as usize).saturating_sub(reply.as_ptr() as usize) + to.len();

@@ -1,4 +1,4 @@
-//! An actor that answers in JSON or a Python dictionary.
+//! Parses an actor's reply in JSON or as a Python dictionary.
 
 use super::quoted::begins_key;
 use super::said::{Said, command};
@@ -12,17 +12,17 @@ enum Part {
     Other,
 }
 
-/// Reads the first dictionary with a thought or an action in it; `None` where the text has none.
+/// Parses the first dictionary with a thought or an action. Returns `None` if the text has none.
 pub(super) fn read<'a>(text: &'a str, remarks: &mut Remarks<'a>) -> Option<Said> {
     let start = begins(text)?;
     let mut own = Remarks::new(remarks.reply);
     let (value, after) = value::read(&text[start..], &mut own);
-    let mut said = Said::default();
+    let mut content = Said::default();
     if !known(&value) {
         return None;
     }
     let around = [&text[..start], after];
-    take(value, Part::Other, &mut said, &mut own);
+    take(value, Part::Other, &mut content, &mut own);
     for part in around {
         let words = part.trim_matches(|c: char| c.is_whitespace() || "`>*".contains(c));
         if says_something(words) && !["json", "python", "text"].contains(&words) {
@@ -32,10 +32,10 @@ pub(super) fn read<'a>(text: &'a str, remarks: &mut Remarks<'a>) -> Option<Said>
     for complaint in own.complaints {
         remarks.complaints.push(complaint);
     }
-    Some(said)
+    Some(content)
 }
 
-/// Where the first line that opens a dictionary does so.
+/// Returns the offset of the first dictionary that a line opens.
 fn begins(text: &str) -> Option<usize> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -79,61 +79,61 @@ fn known(value: &Value<'_>) -> bool {
     }
 }
 
-/// Takes what a value says. A thought after the action belongs to a later step.
-fn take<'a>(value: Value<'a>, of: Part, said: &mut Said, remarks: &mut Remarks<'a>) {
+/// Adds the text of a value to `content`. A thought after the action belongs to a later step.
+fn take<'a>(value: Value<'a>, kind: Part, content: &mut Said, remarks: &mut Remarks<'a>) {
     match value {
         Value::Text(text)
             if !says_something(&text.words) || text.bare && ["None", "null"].contains(&&*text.words) => {}
-        Value::Text(text) if text.cut && of == Part::Action => {
+        Value::Text(text) if text.cut && kind == Part::Action => {
             remarks.complain("the reply ends in the middle of the action, so it was not used", text.at);
         }
-        Value::Text(text) => match (of, said.action.is_some(), said.thought.is_some()) {
+        Value::Text(text) => match (kind, content.action.is_some(), content.thought.is_some()) {
             (Part::Action, false, _) => {
-                act(&text.words, said, remarks, text.at);
-                // Words without quotes are complete where something stands behind them.
-                said.complete = !text.bare || {
+                act(&text.words, content, remarks, text.at);
+                // Text without quotes is complete only if something follows it.
+                content.complete = !text.bare || {
                     let behind = &remarks.reply[remarks.place(text.at).end..];
                     !behind.trim().is_empty()
                 };
             }
-            (Part::Thought, _, false) => said.thought = Some(text.words),
+            (Part::Thought, _, false) => content.thought = Some(text.words),
             (Part::Action, true, _) => remarks.complain("one action a step: this was not used", text.at),
             _ => remarks.complain("this was not used", text.at),
         },
         Value::List(values, _) => {
             for value in values {
-                take(value, of, said, remarks);
+                take(value, kind, content, remarks);
             }
         }
-        Value::Dict(_, at) if of == Part::Action => {
+        Value::Dict(_, at) if kind == Part::Action => {
             remarks.complain("the action is no text, so it was not used", at);
         }
-        Value::Dict(entries, at) if said.action.is_some() => {
+        Value::Dict(entries, at) if content.action.is_some() => {
             let _ = entries;
             remarks.complain("one action a step: this was not used", at);
         }
-        // The thought goes first, wherever it stands.
+        // The thought comes first, wherever it appears.
         Value::Dict(entries, _) => {
             for entry in entries {
-                let of = part(&entry.key);
-                if of == Part::Other {
+                let kind = part(&entry.key);
+                if kind == Part::Other {
                     let what = format!("\"{}\" was not used", entry.key.chars().take(40).collect::<String>());
                     remarks.complain(&what, entry.value.at());
                 } else {
-                    take(entry.value, of, said, remarks);
+                    take(entry.value, kind, content, remarks);
                 }
             }
         }
     }
 }
 
-fn act<'a>(words: &str, said: &mut Said, remarks: &mut Remarks<'a>, at: &'a str) {
+fn act<'a>(words: &str, content: &mut Said, remarks: &mut Remarks<'a>, at: &'a str) {
     let mut own = Remarks::new(words);
     match words.strip_prefix("think:") {
-        Some(thought) if said.thought.is_none() => said.thought = Some(thought.trim().to_owned()),
-        _ => said.action = Some(command(words, &mut own).to_owned()),
+        Some(thought) if content.thought.is_none() => content.thought = Some(thought.trim().to_owned()),
+        _ => content.action = Some(command(words, &mut own).to_owned()),
     }
-    // The words were made anew from the reply: a place in them is no place in it.
+    // This text was rebuilt from the reply, so its offsets are not offsets in the reply.
     for complaint in own.complaints {
         let at = remarks.place(at);
         remarks.complaints.push(super::Complaint { words: complaint.words, at });

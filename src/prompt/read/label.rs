@@ -1,22 +1,20 @@
-//! The words before a lesson: bullets, numbers, names of keys and sections, and phrases around a list.
+//! Recognizes what precedes a lesson: bullets, numbers, names of keys and sections, and phrases around a list.
 
 use super::quoted::is_quote;
 use super::says_something;
 
-/// What the name of a key or a label makes of the words after it.
+/// What the name of a key or label says about the text after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// They are a lesson.
     Lesson,
-    /// They are a mistake.
     Mistake,
-    /// They say what to do instead.
+    /// What to do instead.
     Solution,
-    /// They say what to do: instead of a mistake where one stands beside it, otherwise a lesson.
+    /// What to do: a solution if a mistake stands beside it, otherwise a lesson.
     Advice,
-    /// They say how much the lesson matters.
+    /// How much the lesson matters.
     Priority,
-    /// The name says nothing by itself: `1`, `item 2`.
+    /// The name carries no meaning: `1`, `item 2`.
     Number,
     /// The name is not known.
     Unknown,
@@ -69,7 +67,7 @@ const ROLES: &[(Role, &[&str])] = &[
     (Role::Priority, &["confidence", "importance", "priority", "weight"]),
 ];
 
-/// A name in small letters, words apart by one blank, without numbers and marks around it.
+/// Normalizes a name: lower case, single spaces, no numbers or surrounding marks.
 fn plain(name: &str) -> String {
     let mut plain = String::new();
     for word in name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()) {
@@ -84,7 +82,7 @@ fn plain(name: &str) -> String {
     plain.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned()
 }
 
-/// The role of a key or label, in any case, singular or plural, numbered or not.
+/// Returns the role of a key or label, in any case, singular or plural, numbered or not.
 pub(super) fn role(name: &str) -> Role {
     if name.len() > 48 {
         return Role::Unknown;
@@ -98,11 +96,11 @@ pub(super) fn role(name: &str) -> Role {
     known.map_or(Role::Unknown, |(role, _)| *role)
 }
 
-/// Splits a line behind its bullet or number: `- `, `* `, `•`, `1.`, `2)`, `(3)`, `[4] `, `#5`, `a)`, `Rule 6:`, `- [x] `.
-/// `None` where it has neither.
+/// Returns the text after a line's bullet or number: `- `, `* `, `•`, `1.`, `2)`, `(3)`, `[4] `, `#5`, `a)`, `Rule 6:`,
+/// `- [x] `. Returns `None` if it has neither.
 pub(super) fn unbulleted(line: &str) -> Option<&str> {
     let words = after_bullet(line)?;
-    // A number may stand behind a dash.
+    // A number may follow a dash.
     let again = if line.trim_start().starts_with(['-', '*', '+']) { after_bullet(words) } else { None };
     Some(again.unwrap_or(words))
 }
@@ -129,7 +127,7 @@ fn after_bullet(line: &str) -> Option<&str> {
     }
     if let Some((_, after)) = number(line) {
         let end = after.strip_prefix("**").unwrap_or(after).strip_prefix(['.', ')', ':'])?;
-        // 1.5 is a number, not the first of a list.
+        // `1.5` is a number, not the first item of a list.
         return (!end.starts_with(|c: char| c.is_ascii_digit())).then(|| end.trim_start());
     }
     if first.is_ascii_alphabetic() && rest.starts_with(") ") {
@@ -140,19 +138,20 @@ fn after_bullet(line: &str) -> Option<&str> {
     (numbered && role(name) == Role::Lesson).then(|| words.trim_start_matches('*').trim_start())
 }
 
-/// At most three digits and what follows them.
+/// Splits off a number of at most three digits.
 fn number(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (1..=3).contains(&end).then(|| text.split_at(end))
 }
 
-/// Without the box of a list that is ticked off.
+/// Removes the checkbox of a task list.
 fn unchecked(text: &str) -> &str {
     let text = text.trim_start();
     ["[ ]", "[x]", "[X]"].iter().find_map(|b| text.strip_prefix(b)).unwrap_or(text)
 }
 
-/// The label at the beginning of a line, `Mistake:`, `**Solution 2**:`, `'mistake':`, with its role and the words after it.
+/// Splits off the label at the beginning of a line, `Mistake:`, `**Solution 2**:`, `'mistake':`. Returns its role, the
+/// label and the text after it.
 pub(super) fn labelled(line: &str) -> Option<(Role, &str, &str)> {
     let (name, words) = line.split_once(':').filter(|(name, _)| name.len() <= 32)?;
     let role = role(name);
@@ -160,7 +159,7 @@ pub(super) fn labelled(line: &str) -> Option<(Role, &str, &str)> {
     matches!(role, Role::Mistake | Role::Solution | Role::Advice).then_some((role, name, words))
 }
 
-/// Splits `Mistake: X Solution: Y`, on one line or more; the parts of the text between the labels.
+/// Splits `Mistake: X Solution: Y`, on one line or more, into the texts after the labels.
 pub(super) fn pair(text: &str) -> Option<(&str, &str)> {
     let (Role::Mistake, _, words) = labelled(text.trim_start())? else { return None };
     let mut from = 0;
@@ -180,7 +179,7 @@ pub(super) fn pair(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// A phrase that only hands a list over or says good-bye.
+/// Returns whether a line is a phrase that only introduces a list or closes the reply.
 pub(super) fn is_phrase(line: &str) -> bool {
     const SAID: &[&str] = &[
         "certainly",
@@ -202,7 +201,7 @@ pub(super) fn is_phrase(line: &str) -> bool {
     line.len() < 120 && SAID.iter().any(|s| small.starts_with(s))
 }
 
-/// A sentence that says that there is nothing to list.
+/// Returns whether a sentence says that there is nothing to list.
 pub(super) fn says_none(text: &str) -> bool {
     const NONE: &[&str] = &[
         "empty list",
@@ -232,7 +231,7 @@ pub(super) fn says_none(text: &str) -> bool {
     text.len() < 64 && NONE.contains(&plain(text).as_str())
 }
 
-/// A line without what only decorates it: bold marks, quotes around the whole, the comma after them.
+/// Returns a line without decoration: bold markers, quotes around the whole, the comma after them.
 pub(super) fn undecorated(text: &str) -> String {
     let text = text.trim();
     let inner = text.trim_end_matches(',').trim_end();

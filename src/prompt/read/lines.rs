@@ -1,16 +1,16 @@
-//! A list without brackets: numbered, bulleted or plain lines.
+//! Parses a list without brackets: numbered, bulleted or plain lines.
 
 use super::label::{self, Role, is_phrase, labelled, says_none, unbulleted, undecorated};
 use super::{ReadItem, Remarks, prose, says_something, squeeze};
 use crate::domain::LessonText;
 
-/// A line of a code fence.
+/// Returns whether a line is a code fence.
 pub(super) fn is_fence(line: &str) -> bool {
     let line = line.trim();
     line.starts_with("```") && !line[3..].contains(char::is_whitespace) || line.starts_with("~~~")
 }
 
-/// The words of a heading: `## Kitchen`, `**Kitchen**`, `Kitchen:`; not those of a whole sentence before a list.
+/// Returns the text of a heading: `## Kitchen`, `**Kitchen**`, `Kitchen:`; not of a whole sentence before a list.
 pub(super) fn heading(line: &str) -> Option<String> {
     let line = line.trim();
     let marked =
@@ -20,17 +20,17 @@ pub(super) fn heading(line: &str) -> Option<String> {
     ((marked || named) && says_something(words)).then(|| squeeze(words))
 }
 
-/// What a line is before its words are looked at.
+/// The outer form of a line, before its text is examined.
 struct Row<'a> {
     line: &'a str,
-    /// The words behind the bullet or number.
+    /// The text after the bullet or number.
     words: &'a str,
     bulleted: bool,
     indent: usize,
     after_blank: bool,
 }
 
-/// An item that may go on on the next line.
+/// An item that may continue on the next line.
 struct Growing<'a> {
     mistake: Vec<&'a str>,
     solution: Vec<&'a str>,
@@ -46,7 +46,7 @@ struct Reader<'a, 'r> {
     under: Option<String>,
 }
 
-/// Puts the lessons of these lines at the end of `items`.
+/// Appends the lessons of these lines to `items`.
 pub(super) fn read<'a>(lines: &[&'a str], items: &mut Vec<ReadItem>, remarks: &mut Remarks<'a>) {
     let rows = rows(lines, remarks);
     let bulleted = rows.iter().any(|r| r.bulleted);
@@ -61,8 +61,8 @@ pub(super) fn read<'a>(lines: &[&'a str], items: &mut Vec<ReadItem>, remarks: &m
     reader.end();
 }
 
-/// Lines without any form of a list that are no list of sentences either: paragraphs, a refusal, a question. None of them is a
-/// lesson then.
+/// Drops lines that have no form of a list and are not a list of sentences either: paragraphs, a refusal, a question.
+/// Returns whether it did; none of the lines is a lesson then.
 fn drop_prose<'a>(rows: &[Row<'a>], remarks: &mut Remarks<'a>) -> bool {
     let words = |row: &Row<'a>| row.words.trim_start_matches(['*', '\'', '"', '`']);
     if rows.iter().any(|row| labelled(words(row)).is_some()) {
@@ -90,7 +90,7 @@ fn drop_prose<'a>(rows: &[Row<'a>], remarks: &mut Remarks<'a>) -> bool {
     true
 }
 
-/// The lines that say something, with what stands before their words.
+/// Returns the lines with content, and what precedes their text.
 fn rows<'a>(lines: &[&'a str], remarks: &mut Remarks<'a>) -> Vec<Row<'a>> {
     let mut after_blank = false;
     let mut rows = Vec::new();
@@ -171,7 +171,7 @@ impl<'a> Reader<'a, '_> {
         self.growing = Some(Growing { mistake, solution: Vec::new(), role, from: row.line, to: row.line });
     }
 
-    /// A line that is labelled as a mistake or as what to do instead.
+    /// Processes a line labelled as a mistake or as what to do instead.
     fn part(&mut self, row: &Row<'a>, role: Role, name: &'a str, words: &'a str) {
         if role == Role::Mistake {
             self.end();
@@ -229,7 +229,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Whether a line without a bullet goes on with the sentence of the line before it.
+/// Returns whether a line without a bullet continues the sentence of the line before it.
 fn runs_on(before: &str, line: &str) -> bool {
     let ended = before.trim_end().ends_with(['.', '!', '?', ';', '"', '\'', '”']);
     !ended && line.trim_start().starts_with(char::is_lowercase)

@@ -1,4 +1,4 @@
-//! Finds the list in a mentor's reply: brackets where there are any, otherwise its lines.
+//! Finds the list in a mentor's reply: brackets if there are any, otherwise its lines.
 
 use super::label::{is_phrase, says_none, unbulleted};
 use super::quoted::{self, Place};
@@ -6,8 +6,8 @@ use super::value::{self, Value};
 use super::{Items, ReadItem, Remarks, dict, lines, prose, says_something};
 use std::collections::HashSet;
 
-/// Reads a mentor's reply as a list of lessons (OmniReflect, table 17 and 18): Python, JSON, JSON lines, numbered,
-/// bulleted or plain lines, with prose around it or not, whole or cut off. Linear in the length of the reply.
+/// Parses a mentor's reply as a list of lessons (OmniReflect, tables 17 and 18): Python, JSON, JSON lines, numbered,
+/// bulleted or plain lines, with or without surrounding prose, complete or cut off. Linear in the length of the reply.
 pub fn items(reply: &str) -> Items {
     let mut remarks = Remarks::new(reply);
     let body = remarks.after_reasoning();
@@ -49,10 +49,10 @@ pub fn items(reply: &str) -> Items {
     Items { items, complaints: remarks.complaints, dropped: remarks.dropped, markup: remarks.markup }
 }
 
-/// Keeps the first of equal items.
+/// Removes duplicates, keeping the first of equal items.
 fn once(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
-    let mut said = HashSet::new();
-    let new: Vec<bool> = items.iter().map(|i| said.insert((&i.text, &i.under))).collect();
+    let mut seen = HashSet::new();
+    let new: Vec<bool> = items.iter().map(|i| seen.insert((&i.text, &i.under))).collect();
     let mut new = new.into_iter();
     items.retain(|item| {
         let new = new.next().unwrap_or(true);
@@ -64,7 +64,7 @@ fn once(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
     });
 }
 
-/// Complains about the lines that stood beside the list, as one.
+/// Adds one complaint about all lines outside the list.
 fn tell<'a>(aside: &mut Option<(&'a str, usize)>, body: &'a str, remarks: &mut Remarks<'a>) {
     if let Some((first, end)) = aside.take() {
         let text = &body[offset(body, first)..end];
@@ -78,13 +78,13 @@ fn offset(body: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(body.as_ptr() as usize)
 }
 
-/// A part of a reply: a line, or the part of it before or after a value; or a value.
+/// A part of a reply: a value, or a line or the part of a line before or after a value.
 enum Piece<'a> {
     Line(&'a str),
     Value(Value<'a>),
 }
 
-/// An empty list is an answer, and so is one that says something.
+/// Returns whether a value is an answer: an empty list, or one with content.
 fn is_answer(value: &Value<'_>) -> bool {
     match value {
         Value::Text(text) => says_something(&text.words),
@@ -96,7 +96,7 @@ fn is_answer(value: &Value<'_>) -> bool {
 fn pieces<'a>(body: &'a str, remarks: &mut Remarks<'a>) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     let mut rest = body;
-    // What is known of the line is found out once, however many values stand in it.
+    // The properties of a line are computed once, however many values it contains.
     let mut line = Line::at(rest);
     while !rest.is_empty() {
         if let Some(start) = line.value(rest) {
@@ -120,17 +120,17 @@ fn pieces<'a>(body: &'a str, remarks: &mut Remarks<'a>) -> Vec<Piece<'a>> {
     pieces
 }
 
-/// What the search for values knows of a line, or of what is left of it.
+/// What the search for values knows about a line or its remainder.
 struct Line {
-    /// Bytes to its end, with the line feed.
+    /// Bytes to the line's end, including the line feed.
     len: usize,
-    /// The last closing bracket, where there is one.
+    /// Offset of the last closing bracket, if any.
     last: Option<usize>,
-    /// Nothing is said behind that bracket.
+    /// Nothing with content follows that bracket.
     to_the_end: bool,
     bulleted: bool,
     fresh: bool,
-    /// Brackets that are still looked at.
+    /// Number of brackets still to be examined.
     brackets: u32,
 }
 
@@ -148,7 +148,7 @@ impl Line {
         Self { len: self.len - read, last, fresh: false, ..*self }
     }
 
-    /// Where a value begins in this line, if one does. `rest` goes on behind the line.
+    /// Returns the offset at which a value begins in this line, if any. `rest` continues past the line.
     fn value(&mut self, rest: &str) -> Option<usize> {
         let line = &rest[..self.len];
         if self.fresh {
@@ -158,13 +158,13 @@ impl Line {
             }
         }
         for (at, _) in line.match_indices(['[', '{']) {
-            // Once in a line a value was read, its neighbours are found without end.
+            // After one value in a line, adjacent ones are found without a limit.
             let near = !self.fresh && at <= 16 && !says_something(&line[..at]);
             if self.brackets == 0 && !near {
                 return None;
             }
             self.brackets = self.brackets.saturating_sub(1);
-            // `[object]` in a sentence is no list.
+            // `[object]` in a sentence is not a list.
             let alone = near || stands_alone(&line[..at]);
             let placed = (self.to_the_end || self.last.is_none_or(|l| l < at)) && !self.bulleted;
             let boxed = self.bulleted && ["[ ]", "[x]", "[X]"].iter().any(|b| rest[at..].starts_with(b));
@@ -176,7 +176,7 @@ impl Line {
     }
 }
 
-/// Whether only a bullet, a name or a phrase stands before a bracket.
+/// Returns whether only a bullet, a name or a phrase precedes a bracket.
 fn stands_alone(before: &str) -> bool {
     let before = before.trim();
     let words = unbulleted(before).unwrap_or(before);
@@ -185,14 +185,15 @@ fn stands_alone(before: &str) -> bool {
         || before.trim_end_matches(['.', ')', ':']).bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Quoted texts with commas between them, without a bracket before them: the list lost it, or never had it.
+/// Returns whether a line has quoted texts separated by commas without a bracket before them: the list lost its bracket
+/// or never had one.
 fn runs_of_quotes(line: &str) -> bool {
     let Some(found) = quoted::read(line, Place::Entry) else { return false };
     let after = line[found.len..].trim_start();
     !found.cut && after.starts_with(',') && quoted::opening(after[1..].trim_start()).is_some()
 }
 
-/// Whether the bracket at the beginning opens a value.
+/// Returns whether the bracket at the beginning opens a value.
 fn begins_value(text: &str, alone: bool) -> bool {
     let dict = text.starts_with('{');
     let inside = text.chars().take(8).take_while(|c| "[{".contains(*c)).count();
@@ -214,7 +215,7 @@ fn begins_value(text: &str, alone: bool) -> bool {
     }
 }
 
-/// Whether words without quotes after a bracket are a list: the bracket closes at the end of a line, or far away.
+/// Returns whether text without quotes after a bracket is a list: the bracket closes at the end of a line, or far away.
 fn bare_list(text: &str) -> bool {
     let mut depth = 0_u32;
     for (at, c) in text.char_indices().take(400) {

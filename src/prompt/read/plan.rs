@@ -1,11 +1,11 @@
-//! Free text of a mentor: one plan, one reflection, or a few labelled parts.
+//! Parses a mentor's free text: one plan, one reflection, or a few labelled parts.
 
 use super::label::role;
 use super::quoted::is_quote;
 use super::value::{self, Value};
 use super::{Plan, Remarks, lines, says_something, squeeze};
 
-/// Labels of parts; what a part says of itself is kept as its name.
+/// Labels of parts; the part keeps its label as its name.
 const LABELS: &[&str] = &[
     "experience",
     "valuable experience",
@@ -28,7 +28,7 @@ const LABELS: &[&str] = &[
     "advice",
 ];
 
-/// Lines at which a model that runs on begins to make up the next trial.
+/// Lines at which a model that doesn't stop begins to invent the next trial.
 const RUNS_ON: &[&str] = &[
     "STATUS:",
     "Here is the task",
@@ -37,8 +37,9 @@ const RUNS_ON: &[&str] = &[
     "You are in the middle of a room",
 ];
 
-/// Reads a mentor's reply as one text (Reflexion's plan, FCRF's parts, Sweet&Sour's reflection): fences, reasoning and the
-/// label at the beginning go, the lines stay. A dictionary or list is turned into lines. Linear in the length of the reply.
+/// Parses a mentor's reply as one text (Reflexion's plan, FCRF's parts, Sweet&Sour's reflection): removes fences,
+/// reasoning and the leading label, keeps the lines. A dictionary or list becomes lines. Linear in the length of the
+/// reply.
 pub fn plan(reply: &str) -> Plan {
     let mut remarks = Remarks::new(reply);
     let body = remarks.after_reasoning();
@@ -89,7 +90,7 @@ pub fn plan(reply: &str) -> Plan {
     Plan { text, sections, complaints: remarks.complaints, markup: remarks.markup }
 }
 
-/// Without the quotes around the whole.
+/// Removes the quotes around the whole text.
 fn body_of(text: &str) -> &str {
     if text.starts_with("```") {
         return text;
@@ -98,7 +99,7 @@ fn body_of(text: &str) -> &str {
     inner.filter(|t| !t.contains(['"', '“', '”'])).map_or(text, str::trim)
 }
 
-/// The list or dictionary that the text ends with, and what introduces it: a heading, a label, a name.
+/// Splits off the list or dictionary that ends the text from what introduces it: a heading, a label, a name.
 fn structure(text: &str) -> Option<(&str, &str)> {
     let (lead, inner) = text.split_at(text.find(['{', '['])?);
     let line = lead.rsplit('\n').next().unwrap_or(lead).trim();
@@ -106,13 +107,13 @@ fn structure(text: &str) -> Option<(&str, &str)> {
     is_structure(inner).then_some((lead, inner))
 }
 
-/// `actions =`: what a program would call the list.
+/// Returns whether a line is only a variable name for the list: `actions =`.
 fn says_nothing_but_a_name(line: &str) -> bool {
     let name = line.trim().strip_suffix('=').unwrap_or("-").trim();
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// Whether a bracket at the beginning opens a list or dictionary: its end is the end of the text.
+/// Returns whether a bracket at the beginning opens a list or dictionary that ends at the end of the text.
 fn is_structure(text: &str) -> bool {
     let end = text.trim_end_matches(['`', '\n', '\r', ' ', '.']);
     let next = text[1..].trim_start();
@@ -129,7 +130,7 @@ impl Parts {
     fn line<'a>(&mut self, line: &'a str, remarks: &mut Remarks<'a>) {
         let Some((name, words)) = label(line) else {
             let line = line.trim_end();
-            // Blank lines between paragraphs stay, those before the first do not.
+            // Blank lines between paragraphs are kept, those before the first are not.
             if !(line.is_empty() && self.text.is_empty()) {
                 self.text.push_str(line);
                 self.text.push('\n');
@@ -141,7 +142,7 @@ impl Parts {
             return;
         };
         if self.text.trim().is_empty() {
-            // The label at the beginning only repeats what was asked for.
+            // The label at the beginning only repeats the question.
             remarks.skip(&line[..line.len() - words.len()]);
             self.text.clear();
             if !words.is_empty() {
@@ -192,7 +193,7 @@ impl Parts {
     }
 }
 
-/// The known label at the beginning of a line, and the words after it.
+/// Returns the known label at the beginning of a line, and the text after it.
 fn label(line: &str) -> Option<(String, &str)> {
     let bare = line.trim_start().trim_start_matches(['#', '*', ' ']);
     let (name, words) = match bare.split_once(':') {

@@ -1,29 +1,28 @@
-//! Quoted text as models write it: every kind of quotes, apostrophes that nobody escaped, quotes that are never closed.
+//! Parses quoted text as models write it: every kind of quotes, unescaped apostrophes, and quotes that are never
+//! closed.
 
-/// A quoted text.
 pub(super) struct Quoted<'a> {
-    /// What stands between the quotes, escapes and all.
+    /// The text between the quotes, with escapes unresolved.
     pub(super) inner: &'a str,
     /// Bytes from the opening quote to the end of the closing one.
     pub(super) len: usize,
-    /// The reply ends before the text does.
+    /// The reply ends inside the text.
     pub(super) cut: bool,
     /// The closing quote is missing, but a new text begins on the next line.
     pub(super) unclosed: bool,
 }
 
-/// Where a quoted text stands, which decides what may follow it.
+/// The context of a quoted text, which decides what may follow it.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Place {
-    /// It names an entry: a colon may follow.
+    /// A key: a colon may follow.
     Key,
-    /// It is an entry.
     Entry,
-    /// It is an entry between parentheses.
+    /// An entry between parentheses.
     Tuple,
 }
 
-/// Opening quotes and what closes them, the longer first.
+/// Opening quotes with their possible closing quotes, longer ones first.
 const QUOTES: &[(&str, &[&str])] = &[
     ("\"\"\"", &["\"\"\""]),
     ("'''", &["'''"]),
@@ -45,22 +44,22 @@ const QUOTES: &[(&str, &[&str])] = &[
     ("＂", &["＂"]),
 ];
 
-/// The opening quote a text begins with, and what closes it.
+/// Returns the opening quote at the beginning of a text, and the quotes that can close it.
 pub(super) fn opening(text: &str) -> Option<(&'static str, &'static [&'static str])> {
-    // A code fence is no quote.
+    // A code fence is not a quote.
     if text.starts_with("```") {
         return None;
     }
     QUOTES.iter().find(|(open, _)| text.starts_with(open)).copied()
 }
 
-/// Whether a character is any kind of quote.
+/// Returns whether a character is any kind of quote.
 pub(super) fn is_quote(c: char) -> bool {
     "\"'“”„‘’`«»‹›「」『』＂".contains(c)
 }
 
-/// Reads the quoted text that `text` begins with. A quote closes only where an entry can end, so that apostrophes and
-/// quotes inside need no escape. Linear: what follows a quote is looked at up to the next word.
+/// Parses the quoted text at the beginning of `text`. A quote closes only where an entry can end, so apostrophes and
+/// quotes inside need no escape. Linear: the lookahead after a quote stops at the next word.
 pub(super) fn read(text: &str, place: Place) -> Option<Quoted<'_>> {
     let (open, closers) = opening(text)?;
     let body = &text[open.len()..];
@@ -74,7 +73,7 @@ pub(super) fn read(text: &str, place: Place) -> Option<Quoted<'_>> {
     for (at, c) in body.char_indices() {
         let rest = &body[at..];
         if c == '\n' && last == ',' && !fresh_line {
-            // Only at the first line end after the comma: the blanks behind it are looked at once.
+            // Only at the first line end after the comma, so that the whitespace after it is examined once.
             fresh_line = true;
             if rest.trim_start().strip_prefix(open).is_some_and(|r| r.starts_with(char::is_alphanumeric)) {
                 return Some(found(body[..at].trim_end().len(), 0, true));
@@ -95,7 +94,7 @@ pub(super) fn read(text: &str, place: Place) -> Option<Quoted<'_>> {
     Some(Quoted { inner: body, len: text.len(), cut: true, unclosed: false })
 }
 
-/// Whether an entry can end before `after`.
+/// Returns whether an entry can end before `after`.
 fn ends(after: &str, last: char, place: Place) -> bool {
     let next = after.trim_start();
     let gap = &after[..after.len() - next.len()];
@@ -123,7 +122,7 @@ fn ends(after: &str, last: char, place: Place) -> bool {
     }
 }
 
-/// Whether a text begins like the entry of a list or dictionary, or like its end.
+/// Returns whether a text begins like an entry of a list or dictionary, or like its end.
 fn begins_entry(text: &str) -> bool {
     let Some(first) = text.chars().next() else { return true };
     is_quote(first)
@@ -134,7 +133,7 @@ fn begins_entry(text: &str) -> bool {
         || opening(text.trim_start_matches(['r', 'f', 'b', 'u'])).is_some()
 }
 
-/// Whether a text begins with a key and its colon, quoted or not.
+/// Returns whether a text begins with a key and its colon, quoted or not.
 pub(super) fn begins_key(text: &str) -> bool {
     let mut letters = false;
     for c in text.chars().take(48) {
@@ -149,7 +148,7 @@ pub(super) fn begins_key(text: &str) -> bool {
     false
 }
 
-/// Undoes the escapes of Python and JSON; one that means nothing stays as it is.
+/// Resolves the escapes of Python and JSON; unknown ones are kept.
 pub(super) fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -179,7 +178,8 @@ pub(super) fn unescape(text: &str) -> String {
     plain
 }
 
-/// The character of `\uXXXX` (a pair of them where one is half a character) or `\xXX`, and the bytes of its digits.
+/// Decodes `\uXXXX` (a pair of them for a surrogate pair) or `\xXX`. Returns the character and the number of bytes of
+/// its digits.
 fn unicode(kind: char, digits: &str) -> Option<(char, usize)> {
     let width = if kind == 'u' { 4 } else { 2 };
     let number = |text: &str| {

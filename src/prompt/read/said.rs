@@ -1,4 +1,4 @@
-//! What a reply says, and the action of a line.
+//! The content of an actor's reply, and the extraction of the action from a line.
 
 use super::label::unbulleted;
 use super::quoted::is_quote;
@@ -9,11 +9,11 @@ use super::{Remarks, says_something};
 pub(super) struct Said {
     pub(super) thought: Option<String>,
     pub(super) action: Option<String>,
-    /// The reply shows that what it says to do is complete.
+    /// The reply shows that the action, or a thought-only step, is complete.
     pub(super) complete: bool,
 }
 
-/// The action of a line without what stands around it: number, quotes, comment, a second action.
+/// Returns the action of a line without its number, quotes, comment or a second action.
 pub(super) fn command<'a>(line: &'a str, remarks: &mut Remarks<'a>) -> &'a str {
     let line = unbulleted(line).filter(|l| says_something(l)).unwrap_or(line);
     let mut end = line.len();
@@ -41,13 +41,13 @@ pub(super) fn command<'a>(line: &'a str, remarks: &mut Remarks<'a>) -> &'a str {
     line[..end].trim_end_matches(|c: char| c.is_whitespace() || c == ';')
 }
 
-fn aside<'a>(what: &str, part: &'a str, remarks: &mut Remarks<'a>) {
+fn aside<'a>(complaint: &str, part: &'a str, remarks: &mut Remarks<'a>) {
     if says_something(part) {
-        remarks.complain(what, part);
+        remarks.complain(complaint, part);
     }
 }
 
-/// Where a remark in parentheses, behind `#`, `//` or a dash begins at the end of a line.
+/// Returns the start of a trailing remark: one in parentheses, or after `#`, `//` or a dash.
 fn remark(line: &str) -> Option<usize> {
     let paren = line.ends_with(')').then(|| line.find(" (")).flatten();
     [paren, line.find(" # "), line.find(" // "), line.find(" — "), line.find(" <- ")]

@@ -1,4 +1,4 @@
-//! Replies as models write them: cases as data, and what holds for every text.
+//! Replies as models write them: cases as data, and properties that hold for every text.
 
 use super::*;
 use serde::Deserialize;
@@ -48,7 +48,7 @@ fn cases<C: for<'a> Deserialize<'a>>(text: &str) -> Vec<C> {
     toml::from_str::<Corpus<C>>(text).unwrap().reply
 }
 
-/// A lesson as the corpus writes it.
+/// Formats a lesson as the corpus writes it.
 fn line(text: &LessonText) -> String {
     match &text.solution {
         Some(solution) => format!("{} => {solution}", text.text),
@@ -56,10 +56,10 @@ fn line(text: &LessonText) -> String {
     }
 }
 
-/// What differs from the complaints that were expected.
-fn differing(name: &str, want: &[String], got: &[&str]) -> Option<String> {
-    let fits = want.len() == got.len() && want.iter().zip(got).all(|(w, g)| g.contains(w.as_str()));
-    (!fits).then(|| format!("{name}: complaints {got:#?} where {want:?} were expected"))
+/// Describes how the complaints differ from the expected ones. Returns `None` if they match.
+fn differing(name: &str, expected: &[String], got: &[&str]) -> Option<String> {
+    let fits = expected.len() == got.len() && expected.iter().zip(got).all(|(w, g)| g.contains(w.as_str()));
+    (!fits).then(|| format!("{name}: complaints {got:#?} where {expected:?} were expected"))
 }
 
 fn holds(wrong: &[String]) {
@@ -109,7 +109,8 @@ fn mentors_plans() {
     holds(&wrong);
 }
 
-/// "Never put the mug in the coffeemachine before it" became a lesson: the last item of a list that was cut off was kept.
+/// Regression: "Never put the mug in the coffeemachine before it" became a lesson: the last item of a list that was cut
+/// off was kept.
 #[test]
 fn the_last_item_of_a_list_that_was_cut_off_was_kept() {
     let by = "the token limit";
@@ -182,7 +183,7 @@ fn a_text_that_was_cut_off_ends_with_its_last_whole_sentence_or_line() {
     }
 }
 
-/// "I'm sorry, but I can't help with that." became a lesson, and so did every line of an essay.
+/// Regression: "I'm sorry, but I can't help with that." became a lesson, and so did every line of an essay.
 #[test]
 fn refusals_prose_and_long_texts_became_lessons() {
     let long = format!("- {}", "word ".repeat(90));
@@ -204,7 +205,7 @@ fn refusals_prose_and_long_texts_became_lessons() {
         assert!(read.items.is_empty() && read.unusable(), "{reply:?}: {read:#?}");
         assert_eq!(read.dropped.len(), 1, "{reply:?}: {read:#?}");
     }
-    // What the papers' mentors write is no such thing (OmniReflect, tables 6 to 8).
+    // The mentors' texts in the papers are accepted (OmniReflect, tables 6 to 8).
     for (reply, kept) in [
         ("- I cannot carry two things at once.", 1),
         ("Look in the fridge first. It often holds food.\nThen take it.", 2),
@@ -219,7 +220,8 @@ fn refusals_prose_and_long_texts_became_lessons() {
     }
 }
 
-/// An actor's action counted though the token limit had cut it off: the reader says whether the reply shows its end.
+/// Regression: an actor's action counted although the token limit had cut it off. The parser now reports whether the
+/// reply shows the end of the action.
 #[test]
 fn whether_an_action_is_complete_was_not_known() {
     for reply in [
@@ -251,7 +253,8 @@ fn whether_an_action_is_complete_was_not_known() {
     }
 }
 
-/// "I need to find the mug first, so I will look on the shelf." was a whole step: its action stood on the next line.
+/// Regression: "I need to find the mug first, so I will look on the shelf." was a whole step, because its action stood
+/// on the next line.
 #[test]
 fn prose_with_the_action_on_its_next_line_was_cut_off_by_the_newline() {
     for prose in [
@@ -267,7 +270,7 @@ fn prose_with_the_action_on_its_next_line_was_cut_off_by_the_newline() {
             (Some(prose), Some("go to shelf 1"))
         );
     }
-    // A line that can be an action, and a thought that is a whole step, are not asked for again.
+    // A line that can be an action, and a thought that is a whole step, need no second request.
     for action in [
         "go to shelf 1",
         "Go to shelf 1.",
@@ -285,7 +288,8 @@ fn prose_with_the_action_on_its_next_line_was_cut_off_by_the_newline() {
     }
 }
 
-/// "Okay, let's see what the observation says." was executed: reasoning without its marks, cut off by its bound.
+/// Regression: "Okay, let's see what the observation says." was executed: reasoning without its markers, cut off by its
+/// token limit.
 #[test]
 fn prose_without_an_action_was_executed() {
     let paragraph =
@@ -299,7 +303,8 @@ fn prose_without_an_action_was_executed() {
         assert!(reading.thought.is_some_and(|thought| thought.starts_with(&prose[..20])), "{prose:?}");
         assert!(may_be_reasoning(prose), "{prose:?}");
     }
-    // The line that is cut has too few words to be prose, and nothing tells a plan in reasoning from an action behind prose.
+    // The cut line has too few words to count as prose, and nothing distinguishes a plan in reasoning from an action
+    // after prose.
     assert!(may_be_reasoning(&format!("{paragraph}\n\nAlternatively, we co")));
     assert!(may_be_reasoning("The mug is probably on a shelf.\ngo to shelf 1\n\nThen the mug is ta"));
     for marked in [
@@ -328,7 +333,8 @@ fn what_is_said_beside_a_lesson_is_kept_with_it() {
     assert!(items("[\"Look fir").unusable());
 }
 
-/// A stop at a newline cut the action off a reply whose thought has a label, and it was taken for a step that only thinks.
+/// Regression: a stop at a newline cut the action off a reply with a labelled thought, and the reply counted as a
+/// thought-only step.
 #[test]
 fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_is_not() {
     let cut = [
@@ -347,7 +353,7 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
         "{",
         "{\"thought\": \"it is near\",",
         "<think>hm</think>Thought: it is near.",
-        // Its action may be on the next line.
+        // The action may be on the next line.
         "I should look.",
     ];
     let whole = [
@@ -366,7 +372,7 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
         "{\"action\": {\"name\": \"look\"}}",
         "thoughts come and go",
         "<think>hm",
-        // The prompt of ReAct said back.
+        // Repeats ReAct's prompt marker.
         ">",
         "> >",
         "**",

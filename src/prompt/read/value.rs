@@ -1,13 +1,13 @@
-//! Lists and dictionaries as models write them: Python, JSON and what lies between. Every text has a value; brackets and
-//! quotes that are missing are complained about and thought of where they should be.
+//! Parses lists and dictionaries as models write them: Python, JSON and anything in between. Every text has a value; a
+//! missing bracket or quote causes a complaint, and parsing goes on as if it were present.
 
 use super::quoted::{self, Place, is_quote};
 use super::{Remarks, squeeze};
 
-/// Brackets deeper than this are taken for the bracket around them.
+/// Nesting limit: brackets deeper than this are treated as part of the enclosing one.
 const DEEP: usize = 32;
 
-/// A value with the words it was read from.
+/// A value with the part of the reply it was parsed from.
 pub(super) enum Value<'a> {
     Text(Text<'a>),
     List(Vec<Value<'a>>, &'a str),
@@ -16,17 +16,17 @@ pub(super) enum Value<'a> {
 
 /// A text, quoted or not.
 pub(super) struct Text<'a> {
-    /// The words, escapes undone, one blank between them.
+    /// The text with escapes resolved and whitespace collapsed.
     pub(super) words: String,
-    /// Where they were read, with quotes.
+    /// The part of the reply it was parsed from, including quotes.
     pub(super) at: &'a str,
-    /// It stood without quotes.
+    /// It has no quotes.
     pub(super) bare: bool,
-    /// The reply ends in it.
+    /// The reply ends inside it.
     pub(super) cut: bool,
 }
 
-/// An entry of a dictionary; its key is empty where it has none.
+/// An entry of a dictionary; the key is empty if it has none.
 pub(super) struct Entry<'a> {
     pub(super) key: String,
     pub(super) key_at: &'a str,
@@ -34,7 +34,7 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Where it was read.
+    /// Returns the part of the reply it was parsed from.
     pub(super) fn at(&self) -> &'a str {
         match self {
             Self::Text(text) => text.at,
@@ -43,8 +43,8 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Reads the value that `text` begins with, which has an opening bracket there, or quoted texts with commas between them;
-/// and what follows it.
+/// Parses the value at the beginning of `text`, either an opening bracket or quoted texts separated by commas, and
+/// returns it with the rest of the text.
 pub(super) fn read<'a>(text: &'a str, remarks: &mut Remarks<'a>) -> (Value<'a>, &'a str) {
     let mut parser = Parser { text, pos: 0, open: Vec::new(), remarks, deep: false };
     let value = if text.starts_with(['[', '{', '(']) { parser.value(false) } else { parser.run() };
@@ -55,7 +55,7 @@ pub(super) fn read<'a>(text: &'a str, remarks: &mut Remarks<'a>) -> (Value<'a>, 
 struct Parser<'a, 'r> {
     text: &'a str,
     pos: usize,
-    /// The closing brackets that are due, the innermost last.
+    /// The expected closing brackets, innermost last.
     open: Vec<char>,
     remarks: &'r mut Remarks<'a>,
     deep: bool,
@@ -79,7 +79,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Quoted texts without a bracket around them.
+    /// Parses quoted texts that no bracket encloses.
     fn run(&mut self) -> Value<'a> {
         let mut values = vec![self.text_or_bare(false)];
         loop {
@@ -124,7 +124,7 @@ impl<'a> Parser<'a, '_> {
         Text { words: squeeze(&quoted::unescape(inner)), at, bare: false, cut: found.cut }
     }
 
-    /// Words without quotes: to the comma that ends an entry, the end of a line that ends a sentence, or the bracket.
+    /// Parses text without quotes: up to a comma that ends an entry, a line end that ends a sentence, or a bracket.
     fn bare(&mut self, in_dict: bool) -> Text<'a> {
         let rest = self.rest();
         let (mut inside, mut last, mut end) = (0_u32, ' ', rest.len());
@@ -157,11 +157,11 @@ impl<'a> Parser<'a, '_> {
                 c
             };
         }
-        // An unreadable character must not be met again.
+        // Always advances by at least one character, so that parsing terminates.
         let end = end.max(rest.chars().next().map_or(0, char::len_utf8));
         let at = &rest[..end];
         self.pos += end;
-        // Words at the very end are whole only where a sentence is.
+        // Text at the very end of the reply is complete only if it ends a sentence.
         let cut = end == rest.len() && !self.open.is_empty() && !at.trim_end().ends_with(['.', '!', '?']);
         Text { words: squeeze(at.trim().trim_matches(is_quote)), at, bare: true, cut }
     }
@@ -226,13 +226,13 @@ impl<'a> Parser<'a, '_> {
         self.pos = self.text.len() - self.rest().trim_start().len();
     }
 
-    /// Goes over commas, ellipses and comments to the next entry; false at the end of this bracket.
+    /// Skips commas, ellipses and comments before the next entry. Returns `false` at the end of this bracket.
     fn goes_on(&mut self, start: usize) -> bool {
         loop {
             self.blanks();
             let rest = self.rest();
             let Some(c) = self.peek() else {
-                // The brackets inside are not closed either; that is no news.
+                // Only the outermost open bracket causes a complaint; those inside it are necessarily open too.
                 if self.open.len() == 1 {
                     let opened = &self.text[start..=start];
                     self.remarks.complain(super::OPEN_BRACKET, opened);
@@ -277,12 +277,12 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-/// A word of Python or JSON that is no text.
+/// Returns whether a word is a literal of Python or JSON rather than text.
 pub(super) fn is_literal(words: &str) -> bool {
     ["None", "null", "True", "False", "true", "false"].contains(&words) || words.parse::<f64>().is_ok()
 }
 
-/// Whether a comma in words without quotes ends an entry: a new line, a new sentence or a new key follows.
+/// Returns whether a comma in text without quotes ends an entry: a new line, a new sentence or a new key follows.
 fn comma_ends(after: &str, in_dict: bool) -> bool {
     let next = after.trim_start_matches([' ', '\t', '\r']);
     let Some(first) = next.chars().next() else { return true };
@@ -292,7 +292,7 @@ fn comma_ends(after: &str, in_dict: bool) -> bool {
         || !in_dict && (first.is_uppercase() || is_quote(first) || "[{".contains(first))
 }
 
-/// Whether the end of a line in words without quotes ends an entry.
+/// Returns whether a line end in text without quotes ends an entry.
 fn line_ends(last: char, after: &str) -> bool {
     let next = after.trim_start_matches([' ', '\t', '\r']).chars().next();
     ".;!?,".contains(last) || next.is_some_and(|c| is_quote(c) || "[{-*•".contains(c))

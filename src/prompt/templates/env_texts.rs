@@ -1,17 +1,16 @@
-//! What the templates say of one world.
+//! Template texts for one environment.
 
 use super::StoredText;
 use crate::domain::Task;
 use std::collections::BTreeMap;
 
-/// The texts and examples of one world.
+/// The texts and examples of one environment.
 #[derive(Clone, Debug)]
 pub(in crate::prompt) struct EnvTexts {
-    /// The environments it is for; none: all others.
+    /// The environments these apply to; if empty, all others.
     pub(in crate::prompt) envs: Vec<String>,
-    /// Its texts by name.
     pub(in crate::prompt) texts: BTreeMap<String, StoredText>,
-    /// Its solved episodes.
+    /// Solved episodes.
     pub(in crate::prompt) examples: Vec<Example>,
 }
 
@@ -19,14 +18,14 @@ pub(in crate::prompt) struct EnvTexts {
 #[derive(Clone, Debug)]
 pub(in crate::prompt) struct Example {
     types: Vec<String>,
-    /// It is shown to tasks of these types alone, as other tasks have other actions.
+    /// Shown only for tasks of these types, because other tasks have other actions.
     own_types_only: bool,
     text: StoredText,
-    /// The same in the words of the 2.1.1 games.
+    /// The same text in the wording of the 2.1.1 games.
     old_text: StoredText,
 }
 
-/// The words of a generation of ALFWorld's games.
+/// The wording used by a generation of ALFWorld's games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::prompt) enum Wording {
     /// `move X to Y`.
@@ -41,14 +40,15 @@ impl Example {
         Self { types, own_types_only: only, text: StoredText::new(text), old_text: StoredText::new(&old) }
     }
 
-    /// An example that is shown word for word, whatever the words of the game.
+    /// Creates an example that is shown verbatim, whatever the wording of the game.
     pub(super) fn verbatim(types: Vec<String>, text: &str) -> Self {
         let text = StoredText::new(text);
         Self { types, own_types_only: false, old_text: text.clone(), text }
     }
 }
 
-/// A line of an example as a 2.1.1 game has it. The location that such a game names on arrival is left out, as `react` does.
+/// Converts a line of an example to the 2.1.1 wording. The location that such a game names on arrival is left out, as
+/// `react` does.
 fn to_old_wording(line: &str) -> String {
     if let Some((object, place)) = line.strip_prefix("> move ").and_then(|r| r.split_once(" to ")) {
         return format!("> put {object} in/on {place}");
@@ -63,15 +63,14 @@ fn to_old_wording(line: &str) -> String {
 impl EnvTexts {
     pub(super) const EMPTY: Self = Self { envs: Vec::new(), texts: BTreeMap::new(), examples: Vec::new() };
 
-    /// A text by its name: the one for tasks of this type (`NAME.TYPE`), where there is one, else the one for all.
+    /// Returns a text by name: the one for this task type (`NAME.TYPE`) if there is one, otherwise the general one.
     pub(in crate::prompt) fn text(&self, name: &str, task: &Task) -> Option<&StoredText> {
         let own = task.task_type.as_ref().and_then(|kind| self.texts.get(&format!("{name}.{kind}")));
         own.or_else(|| self.texts.get(name))
     }
 
-    /// The first `count` examples for a task: those of its type, then the others in the file's order, but for those that are of
-    /// their types `only`. A task whose type is
-    /// not known is matched by the words of its goal.
+    /// Returns the first `count` examples for a task: those of its type, then the others in file order, except those
+    /// marked `only` for other types. A task of unknown type is matched by the words of its goal.
     pub(in crate::prompt) fn examples_for(
         &self,
         task: &Task,

@@ -1,4 +1,4 @@
-//! From template files to layouts and worlds; every error names its file and line.
+//! Parses template files into layouts and environment texts; every error names its file and line.
 
 use super::env_texts::Example;
 use super::{
@@ -85,16 +85,16 @@ struct RawExample {
 
 type Parsed = (BTreeMap<String, Layout>, Vec<EnvTexts>);
 
-/// Parses all files; a toml file with a `method` is a layout, one with `envs` a world.
+/// Parses all files; a TOML file with a `method` is a layout, one with `envs` holds the texts of environments.
 pub(super) fn parse_all(files: &BTreeMap<String, String>) -> Result<Parsed, TemplateError> {
-    let (mut layouts, mut worlds) = (BTreeMap::new(), Vec::new());
+    let (mut layouts, mut env_texts) = (BTreeMap::new(), Vec::new());
     for (name, text) in
         files.iter().filter(|(name, _)| name.rsplit_once('.').is_some_and(|(_, end)| end == "toml"))
     {
         let file = File { name, text };
         let table: toml::Table = toml::from_str(text).map_err(|e| file.toml_error(&e))?;
         if table.contains_key("envs") {
-            worlds.push(parse_env_texts(&file, files)?);
+            env_texts.push(parse_env_texts(&file, files)?);
         } else {
             let raw: RawLayout = toml::from_str(text).map_err(|e| file.toml_error(&e))?;
             let parts =
@@ -115,10 +115,10 @@ pub(super) fn parse_all(files: &BTreeMap<String, String>) -> Result<Parsed, Temp
             layouts.insert(key, Layout { segments: parts });
         }
     }
-    Ok((layouts, worlds))
+    Ok((layouts, env_texts))
 }
 
-/// Whether a name is `PURPOSE.KIND`.
+/// Returns whether a name has the form `PURPOSE.KIND`.
 fn is_question(name: &str) -> bool {
     fn is_known<T: serde::de::DeserializeOwned>(word: &str) -> bool {
         serde_json::from_value::<T>(serde_json::Value::from(word)).is_ok()
@@ -198,7 +198,7 @@ fn parse_segment(file: &File<'_>, raw: Spanned<RawSegment>) -> Result<SegmentTem
         }
         (None, Some(text), None) if raw.heading.is_none() => Content::Text(StoredText::new(&text)),
         (None, None, Some(name)) if raw.heading.is_none() => Content::EnvText(name),
-        // A world's own examples for a question, such as failures with the plans written after them.
+        // An environment's own examples for a question, such as failures with the plans written after them.
         (Some(Content::Examples(None)), None, Some(name)) => Content::EnvText(name),
         (Some(_), ..) => {
             return Err(file.error_at(at, format!("segment {:?} takes a heading, no text", raw.label)));

@@ -1,17 +1,17 @@
-//! A user's own files of ReAct and Reflexion, as their public code names them: the examples of ALFWorld
-//! (`alfworld_3prompts.json`, methods.md 2.1, 4) and the failures that Reflexion's mentor is shown
-//! (`reflexion_few_shot_examples.txt`, methods.md 2.2). What is in them is shown as it stands.
+//! Reads a user's own copies of the files of ReAct and Reflexion, under the names in their public code: the examples of
+//! ALFWorld (`alfworld_3prompts.json`, methods.md 2.1, 4) and the failures shown to Reflexion's mentor
+//! (`reflexion_few_shot_examples.txt`, methods.md 2.2). Their contents are shown unchanged.
 
 use super::env_texts::Example;
 use super::{EnvTexts, StoredText, TemplateError};
 use std::collections::BTreeMap;
 
-/// The names of such files.
+/// The names of these files.
 pub(super) const FILE_NAMES: &[&str] = &[EXAMPLES_FILE, FAILURES_FILE];
 const EXAMPLES_FILE: &str = "alfworld_3prompts.json";
 const FAILURES_FILE: &str = "reflexion_few_shot_examples.txt";
 
-/// The type names of the file, with those of the tasks that fit (and words of their goals).
+/// The type names in the file, each with the task types it fits (and words of their goals).
 const TASK_TYPES: &[(&str, &[&str])] = &[
     ("put", &["pick_and_place_simple"]),
     ("clean", &["pick_clean_then_place_in_recep", "clean"]),
@@ -20,17 +20,17 @@ const TASK_TYPES: &[(&str, &[&str])] = &[
     ("examine", &["look_at_obj_in_light", "look", "examine"]),
     ("puttwo", &["pick_two_obj_and_place", "two"]),
 ];
-/// The order in which the public code shows the examples of a type; the third it never shows.
+/// The order in which the public code shows the examples of a type; it never shows the third.
 const EXAMPLE_ORDER: &[&str] = &["1", "0", "2"];
 
-/// Puts what such files hold into the worlds that they are about.
+/// Adds the texts of these files to the environments they are about.
 pub(super) fn add_upstream_texts(
     files: &BTreeMap<String, String>,
-    worlds: &mut [EnvTexts],
+    env_texts: &mut [EnvTexts],
 ) -> Result<(), TemplateError> {
     let examples = files.get(EXAMPLES_FILE).map(|text| parse_examples(text)).transpose()?;
     let failures = files.get(FAILURES_FILE).map(|text| parse_failures(text)).transpose()?;
-    for world in worlds.iter_mut().filter(|w| w.envs.iter().any(|e| e == "alfworld")) {
+    for world in env_texts.iter_mut().filter(|w| w.envs.iter().any(|e| e == "alfworld")) {
         if let Some(examples) = &examples {
             world.examples.clone_from(examples);
         }
@@ -45,8 +45,8 @@ fn template_error(file: &str, line: usize, reason: String) -> TemplateError {
     TemplateError { file: file.to_owned(), line: line.max(1), reason }
 }
 
-/// Examples by type, in the order in which they are shown: `react_TYPE_1`, `react_TYPE_0`; those without thoughts
-/// (`act_TYPE_N`) where a type has no others.
+/// Parses the examples of each type in the order in which they are shown: `react_TYPE_1`, `react_TYPE_0`; examples
+/// without thoughts (`act_TYPE_N`) only if a type has no others.
 fn parse_examples(text: &str) -> Result<Vec<Example>, TemplateError> {
     let found: BTreeMap<String, serde_json::Value> = serde_json::from_str(text)
         .map_err(|e| template_error(EXAMPLES_FILE, e.line(), format!("no JSON object of texts: {e}")))?;
@@ -92,7 +92,7 @@ fn parse_examples(text: &str) -> Result<Vec<Example>, TemplateError> {
     Ok(examples)
 }
 
-/// The failures of Reflexion's mentor.
+/// Parses the failures shown to Reflexion's mentor.
 fn parse_failures(text: &str) -> Result<StoredText, TemplateError> {
     let plan = |line: &str| line.contains("New plan:") || line.contains("Next plan:");
     if !text.lines().any(plan) {

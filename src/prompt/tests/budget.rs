@@ -1,10 +1,10 @@
-//! How long a prompt may be, where a server has counted.
+//! The token budget of a prompt once a server has reported token counts.
 
 use super::*;
 use crate::domain::{ModelRole, SettingOrigin};
 use crate::engine::{PromptRequest, TokenRatio};
 
-/// A server counted half as many tokens again as were estimated, and the prompt that was to fit did not.
+/// Regression: a server counted half as many tokens again as were estimated, so a prompt within the budget didn't fit.
 #[test]
 fn what_a_server_counts_makes_the_budget_smaller() {
     let mut run = test_spec("react", &[TASK]);
@@ -12,17 +12,17 @@ fn what_a_server_counts_makes_the_budget_smaller() {
     run.settings.set("examples", 0, SettingOrigin::Flag);
     run.limits.steps = 200;
     let mut play = TestRun::new(run);
-    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     let replies: Vec<String> = (0..60).map(|n| format!("go to countertop {}", 1 + n % 2)).collect();
-    play.play_script(&mut house, &replies.iter().map(String::as_str).collect::<Vec<_>>());
+    play.play_script(&mut household, &replies.iter().map(String::as_str).collect::<Vec<_>>());
     let (state, record) = play.prompts.last().unwrap();
     let ask =
         PromptRequest { role: ModelRole::Actor, question: None, step: record.step, retry: record.retry };
-    let desk = PromptBuilder::new(Arc::new(Templates::builtin()));
+    let builder = PromptBuilder::new(Arc::new(Templates::builtin()));
     let tokens = |counted: u64| {
         let mut state = state.clone();
         state.token_ratios = vec![TokenRatio { role: ModelRole::Actor, estimated: 1000, counted }];
-        desk.draft(&state, &ask).record.tokens
+        builder.draft(&state, &ask).record.tokens
     };
     let (as_estimated, more, less) = (tokens(1000), tokens(1500), tokens(500));
     assert_eq!((as_estimated, less), (record.tokens, record.tokens), "a lower count makes no prompt longer");

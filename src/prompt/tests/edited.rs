@@ -1,4 +1,4 @@
-//! What a person changes in a drafted prompt.
+//! Edits by a person to a drafted prompt.
 
 use super::{TASK, add_lesson};
 use crate::domain::{LessonText, ReflectionKind};
@@ -7,21 +7,24 @@ use crate::method::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::prompt::{body_hash, edit_segment, render, text_hash};
 use std::sync::Arc;
 
-/// A prompt with lessons, steps and two rejections, and the state it was sent in.
+/// Returns a prompt with lessons, steps and two rejections, and the state in which it was sent.
 fn sent_prompt() -> (State, crate::domain::PromptRecord) {
     let mut play = TestRun::new(test_spec("omnireflect", &[TASK]));
-    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
     play.command(add_lesson(
         ReflectionKind::Error,
         LessonText::error("It was cold.", "Heat food in a microwave only."),
     ));
-    play.play_script(&mut house, &["think: apples", "go to countertop 2", "take apple 1 from countertop 2"]);
+    play.play_script(
+        &mut household,
+        &["think: apples", "go to countertop 2", "take apple 1 from countertop 2"],
+    );
     play.command(Command::SetAutonomy(crate::domain::Autonomy::Confirm));
     for (proposal, reason) in [("look", "you have looked"), ("inventory", "you know that")] {
-        play.play_script(&mut house, &[proposal]);
+        play.play_script(&mut household, &[proposal]);
         play.command(Command::Reject(reason.to_owned()));
     }
-    play.play_script(&mut house, &["look"]);
+    play.play_script(&mut household, &["look"]);
     let (state, record) = play.prompts.last().unwrap();
     (state.clone(), record.clone())
 }
@@ -61,7 +64,7 @@ fn one_segment_has_other_words_and_every_other_keeps_its_own() {
     assert!(edit_segment(&state, &record, before.segments.len(), "x").is_none());
 }
 
-/// A change of a change counts from the changed prompt, and the same words give the same prompt.
+/// An edit of an edited prompt starts from the edited one, and the same text gives the same prompt.
 #[test]
 fn a_changed_prompt_is_changed_again() {
     let (state, record) = sent_prompt();

@@ -1,4 +1,4 @@
-//! The shapes environments are spoken to in, the shipped files, and templates a person wrote.
+//! The interfaces between environment and prompt, the built-in templates, and a user's own templates.
 
 use super::*;
 
@@ -33,10 +33,10 @@ fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
         list_only: list,
     };
     let mut board = play_with_interface("agentboard");
-    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
-    house.old_wording = true;
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    household.old_wording = true;
     board.play_script(
-        &mut house,
+        &mut household,
         &[
             "go to countertop 2",
             "take apple 1 from countertop 2",
@@ -47,7 +47,7 @@ fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
         ],
     );
     let state = board.state();
-    for (said, want) in [
+    for (action, expected) in [
         ("go to desk 1", plain(None, None, false)),
         ("go to desk 1.", plain(Some("go to desk 1"), Some("agentboard.dot"), false)),
         (
@@ -59,7 +59,7 @@ fn actions_leave_and_answers_come_as_the_wrappers_have_them() {
         ("check valid actions", plain(Some("check valid actions"), Some("agentboard.check"), true)),
         ("think: put it in a box.", plain(None, None, false)),
     ] {
-        assert_eq!(interface::outgoing_action(state, said), want, "{said}");
+        assert_eq!(interface::outgoing_action(state, action), expected, "{action}");
     }
     let seen: Vec<_> =
         (1..=6).map(|n| state.open_episode().unwrap().step(n).unwrap().observation().unwrap()).collect();
@@ -145,8 +145,8 @@ fn a_template_may_give_the_agents_lines_to_the_assistant() {
 #[test]
 fn a_record_that_names_steps_without_end_is_rendered_at_once() {
     let mut play = TestRun::new(test_spec("react", &[TASK]));
-    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
-    play.play_script(&mut house, &["go to countertop 1", "go to countertop 2"]);
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.play_script(&mut household, &["go to countertop 1", "go to countertop 2"]);
     let (state, record) = play.prompts.last().unwrap();
     let mut endless = record.clone();
     for segment in &mut endless.segments {
@@ -161,7 +161,7 @@ fn a_record_that_names_steps_without_end_is_rendered_at_once() {
 #[test]
 fn what_agentboard_says_itself_is_passed_on_by_every_view() {
     for interface in ["raw", "react", "agentboard"] {
-        for (alias, said, sent) in [
+        for (alias, action, sent) in [
             (false, "pick up red ball 1", None),
             (true, "pick up red ball 1", Some("pickup red ball 1")),
             (true, " Pick up red ball 1", Some("pickup red ball 1")),
@@ -178,13 +178,13 @@ fn what_agentboard_says_itself_is_passed_on_by_every_view() {
             let mut play = TestRun::new(run);
             play.play_script(&mut FakeHousehold::kitchen("put a hot apple in garbagecan"), &[]);
             let rule = sent.map(|_| "babyai.pickup".to_owned());
-            let want = OutgoingAction { sent: sent.map(str::to_owned), rule, list_only: false };
-            assert_eq!(interface::outgoing_action(play.state(), said), want, "{interface} {said}");
+            let expected = OutgoingAction { sent: sent.map(str::to_owned), rule, list_only: false };
+            assert_eq!(interface::outgoing_action(play.state(), action), expected, "{interface} {action}");
             let turn =
                 StepResult { observation: "You arrive at loc 1. Hm.".to_owned(), ..StepResult::default() };
-            let thinks = said.starts_with("think:") && interface != "raw";
-            let seen = interface::shown_observation(play.state(), said, &turn, &[]);
-            assert_eq!(seen.as_deref(), thinks.then_some("OK."), "{interface} {said}");
+            let thinks = action.starts_with("think:") && interface != "raw";
+            let seen = interface::shown_observation(play.state(), action, &turn, &[]);
+            assert_eq!(seen.as_deref(), thinks.then_some("OK."), "{interface} {action}");
         }
     }
 }
@@ -195,19 +195,19 @@ fn fcrf_mends_actions_and_says_so_and_leaves_the_words_of_thoughts() {
     assert_eq!(run.settings.text("action_rule", ""), "fcrf");
     run.interface = "react".to_owned();
     let play = TestRun::new(run);
-    for (said, sent) in [
+    for (action, sent) in [
         ("put cd 1 in desk 1", Some("put cd 1 in/on desk 1")),
         ("put cd 1 on desk 1", Some("put cd 1 in/on desk 1")),
         ("put cd 1 in/on desk 1", None),
         ("> go to desk 1", Some(" go to desk 1")),
-        // Words inside thoughts were rewritten.
+        // Regression: words inside thoughts were rewritten.
         ("think: what is in it?", None),
         ("think: a > b, so I put it on the desk", None),
         ("examine onion 1", None),
     ] {
-        let out = interface::outgoing_action(play.state(), said);
-        assert_eq!(out.sent.as_deref(), sent, "{said}");
-        assert_eq!(out.rule.as_deref(), sent.map(|_| "fcrf.mend"), "{said}");
+        let out = interface::outgoing_action(play.state(), action);
+        assert_eq!(out.sent.as_deref(), sent, "{action}");
+        assert_eq!(out.rule.as_deref(), sent.map(|_| "fcrf.mend"), "{action}");
     }
     let plain = TestRun::new(test_spec("reflexion", &[TASK]));
     assert_eq!(interface::outgoing_action(plain.state(), "put cd 1 in desk 1").rule, None);

@@ -1,18 +1,18 @@
-//! What an override makes of the thoughts before it, in the prompts that follow.
+//! How an override affects the thoughts before it in later prompts.
 
 use super::*;
 use crate::domain::{Autonomy, Step};
 
-/// Plays a thought and a proposal, overrides the proposal, and gives the play with the next question open.
+/// Plays a thought and a proposal, overrides the proposal, and returns the run with the next question open.
 fn play_override(replies: &[&str], proposal: &str, fate: ThoughtDisposition) -> TestRun {
     let mut play = TestRun::new(test_spec("react", &[TASK]));
-    let mut house = FakeHousehold::kitchen("put a hot apple in garbagecan");
-    play.play_script(&mut house, replies);
+    let mut household = FakeHousehold::kitchen("put a hot apple in garbagecan");
+    play.play_script(&mut household, replies);
     play.command(Command::SetAutonomy(Autonomy::Confirm));
-    play.play_script(&mut house, &[proposal]);
+    play.play_script(&mut household, &[proposal]);
     let action = "go to fridge 1".to_owned();
     play.command(Command::Override { action, shown_as: ShownAs::Own, thought_disposition: fate });
-    play.play_script(&mut house, &[]);
+    play.play_script(&mut household, &[]);
     play
 }
 
@@ -25,7 +25,7 @@ fn steps(play: &TestRun) -> Vec<Step> {
     play.state().episode.as_ref().unwrap().steps.iter().map(|s| (**s).clone()).collect()
 }
 
-/// "Dropped" changed nothing where the actor thinks in a step of its own.
+/// Regression: "Dropped" had no effect if the actor thinks in a step of its own.
 #[test]
 fn a_dropped_thought_of_a_step_of_its_own_leaves_the_prompt() {
     let replies = ["go to countertop 1", "think: apples are on countertops", "think: the second one, then"];
@@ -44,7 +44,7 @@ fn a_dropped_thought_of_a_step_of_its_own_leaves_the_prompt() {
             text.contains("> think: Fridges hold food.\n"),
             matches!(fate, ThoughtDisposition::Rewritten(_))
         );
-        // The step that acted before them stays, and the question they were in is what it was.
+        // The earlier step that acted stays, and the prompt that showed the thoughts is unchanged.
         assert!(text.contains("> go to countertop 1\n"));
         let asked = play.prompts.iter().rev().find(|(_, p)| p.step == 4).unwrap();
         assert!(body(play.state(), &asked.1).contains("apples are on countertops"));
@@ -53,7 +53,7 @@ fn a_dropped_thought_of_a_step_of_its_own_leaves_the_prompt() {
     }
 }
 
-/// The thought that was refused stood in the prompt as if it had been said.
+/// Regression: a replaced thought appeared in the prompt as if the actor had written it.
 #[test]
 fn a_thought_that_was_replaced_was_never_said() {
     for fate in [ThoughtDisposition::Kept, ThoughtDisposition::Dropped] {
@@ -72,7 +72,7 @@ fn a_thought_that_was_replaced_was_never_said() {
     }
 }
 
-/// A journal from before the field was there is folded as it was.
+/// A journal from before the field existed folds as it did then.
 #[test]
 fn an_override_without_the_field_drops_no_other_step() {
     let line = r#"{"type":"action_overridden","step":4,"was":"look","action":"go to fridge 1","shown_as":"own","thought":"dropped"}"#;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Resamples of a small set; fewer for sets of thousands, so that no report takes long.
 const MAX_RESAMPLES: usize = 2000;
 const MAX_DRAWS: usize = 4_000_000;
-/// The seed of every resampling: the same scores give the same interval.
+/// The seed of every resampling, so that the same scores give the same interval.
 const SEED: u64 = 20_261_120;
 
 /// Aggregates of scores between 0 and 1.
@@ -23,20 +23,20 @@ pub struct Aggregate {
     pub mean: Interval,
     /// Median over tasks of their mean score.
     pub median: Interval,
-    /// How far the mean stays below 1, scores above 1 counting as 1.
+    /// How far the mean stays below 1, with scores capped at 1.
     pub optimality_gap: Interval,
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: usize,
-    /// Scores: runs of tasks.
+    /// Number of scores, one per run of a task.
     pub scores: usize,
-    /// Resamples the intervals rest on.
+    /// Number of resamples behind the intervals.
     pub resamples: usize,
-    /// What was resampled: runs within each task, or (with one run a task) tasks within each
-    /// type, or all tasks where each type has one.
+    /// What was resampled: runs within each task, or (with one run per task) tasks within each type, or all tasks if
+    /// each type has only one.
     pub strata: &'static str,
 }
 
-/// A task with the scores of its runs, one list for each side of a comparison.
+/// A task with the scores of its runs, one list per side of a comparison.
 #[derive(Clone, Debug)]
 struct Scores<const N: usize> {
     task_type: String,
@@ -44,7 +44,7 @@ struct Scores<const N: usize> {
 }
 
 impl Aggregate {
-    /// The aggregates of attempts; none where there are none.
+    /// Returns the aggregates of attempts, or `None` if there are none.
     pub fn from_attempts(attempts: &[Attempts]) -> Option<Self> {
         let table = score_table([attempts]);
         if table.is_empty() {
@@ -68,16 +68,16 @@ impl Aggregate {
     }
 }
 
-/// How likely one way of running does better than another on a task that both played.
+/// How likely one configuration does better than another on a task that both played.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Improvement {
-    /// Mean over tasks of the share of pairs of runs in which the first does better; a draw counts half.
+    /// Mean over tasks of the share of pairs of runs in which the first does better; a tie counts half.
     pub probability: Interval,
-    /// Tasks that both played.
+    /// Number of tasks that both played.
     pub tasks: usize,
 }
 
-/// A number of values that have no task of their own, with its interval: whole values are drawn anew.
+/// Returns a statistic of values that don't belong to tasks, with its bootstrap interval: whole values are resampled.
 pub(super) fn resample_statistic(values: &[f64], statistic: fn(&[f64]) -> f64) -> Interval {
     let mut rng = ChaCha8Rng::seed_from_u64(SEED);
     let resamples = (MAX_DRAWS / values.len().max(1)).clamp(200, MAX_RESAMPLES);
@@ -88,7 +88,7 @@ pub(super) fn resample_statistic(values: &[f64], statistic: fn(&[f64]) -> f64) -
     percentiles(statistic(values), drawn)
 }
 
-/// The probability that `better` improves over `other`; none where they share no task.
+/// Returns the probability that `better` improves over `other`, or `None` if they share no task.
 pub fn improvement(better: &[Attempts], other: &[Attempts]) -> Option<Improvement> {
     let mut table = score_table([better, other]);
     table.retain(|s| s.runs.iter().all(|r| !r.is_empty()));
@@ -101,7 +101,7 @@ pub fn improvement(better: &[Attempts], other: &[Attempts]) -> Option<Improvemen
     Some(Improvement { probability: percentiles(statistic(&point), resampled), tasks: table.len() })
 }
 
-/// The share of pairs in which the first is greater; equal ones count half.
+/// Returns the share of pairs in which the first is greater; a tie counts half.
 fn win_share(first: &[f64], second: &[f64]) -> f64 {
     let pair = |a: f64, b: f64| match a.total_cmp(&b) {
         std::cmp::Ordering::Greater => 1.0,
@@ -111,7 +111,8 @@ fn win_share(first: &[f64], second: &[f64]) -> f64 {
     mean(first.iter().flat_map(|a| second.iter().map(move |b| pair(*a, *b))))
 }
 
-/// Tasks by their key, their runs in ascending order: what came first changes nothing.
+/// Groups the scores by task, sorted by key, with the scores of each side in ascending order, so that the input order
+/// has no effect.
 fn score_table<const N: usize>(sides: [&[Attempts]; N]) -> Vec<Scores<N>> {
     let mut tasks: BTreeMap<String, Scores<N>> = BTreeMap::new();
     for (side, attempts) in sides.iter().enumerate() {
@@ -128,12 +129,12 @@ fn score_table<const N: usize>(sides: [&[Attempts]; N]) -> Vec<Scores<N>> {
     table
 }
 
-/// How resampling draws: within tasks where one has several runs, else tasks within types.
+/// How resampling draws: within tasks if any has several runs, otherwise tasks within types.
 struct ResamplingPlan {
     within_tasks: bool,
-    /// No type has two tasks: they are drawn from all.
+    /// No type has two tasks, so tasks are drawn from all types.
     across_types: bool,
-    /// Places of tasks of each type.
+    /// Indices of the tasks of each type.
     tasks_by_type: Vec<Vec<usize>>,
     resamples: usize,
 }
@@ -145,7 +146,8 @@ impl ResamplingPlan {
             kinds.entry(&task.task_type).or_default().push(place);
         }
         let mut kinds: Vec<Vec<usize>> = kinds.into_values().collect();
-        // One task a type leaves nothing to draw within it, and an interval of no width would say that all is certain.
+        // With one task per type there is nothing to draw within a type, and a zero-width interval would claim
+        // certainty.
         let alone = kinds.iter().all(|kind| kind.len() == 1);
         if alone {
             kinds = vec![kinds.concat()];
@@ -207,7 +209,8 @@ fn mean(numbers: impl IntoIterator<Item = f64>) -> f64 {
     super::rates::mean(numbers).unwrap_or(0.0)
 }
 
-/// The mean without the lowest and the highest quarter, each rounded down to whole scores (`trim_mean` of 0.25).
+/// Returns the mean without the lowest and the highest quarter, each rounded down to whole scores (`trim_mean` of
+/// 0.25).
 pub(super) fn iqm(scores: &[f64]) -> f64 {
     let mut all = scores.to_vec();
     all.sort_by(f64::total_cmp);

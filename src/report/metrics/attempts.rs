@@ -1,41 +1,40 @@
-//! All trials of one task, from its first to the one that solved it or the last.
+//! All trials of one task, from the first to the one that solved it or the last.
 
 use super::SessionMetrics;
 use crate::domain::{EpisodeRole, EpisodeSummary, Purpose, Task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The trials of a task in one session. A task that a run plays anew from trial 1 is another run of it.
+/// The trials of a task in one session. If a run restarts a task from trial 1, that is another entry.
 #[derive(Clone, Debug)]
 pub struct Attempts {
-    /// The task.
     pub task: Task,
-    /// Its type by the papers' short name where it has one.
+    /// The task's type, by the papers' short name if it has one.
     pub task_type: String,
-    /// Its episodes, in order.
+    /// Episodes in order.
     pub episodes: Vec<Arc<EpisodeSummary>>,
-    /// The trial that solved it.
+    /// The trial that solved the task.
     pub solved_in: Option<u32>,
-    /// Rounds of reflection about its episodes before the one that solved it, or in it; none where it was not solved.
+    /// Rounds of reflection about its episodes before or during the one that solved it; `None` if it was not solved.
     pub rounds_before_success: Option<u32>,
-    /// A person had a hand in one of them.
+    /// One of the episodes is assisted.
     pub assisted: bool,
 }
 
 impl Attempts {
-    /// The goal was reached.
+    /// Returns whether the goal was reached.
     pub fn is_won(&self) -> bool {
         self.solved_in.is_some()
     }
 
-    /// What it is worth, 0 to 1: the progress rate at the end of its last trial, 1 where the goal was reached.
+    /// Returns the score, 0 to 1: the progress rate at the end of the last trial, or 1 if the goal was reached.
     pub fn score(&self) -> f64 {
         let last = self.episodes.last().map_or(0.0, |e| e.progress);
         if self.is_won() { 1.0 } else { last.clamp(0.0, 1.0) }
     }
 }
 
-/// The attempts of a session at its test tasks, in the order in which they were begun.
+/// Collects the attempts of a session at its test tasks, in the order in which they began.
 pub fn collect_attempts(session: &SessionMetrics) -> Vec<Attempts> {
     let mut rounds: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for reflection in session.reflections.iter().filter(|r| r.purpose == Purpose::Reflect) {
@@ -82,14 +81,14 @@ const SHORT_TYPES: [(&str, &str); 6] = [
     ("pick_two_obj", "puttwo"),
 ];
 
-/// The type of a task: ALFWorld's short name, the environment's own name, or the environment.
+/// Returns the type of a task: ALFWorld's short name, the environment's own type, or the environment's name.
 pub fn short_type(task: &Task) -> String {
     let own = task.task_type.as_deref().unwrap_or(&task.env);
     SHORT_TYPES.iter().find(|t| own.starts_with(t.0)).map_or(own, |t| t.1).to_owned()
 }
 
-/// How difficult a task is: what a label gave, else our generators' own word where it stands in the id, else AgentBoard's of
-/// ALFWorld's types; none for what nobody labels.
+/// Returns the difficulty of a task: its label if it has one, otherwise the word in the id of a task from our
+/// generators, otherwise AgentBoard's rating of ALFWorld's types. Returns `None` for tasks without any rating.
 pub fn difficulty(task: &Task) -> Option<&str> {
     if let Some(word) = &task.difficulty {
         return Some(word);

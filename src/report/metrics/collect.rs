@@ -1,4 +1,4 @@
-//! What the metrics need of a session, taken from its events one by one: no episode is held once it has ended.
+//! Collects the data for metrics from a session's events one by one, without holding ended episodes.
 
 use super::reflections::{AttemptActions, RevisionCounts};
 use crate::domain::{Author, EpisodeSummary, Reflection, RunSpec, Task};
@@ -6,41 +6,39 @@ use crate::engine::{Envelope, Event, PrefetchStats, State};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A session as far as the metrics go.
+/// The data of a session that the metrics use.
 #[derive(Clone, Debug, Default)]
 pub struct SessionMetrics {
-    /// Its name.
     pub session: String,
-    /// What it was started with; none where no run began.
+    /// Specification at the start; `None` if no run began.
     pub spec: Option<Arc<RunSpec>>,
-    /// Its ended episodes, in order.
+    /// Ended episodes in order.
     pub episodes: Vec<Arc<EpisodeSummary>>,
-    /// Its reflections, in order.
+    /// Reflections in order.
     pub reflections: Vec<Arc<Reflection>>,
     /// How attempts changed from one trial to the next.
     pub revision: RevisionCounts,
-    /// It began with lessons of a file.
+    /// The session started with lessons from a file.
     pub pool_given: bool,
-    /// What was asked ahead in it.
     pub prefetch: PrefetchStats,
-    /// Its run has not ended.
+    /// The run has not ended.
     pub open: bool,
-    /// Its mentor was asked something.
+    /// The mentor was called.
     pub mentor_asked: bool,
 }
 
-/// Takes the events of one session in.
+/// Collects the events of one session.
 #[derive(Clone, Debug, Default)]
 pub struct MetricsCollector {
     state: State,
-    /// The last attempt at a task that was not won, by [`Task::key`].
+    /// The last attempt at each task that was not won, by [`Task::key`].
     last_failed_attempts: BTreeMap<String, AttemptActions>,
     revision: RevisionCounts,
     pool_given: bool,
 }
 
 impl MetricsCollector {
-    /// Takes the next event in.
+    /// Adds the next event.
     pub fn add_event(&mut self, envelope: &Envelope) {
         self.state.apply(envelope);
         match envelope.event {
@@ -64,7 +62,7 @@ impl MetricsCollector {
         }
     }
 
-    /// What it comes to.
+    /// Returns the collected data.
     pub fn finish(self) -> SessionMetrics {
         let state = self.state;
         SessionMetrics {

@@ -1,27 +1,26 @@
-//! A number and how sure it is.
+//! A number with its confidence interval.
 
 use serde::Serialize;
 
 /// A number with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
-    /// The number.
+    /// The point estimate.
     pub value: f64,
-    /// The interval's lower end.
     pub low: f64,
-    /// The interval's upper end.
     pub high: f64,
 }
 
 /// The normal distribution's quantile for 95 %.
 const Z_95: f64 = 1.959_963_984_540_054;
 
-/// Wilson's score interval of a share; none of nothing. It stays within 0 and 1, and is right for few tasks too.
-pub fn wilson(hits: usize, of: usize) -> Option<Interval> {
-    if of == 0 {
+/// Returns Wilson's score interval of the share `hits / total`, or `None` if `total` is 0. It stays within 0 and 1 and
+/// is valid for few tasks too.
+pub fn wilson(hits: usize, total: usize) -> Option<Interval> {
+    if total == 0 {
         return None;
     }
-    let (n, p) = (of as f64, hits.min(of) as f64 / of as f64);
+    let (n, p) = (total as f64, hits.min(total) as f64 / total as f64);
     let denominator = 1.0 + Z_95 * Z_95 / n;
     let middle = (p + Z_95 * Z_95 / (2.0 * n)) / denominator;
     let half = Z_95 * (p * (1.0 - p) / n + Z_95 * Z_95 / (4.0 * n * n)).sqrt() / denominator;
@@ -29,7 +28,7 @@ pub fn wilson(hits: usize, of: usize) -> Option<Interval> {
     Some(Interval { value: p, low, high })
 }
 
-/// The middle 95 % of resampled values around a point. The ends are order statistics, nearest rank.
+/// Returns the middle 95 % of resampled values around a point estimate. The ends are order statistics, by nearest rank.
 pub(super) fn percentiles(value: f64, mut resampled: Vec<f64>) -> Interval {
     resampled.sort_by(f64::total_cmp);
     let last = resampled.len().saturating_sub(1);

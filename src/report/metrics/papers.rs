@@ -1,4 +1,4 @@
-//! The figures of the papers, and which of them a run of ours may stand beside.
+//! The figures published in the papers, and which of them a run can be compared with.
 
 use super::{Interval, Metrics};
 use crate::domain::RunSpec;
@@ -10,35 +10,33 @@ use std::sync::LazyLock;
 /// One figure: environment, measure, type of task (`all`), model, value (shares in per cent).
 pub type PublishedFigure = (String, String, String, String, f64);
 
-/// One row of a paper's table: the settings it was run with, and its figures.
+/// One row of a paper's table: its settings and its figures.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PaperRow {
-    /// Its name for `run --preset`.
+    /// Name for `run --preset`.
     pub preset: String,
     /// The paper, by its key in the table of papers.
     pub paper: String,
-    /// The table or section it stands in.
+    /// The table or section that contains the row.
     pub table: String,
-    /// What the paper calls it.
+    /// The paper's name for the row.
     pub label: String,
-    /// The method.
     pub method: String,
-    /// Trials a task gets.
+    /// Trials per task.
     pub trials: u32,
-    /// Steps of an episode.
+    /// Maximum steps per episode.
     pub steps: u32,
-    /// It begins with lessons that were made beforehand.
+    /// It starts with previously made lessons.
     #[serde(default)]
     #[serde(rename = "pool")]
     pub starts_with_lessons: bool,
-    /// What keeps it from being compared.
+    /// Why it cannot be compared, if so.
     #[serde(default)]
     pub caveat: Option<String>,
-    /// The settings that make the row what it is, by name.
+    /// The settings that define the row, by name.
     #[serde(default)]
     #[serde(rename = "set")]
     pub settings: BTreeMap<String, Value>,
-    /// Its figures.
     #[serde(rename = "cells")]
     pub figures: Vec<PublishedFigure>,
 }
@@ -48,7 +46,7 @@ struct Paper {
     title: String,
     tasks: BTreeMap<String, usize>,
     split: Option<String>,
-    /// It cuts figures instead of rounding them.
+    /// The paper truncates figures instead of rounding them.
     #[serde(default)]
     #[serde(rename = "cuts")]
     truncates_figures: bool,
@@ -66,35 +64,37 @@ struct Papers {
 static PAPERS: LazyLock<Papers> =
     LazyLock::new(|| toml::from_str(include_str!("papers.toml")).unwrap_or_default());
 
-/// Every row, in the order of the file.
+/// Returns every row, in the order of the file.
 pub fn paper_rows() -> &'static [PaperRow] {
     &PAPERS.rows
 }
 
 impl PaperRow {
-    /// Paper and table, as one names them.
+    /// Returns paper and table as a citation.
     pub fn source(&self) -> String {
         let title = PAPERS.papers.get(&self.paper).map_or(self.paper.as_str(), |p| p.title.as_str());
         format!("{title}, {}", self.table)
     }
 
-    /// How many tasks a figure is over; none where that is not known (the split of types is not printed everywhere).
+    /// Returns the number of tasks behind a figure, or `None` if it is unknown (some papers don't state the number per
+    /// type).
     pub fn task_count(&self, cell: &PublishedFigure) -> Option<usize> {
         let paper = PAPERS.papers.get(&self.paper)?;
         (cell.2 == "all" && cell.1 == "success").then(|| paper.tasks.get(&cell.0).copied()).flatten()
     }
 
-    /// Whether a figure is the share of a whole number of its paper's tasks; none where their number is not known.
+    /// Returns whether a figure is the share of a whole number of its paper's tasks, or `None` if their number is
+    /// unknown.
     pub fn is_whole_task_share(&self, cell: &PublishedFigure) -> Option<bool> {
-        let cuts = PAPERS.papers.get(&self.paper).is_some_and(|p| p.truncates_figures);
-        self.task_count(cell).map(|of| is_share_of_whole_tasks(cell.4, of, cuts))
+        let truncates = PAPERS.papers.get(&self.paper).is_some_and(|p| p.truncates_figures);
+        self.task_count(cell).map(|total| is_share_of_whole_tasks(cell.4, total, truncates))
     }
 
     fn split(&self) -> Option<&'static str> {
         PAPERS.papers.get(&self.paper)?.split.as_deref()
     }
 
-    /// Why a run in this way is none of this row, in words; empty where it is.
+    /// Returns why a run with this specification doesn't correspond to this row; empty if it does.
     fn differences(&self, metrics: &Metrics, spec: &RunSpec) -> Vec<String> {
         let mut why = Vec::new();
         if spec.trials != self.trials {
@@ -125,12 +125,12 @@ impl PaperRow {
     }
 }
 
-/// Whether a share in per cent, as printed with one decimal or more, is that of whole tasks out of `of`. Some of the
-/// papers' cells are not. Most papers round; FCRF cuts (`cuts`).
-pub fn is_share_of_whole_tasks(value: f64, of: usize, cuts: bool) -> bool {
-    (0..=of).any(|k| {
-        let exact = 100.0 * k as f64 / of as f64;
-        (exact - value).abs() <= 0.051 || (cuts && exact >= value && exact - value < 0.1)
+/// Returns whether a share in per cent, printed with one decimal or more, is that of a whole number of tasks out of
+/// `total`. Some of the papers' cells are not. Most papers round; FCRF truncates.
+pub fn is_share_of_whole_tasks(value: f64, total: usize, truncates: bool) -> bool {
+    (0..=total).any(|k| {
+        let exact = 100.0 * k as f64 / total as f64;
+        (exact - value).abs() <= 0.051 || (truncates && exact >= value && exact - value < 0.1)
     })
 }
 
@@ -139,34 +139,34 @@ pub fn is_share_of_whole_tasks(value: f64, of: usize, cuts: bool) -> bool {
 pub struct PaperComparison {
     /// Paper and table.
     pub source: String,
-    /// What the paper calls the row.
+    /// The paper's name for the row.
     pub row: String,
-    /// success, words, `words_deviation`, recall, precision; shares in per cent.
+    /// `success`, `words`, `words_deviation`, `recall` or `precision`; shares in per cent.
     pub measure: String,
     /// The type of task, or `all`.
     #[serde(rename = "kind")]
     pub task_type: String,
-    /// The model of the paper.
+    /// The model used in the paper.
     pub model: String,
     /// The published figure.
     pub published: f64,
-    /// The number of tasks behind it, where it is known.
+    /// The number of tasks behind it, if known.
     pub published_tasks: Option<usize>,
-    /// Ours.
+    /// Our figure.
     pub ours: Interval,
     /// The number of tasks behind ours.
     pub tasks: usize,
-    /// What ours is over: tasks, reflections, or actions of failed attempts.
+    /// The sample behind ours: tasks, reflections, or actions of failed attempts.
     #[serde(rename = "over")]
     pub sample: (usize, &'static str),
-    /// What has to be known of the published figure.
+    /// A caveat about the published figure.
     pub note: Option<String>,
 }
 
-/// Figures of the papers that a way of running may be held against, or why there are none.
+/// Returns the published figures that a configuration can be compared with.
 ///
 /// # Errors
-/// In words: what of environment, split, method or settings is in no table.
+/// Returns the reasons if no table matches: which environment, split, method or settings differ.
 pub fn compare_with_papers(metrics: &Metrics) -> Result<Vec<PaperComparison>, Vec<String>> {
     let Some(spec) = metrics.spec.as_deref() else { return Err(vec!["the session has no run".to_owned()]) };
     let mut envs: Vec<&str> = metrics.attempts.iter().map(|a| a.task.env.as_str()).collect();
@@ -209,7 +209,7 @@ pub fn compare_with_papers(metrics: &Metrics) -> Result<Vec<PaperComparison>, Ve
     if found.is_empty() { Err(why) } else { Ok(found) }
 }
 
-/// ALFWorld's ids are paths that begin with the split's folder, whatever stands above it.
+/// Returns whether an ALFWorld id is in a split: ids are paths that contain the split's folder, whatever precedes it.
 fn is_in_split(id: &str, split: &str) -> bool {
     id.split(['/', '\\']).any(|part| part == split)
 }

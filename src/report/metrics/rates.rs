@@ -3,35 +3,34 @@
 use super::{Attempts, Interval, wilson};
 use serde::Serialize;
 
-/// Rates of a set of tasks; every mean is none where there is nothing to take it of.
+/// Rates of a set of tasks; means are `None` if there is nothing to average.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rates {
     /// Tasks that were tried.
     pub tasks: usize,
     /// Tasks that were solved in one of their trials.
     pub solved: usize,
-    /// Their share, with Wilson's 95 % interval.
+    /// Share of solved tasks, with Wilson's 95 % interval.
     pub success: Option<Interval>,
-    /// Mean progress rate at the end of each task's last trial; 1 where it was solved.
+    /// Mean progress rate at the end of each task's last trial; 1 if the task was solved.
     pub progress: Option<f64>,
-    /// Mean over episodes of the share of world actions that the world accepted.
+    /// Mean over episodes of the share of environment actions that the environment accepted.
     pub grounding: Option<f64>,
-    /// Episodes.
     pub episodes: usize,
-    /// Mean steps of an episode.
+    /// Mean steps per episode.
     pub steps: Option<f64>,
-    /// Mean steps of all trials of a task together.
+    /// Mean steps per task, over all its trials.
     #[serde(rename = "steps_a_task")]
     pub steps_per_task: Option<f64>,
-    /// Mean calls to models of all trials of a task together.
+    /// Mean model calls per task, over all its trials.
     #[serde(rename = "calls_a_task")]
     pub calls_per_task: Option<f64>,
-    /// Mean tokens of all trials of a task together.
+    /// Mean tokens per task, over all its trials.
     #[serde(rename = "tokens_a_task")]
     pub tokens_per_task: Option<f64>,
 }
 
-/// The mean of some numbers. They are added in ascending order, so that the order they came in changes nothing.
+/// Returns the mean of some numbers. They are added in ascending order, so that the input order has no effect.
 pub(super) fn mean(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut all: Vec<f64> = numbers.into_iter().collect();
     all.sort_by(f64::total_cmp);
@@ -39,7 +38,7 @@ pub(super) fn mean(numbers: impl IntoIterator<Item = f64>) -> Option<f64> {
 }
 
 impl Rates {
-    /// The rates of these tasks.
+    /// Computes the rates of these tasks.
     pub fn from_tasks(tasks: &[&Attempts]) -> Self {
         let episodes = || tasks.iter().flat_map(|t| &t.episodes);
         let solved = tasks.iter().filter(|t| t.is_won()).count();
@@ -62,21 +61,21 @@ impl Rates {
     }
 }
 
-/// What a trial came to.
+/// The results of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ByTrial {
     /// The trial, from 1.
     pub trial: u32,
-    /// Tasks that were played in it.
+    /// Tasks played in it.
     pub played: usize,
-    /// Tasks that it solved, not solved before.
+    /// Tasks first solved in it.
     pub solved: usize,
     /// Tasks solved in it or before.
     pub solved_so_far: usize,
 }
 
 impl ByTrial {
-    /// One row a trial.
+    /// Returns one row per trial.
     pub(super) fn from_attempts(tasks: &[Attempts]) -> Vec<Self> {
         let trials = tasks.iter().flat_map(|t| &t.episodes).map(|e| e.trial).max().unwrap_or(0);
         let mut so_far = 0;

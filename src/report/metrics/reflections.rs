@@ -1,9 +1,10 @@
-//! FCRF's measures of reflections: their length (flexibility), and what the next attempt makes of them (efficiency).
+//! FCRF's measures of reflections: their length (flexibility), and their effect on the next attempt (efficiency).
 //!
-//! Nobody specifies how actions are labelled. Here the next attempt is compared with the failed one, by distinct actions:
-//! *correct* is an action at which the progress rate rose; *retained* if the next attempt takes it too. *Erroneous* is an
-//! action that the world did not accept, or on which a detector noted a mistake; *corrected* if the next attempt never
-//! makes that mistake again. So the numbers are about what was done with a reflection, not about its words.
+//! The paper doesn't specify how actions are labelled. Here the next attempt is compared with the failed one, by
+//! distinct actions. An action is *correct* if the progress rate rose at it, and *retained* if the next attempt takes
+//! it too. It is *erroneous* if the environment did not accept it or a detector noted a mistake on it, and *corrected*
+//! if the next attempt never makes that mistake again. The numbers thus measure what the agent did with a reflection,
+//! not its text.
 
 use super::SessionMetrics;
 use super::aggregate::resample_statistic;
@@ -14,7 +15,7 @@ use crate::engine::Episode;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The actions of an attempt, by what they were.
+/// The actions of an attempt by label.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AttemptActions {
     all: BTreeSet<String>,
@@ -41,18 +42,18 @@ impl AttemptActions {
     }
 }
 
-/// Counts over all pairs of a failed attempt and the next at the same task.
+/// Counts over all pairs of a failed attempt and the next one at the same task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RevisionCounts {
     /// Pairs of attempts.
     pub pairs: usize,
     /// Correct actions of the failed attempts.
     pub correct: usize,
-    /// Those of them that the next attempt took too.
+    /// Correct actions that the next attempt took too.
     pub retained: usize,
     /// Erroneous actions of the failed attempts.
     pub erroneous: usize,
-    /// Those of them that were no mistake of the next attempt.
+    /// Erroneous actions that were no mistake of the next attempt.
     pub corrected: usize,
 }
 
@@ -66,22 +67,22 @@ impl RevisionCounts {
     }
 }
 
-/// The reflections of sessions in numbers.
+/// Statistics of the reflections of sessions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReflectionStats {
-    /// Reflections: all that was written at one place together.
+    /// Number of reflections; everything written after the same step counts as one.
     pub count: usize,
     /// Mean length in words.
     pub words: f64,
-    /// The same with its interval, resampled over reflections.
+    /// Mean length with its interval, resampled over reflections.
     pub words_interval: Interval,
-    /// Standard deviation of the length (of all of them, divided by their number).
+    /// Standard deviation of the length (population: divided by their number).
     pub deviation: f64,
-    /// The same with its interval.
+    /// Standard deviation with its interval.
     pub deviation_interval: Interval,
-    /// Share of correct actions that were kept; none where there is no next attempt, or no correct action.
+    /// Share of correct actions that were retained; `None` without a next attempt or a correct action.
     pub recall: Option<f64>,
-    /// Share of erroneous actions that were corrected; none where there is nothing to correct.
+    /// Share of erroneous actions that were corrected; `None` if there are none.
     pub precision: Option<f64>,
     /// The counts behind both.
     pub revision: RevisionCounts,
@@ -102,13 +103,13 @@ fn standard_deviation(lengths: &[f64]) -> f64 {
 }
 
 impl ReflectionStats {
-    /// Of these sessions; none where nothing was written and nothing tried again.
+    /// Computes the statistics of these sessions. Returns `None` if nothing was written and no attempt repeated.
     pub(super) fn from_sessions(sessions: &[SessionMetrics]) -> Option<Self> {
         let mut lengths: Vec<f64> = Vec::new();
         let mut revision = RevisionCounts::default();
         for session in sessions {
             let mut places: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-            // What tidies lists or fills a pool is no reflection on an attempt.
+            // Summaries and contrasts maintain lists or fill a pool; they are not reflections on an attempt.
             let about = |p: Purpose| matches!(p, Purpose::Reflect | Purpose::Choose | Purpose::Build);
             for one in session.reflections.iter().filter(|r| about(r.purpose) && !r.items.is_empty()) {
                 *places.entry((one.episode, one.step)).or_default() += word_count(one);
@@ -125,7 +126,7 @@ impl ReflectionStats {
             return None;
         }
         let (average, deviation) = (mean_length(&lengths), standard_deviation(&lengths));
-        let share = |part: usize, of: usize| (of > 0).then(|| part as f64 / of as f64);
+        let share = |part: usize, total: usize| (total > 0).then(|| part as f64 / total as f64);
         Some(Self {
             count: lengths.len(),
             words: average,

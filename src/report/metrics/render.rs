@@ -1,11 +1,11 @@
-//! Metrics as text, Markdown and JSON.
+//! Renders metrics as text, Markdown and JSON.
 
 use super::{Improvement, Interval, Metrics, PaperComparison, Rates, compare_with_papers, improvement};
 use crate::text::{escape_markdown, one_line, width};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// How numbers are written.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Aligned columns.
@@ -16,13 +16,13 @@ pub enum Format {
     Json,
 }
 
-/// A table: its head and its rows.
+/// A table: header and rows.
 struct Table {
     head: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
-/// Everything there is to say of these ways of running; with `paper`, the published figures beside ours.
+/// Renders all metrics of these configurations; with `paper`, the published figures beside ours.
 pub fn render_metrics(all: &[Metrics], form: Format, paper: bool) -> String {
     if form == Format::Json {
         return json_document(all, paper).to_string();
@@ -70,7 +70,7 @@ pub fn render_metrics(all: &[Metrics], form: Format, paper: bool) -> String {
     out
 }
 
-/// The first way against each of the others.
+/// Compares the first configuration with each of the others.
 fn improvements(all: &[Metrics]) -> Vec<(&Metrics, &Metrics, Option<Improvement>)> {
     let Some((first, rest)) = all.split_first() else { return Vec::new() };
     rest.iter().map(|other| (other, first, improvement(&other.attempts, &first.attempts))).collect()
@@ -253,7 +253,7 @@ fn write_published(out: &mut String, form: Format, metrics: &Metrics) {
     }
 }
 
-/// Words on a line of their own, or in one.
+/// Formats a text as a single line.
 fn escape_line(form: Format, text: &str) -> String {
     if form == Format::Markdown { escape_markdown(text) } else { one_line(text).into_owned() }
 }

@@ -1,4 +1,4 @@
-//! The numbers by hand, their bounds, and that order changes nothing.
+//! The metrics computed by hand, their bounds, and their independence of input order.
 #![allow(clippy::float_cmp, reason = "worked out by hand, and exact")]
 
 use super::aggregate::{iqm, median};
@@ -96,7 +96,7 @@ fn single_group(sessions: Vec<SessionMetrics>) -> Metrics {
     all.remove(0)
 }
 
-/// Three tasks of three types, each drawn within its own type alone, had intervals of no width.
+/// Regression: three tasks of three types, each resampled only within its own type, had zero-width intervals.
 #[test]
 fn one_task_a_type_leaves_an_interval() {
     let (a, b, c) = (task("a", "put"), task("b", "heat"), task("c", "cool"));
@@ -170,7 +170,7 @@ fn rounds_of_reflection_before_the_first_success() {
     let metrics = single_group(vec![gathered]);
     assert_eq!(metrics.by_round.into_iter().collect::<Vec<_>>(), [(0, 1), (2, 1)]);
     let reflected = metrics.reflections.unwrap();
-    // What was written at one place is one reflection: 4 and 6 words.
+    // What was written after the same step is one reflection: 4 and 6 words.
     assert_eq!((reflected.count, reflected.words, reflected.deviation), (2, 5.0, 1.0));
     assert_eq!((reflected.recall, reflected.precision), (None, None), "no attempts were compared");
 }
@@ -178,7 +178,7 @@ fn rounds_of_reflection_before_the_first_success() {
 #[test]
 fn the_interquartile_mean_is_the_trimmed_mean() {
     assert_eq!(iqm(&[0.0, 1.0, 2.0, 3.0]), 1.5);
-    // Five scores: a quarter of five, cut to a whole number, is one at each end.
+    // Five scores: a quarter of five, rounded down, is one at each end.
     assert_eq!(iqm(&[100.0, 0.0, 1.0, 2.0, 3.0]), 2.0);
     assert_eq!(iqm(&[7.0]), 7.0);
     assert_eq!(iqm(&[]), 0.0);
@@ -186,7 +186,7 @@ fn the_interquartile_mean_is_the_trimmed_mean() {
     assert_eq!(median(vec![4.0, 1.0, 2.0]), 2.0);
 }
 
-/// The table of Wilson's interval: 0 of 10, 5 of 10, 10 of 10.
+/// Reference values of Wilson's interval: 0 of 10, 5 of 10, 10 of 10.
 #[test]
 fn an_interval_by_hand() {
     for (hits, low, high) in [(0, 0.0, 0.2775), (5, 0.2366, 0.7634), (10, 0.7225, 1.0)] {
@@ -214,7 +214,7 @@ fn improvement_counts_pairs_and_halves_draws() {
     assert!((found.probability.value + back - 1.0).abs() < 1e-12);
 }
 
-/// methods.md 5: these cells are no whole number of tasks. FCRF cuts where others round.
+/// methods.md 5: these cells are not a whole number of tasks. FCRF truncates, the others round.
 #[test]
 fn cells_of_the_papers_that_do_not_reproduce() {
     let odd: Vec<(&str, f64)> = paper_rows()
@@ -287,7 +287,8 @@ fn stand_ins_are_called_that() {
     insta::assert_snapshot!("metrics_markdown", real);
 }
 
-/// A model with the default mentor of its method was called a stand-in: ReAct and OmniReflect-Symbolic have a symbolic one.
+/// Regression: a model with the default mentor of its method was called a stand-in, because ReAct and
+/// OmniReflect-Symbolic have a symbolic mentor.
 #[test]
 fn the_actor_decides_whether_it_was_a_model_and_the_mentor_only_where_it_was_asked() {
     let actors = [("openai:m", false), ("rules", true), ("recorded:a.jsonl", true), ("human", false)];
@@ -306,10 +307,10 @@ fn the_actor_decides_whether_it_was_a_model_and_the_mentor_only_where_it_was_ask
                 Some(Arc::new(RunSpec { actor: actor.to_owned(), mentor: mentor.to_owned(), ..spec() }));
             gathered.mentor_asked = asked;
             let text = render_metrics(&Metrics::from_sessions(vec![gathered]), Format::Text, false);
-            let said = |words: &str| text.contains(words);
+            let contains = |words: &str| text.contains(words);
             let of = format!("{actor}, {mentor}, asked: {asked}\n{text}");
-            assert_eq!(said("stand in for a model"), actor_stands_in, "{of}");
-            assert_eq!(said("The mentor's replies come from a recording"), mentor_stands_in, "{of}");
+            assert_eq!(contains("stand in for a model"), actor_stands_in, "{of}");
+            assert_eq!(contains("The mentor's replies come from a recording"), mentor_stands_in, "{of}");
         }
     }
 }
@@ -361,12 +362,12 @@ proptest! {
                 prop_assert!(-1e-9 <= i.low && i.low <= i.high && i.high <= 1.0 + 1e-9, "{i:?}");
             }
         }
-        // Sessions keep their names: only the order in which they are given changes.
-        let mut turned = sessions;
-        let by = turn % turned.len();
-        turned.rotate_left(by);
-        turned.reverse();
-        let again = single_group(turned);
+        // Sessions keep their names; only their order in the input changes.
+        let mut permuted = sessions;
+        let by = turn % permuted.len();
+        permuted.rotate_left(by);
+        permuted.reverse();
+        let again = single_group(permuted);
         prop_assert_eq!(serde_json::to_string(&metrics).unwrap(), serde_json::to_string(&again).unwrap());
     }
 }

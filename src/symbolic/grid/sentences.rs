@@ -6,7 +6,7 @@ use crate::grid::{Clause, View, parse_clauses};
 
 type Sentence = (String, Scope, LessonText);
 
-/// What a note teaches about grid worlds in general.
+/// Returns what a note teaches about grid worlds in general.
 pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
     let text = match note.detector.as_str() {
         "unlocked" => "A key opens the locked doors of its colour; after that you no longer need it.",
@@ -16,7 +16,7 @@ pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
     vec![(format!("abstract.{}", note.detector), Scope::Environment, LessonText::plain(text))]
 }
 
-/// The mistake a note shows, and what to do instead.
+/// Returns the mistake a note shows, and what to do instead.
 pub(in crate::symbolic) fn error_lessons(note: &Note) -> Vec<Sentence> {
     let (mistake, solution) = match note.detector.as_str() {
         "wrong_verb" => {
@@ -63,7 +63,7 @@ pub(in crate::symbolic) fn error_lessons(note: &Note) -> Vec<Sentence> {
     vec![(format!("error.{detector}"), Scope::Environment, LessonText::error(mistake, solution))]
 }
 
-/// Where the task stands, by what is in sight and in the hand now; none where nothing of it is.
+/// Returns where the task stands, judged by what is in sight and in the hand. Returns `None` if nothing relevant is.
 pub(in crate::symbolic) fn progress_text(episode: &Episode) -> Option<String> {
     let view = View::parse(episode.last_step()?.answer.as_ref()?.raw.as_str())?;
     let goal = parse_clauses(&episode.task.goal);

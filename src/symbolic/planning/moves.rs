@@ -1,4 +1,4 @@
-//! Moves of the four domains that do not help, and those that teach something.
+//! Moves in the four domains that don't help, and moves that teach something.
 
 use super::{Facts, Move};
 use crate::domain::NoteKind;
@@ -39,7 +39,7 @@ pub(super) const VERBS: &[&str] = &[
     "inflate",
 ];
 
-/// Why a move changed nothing, where the facts tell.
+/// Returns why a move changed nothing, if the facts show it.
 pub(super) fn refusal_reason(domain: &str, known: &Facts<'_>, done: &Move<'_>) -> Option<&'static str> {
     let objects = done.objects.as_slice();
     match (domain, done.verb, objects) {
@@ -113,7 +113,7 @@ pub(super) fn refusal_reason(domain: &str, known: &Facts<'_>, done: &Move<'_>) -
     }
 }
 
-/// What an accepted move shows. `previous` is the action of the step before.
+/// Returns what an accepted move shows. `previous` is the action of the step before.
 pub(super) fn move_findings(
     domain: &str,
     known: &Facts<'_>,
@@ -176,7 +176,7 @@ pub(super) fn move_findings(
     found
 }
 
-/// The first reason that is true.
+/// Returns the first reason whose condition holds.
 fn first_true_reason(reasons: &[(bool, &'static str)]) -> Option<&'static str> {
     reasons.iter().find(|(is, _)| *is).map(|(_, why)| *why)
 }
@@ -189,7 +189,8 @@ fn are_both_hands_full(known: &Facts<'_>) -> bool {
     known.true_facts("handempty").next().is_none()
 }
 
-/// Whether a drink in a shaker, with what is in it already, is part of a cocktail that is still wanted.
+/// Returns whether adding a drink to a shaker, given its present contents, contributes to a cocktail that is still
+/// needed.
 fn is_useful_ingredient(known: &Facts<'_>, drink: &str, shaker: &str) -> bool {
     let inside: Vec<&str> = known
         .true_facts("contains")
@@ -206,7 +207,7 @@ fn is_useful_ingredient(known: &Facts<'_>, drink: &str, shaker: &str) -> bool {
     })
 }
 
-/// Whether something in the boot helps towards what is left of the goal.
+/// Returns whether something in the boot helps to reach an open part of the goal.
 fn is_needed(known: &Facts<'_>, thing: &str) -> bool {
     let open = |predicate| known.goal_conditions(predicate).any(|(_, held)| !held);
     match thing {

@@ -1,8 +1,8 @@
-//! What notes about planning problems teach.
+//! The sentences drawn from notes about planning problems.
 
 use crate::domain::Note;
 
-/// A lesson about the domain in general: its rule and its sentence.
+/// Returns a lesson about the domain in general, as its rule and its sentence.
 pub(in crate::symbolic) fn abstract_lesson(note: &Note) -> Option<(String, String)> {
     let text = match note.detector.as_str() {
         "carried_two" => "Carry a ball in each hand before you move to another room.",
@@ -16,7 +16,7 @@ pub(in crate::symbolic) fn abstract_lesson(note: &Note) -> Option<(String, Strin
     Some((format!("abstract.{}", note.detector), text.to_owned()))
 }
 
-/// The mistake behind a detector of planning problems, and what to do instead.
+/// Returns the mistake behind a detector of planning problems, and what to do instead.
 pub(in crate::symbolic) fn error_lesson(detector: &str) -> Option<(&'static str, &'static str)> {
     Some(match detector {
         "not_understood" => (

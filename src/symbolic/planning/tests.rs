@@ -1,4 +1,5 @@
-//! Cases as the world gives them: a generated or written problem, actions, and what the detectors note at the last one.
+//! Detector cases in the environment itself: a generated or handwritten problem, actions, and the notes after the last
+//! one.
 
 use super::*;
 use crate::domain::{CallId, DecidedBy, EpisodeRole, ExecutedAction, ShownAs, Task, ThoughtDisposition};
@@ -6,7 +7,7 @@ use crate::engine::{Cause, Envelope, Event};
 use crate::env::Environment;
 use crate::env::pddl::{Domain, Game, GoalSeparator, PddlEnvironment, ProblemSource, generate};
 
-/// Plays actions in a world through the fold of events, and gives the notes of the last step and what is left over.
+/// Plays actions through the fold of events and returns the notes of the last step and the open part of the goal.
 fn play_moves(mut world: PddlEnvironment, actions: &[&str]) -> (Vec<String>, Option<String>) {
     let mut state = State::default();
     let mut seq = 0;

@@ -1,17 +1,17 @@
-//! The rules in a mentor's place: what they can say to a question, over the whole episode.
+//! The rules as a mentor: their answers to mentor questions, over the whole episode.
 
 use super::{NoteRange, RuleLesson, apply_rule, notes_in_range, progress_lesson, reflect, sentences};
 use crate::domain::{LessonText, NoteKind, Purpose, Question, ReflectionItem, ReflectionKind, Transition};
 use crate::engine::{Episode, Intent, State};
 
-/// What the symbolic rules answer in a mentor's place: items with the evidence they rest on, none where no detector found
-/// any. They reflect and contrast; a summary, a choice or a construction needs a model, or the method does without.
+/// Returns the symbolic rules' answer to a mentor question: items with their evidence, or nothing if no detector found
+/// any. They can reflect and contrast; a summary, a choice or a construction needs a model, or the method does without.
 pub fn answer_question(state: &State, question: Question) -> Vec<ReflectionItem> {
     let Some(episode) = state.episode.as_deref() else { return Vec::new() };
     match (question.purpose, question.kind) {
         (Purpose::Reflect, ReflectionKind::Abstract | ReflectionKind::Error | ReflectionKind::Progress) => {
-            let wants = reflect(state, NoteRange::WholeEpisode, &[question.kind]);
-            wants
+            let intents = reflect(state, NoteRange::WholeEpisode, &[question.kind]);
+            intents
                 .into_iter()
                 .find_map(|w| if let Intent::Reflect(r) = w { Some(r.items) } else { None })
                 .unwrap_or_default()
@@ -35,42 +35,42 @@ pub fn answer_question(state: &State, question: Question) -> Vec<ReflectionItem>
     }
 }
 
-/// The mistakes of an episode, the one that was noted last first.
+/// Returns the mistakes of an episode, most recently noted first.
 fn episode_mistakes(episode: &Episode) -> Vec<RuleLesson> {
     let mut drawn = apply_rule(&notes_in_range(episode, NoteRange::WholeEpisode), sentences::error_lessons);
     drawn.reverse();
     drawn
 }
 
-/// A mistake with what to do instead, as one sentence after the other.
-fn to_item(drawn: RuleLesson) -> ReflectionItem {
-    let text = match drawn.text.solution {
-        Some(solution) => format!("{} {solution}", drawn.text.text),
-        None => drawn.text.text,
+/// Converts a mistake and what to do instead into an item of two sentences.
+fn to_item(lesson: RuleLesson) -> ReflectionItem {
+    let text = match lesson.text.solution {
+        Some(solution) => format!("{} {solution}", lesson.text.text),
+        None => lesson.text.text,
     };
     ReflectionItem {
         text: LessonText::plain(text),
-        rule: Some(drawn.rule),
-        evidence: drawn.evidence,
+        rule: Some(lesson.rule),
+        evidence: lesson.evidence,
         transition: None,
     }
 }
 
-/// A plan for the next attempt: what to do instead of each mistake, then what was still open.
+/// Returns a plan for the next attempt: what to do instead of each mistake, then what remained open.
 fn next_attempt_plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
     let mistakes = episode_mistakes(episode);
-    let mut said: Vec<String> = Vec::new();
+    let mut sentences: Vec<String> = Vec::new();
     for drawn in mistakes.iter().rev() {
         let sentence = drawn.text.solution.clone().unwrap_or_else(|| drawn.text.text.clone());
-        if !said.contains(&sentence) {
-            said.push(sentence);
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
         }
     }
     let open = progress_lesson(state, episode, &[], NoteRange::WholeEpisode)
         .map(|p| format!("At the end of the last attempt: {}", p.text.text));
-    said.extend(open);
+    sentences.extend(open);
     let evidence = mistakes.first().map(|m| m.evidence.clone()).unwrap_or_default();
-    let text = LessonText::plain(said.join(" "));
+    let text = LessonText::plain(sentences.join(" "));
     (!text.text.is_empty()).then_some(ReflectionItem {
         text,
         rule: Some("plan".to_owned()),
@@ -79,7 +79,7 @@ fn next_attempt_plan(state: &State, episode: &Episode) -> Option<ReflectionItem>
     })
 }
 
-/// What worked: the actions that reached a sub-goal, in order.
+/// Returns what worked: the actions that reached a sub-goal, in order.
 fn working_actions(episode: &Episode) -> Option<ReflectionItem> {
     let steps = (1..=episode.answered_steps()).filter_map(|n| episode.step(n));
     let reached: Vec<_> = steps.filter(|s| s.notes.iter().any(|n| n.kind == NoteKind::Progress)).collect();
@@ -94,7 +94,7 @@ fn working_actions(episode: &Episode) -> Option<ReflectionItem> {
     })
 }
 
-/// What brought the last sub-goal.
+/// Returns what reached the last sub-goal.
 fn positive_item(episode: &Episode) -> Option<ReflectionItem> {
     let step = episode.last_step()?;
     let note = step.notes.iter().find(|n| n.kind == NoteKind::Progress)?;

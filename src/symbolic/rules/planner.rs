@@ -1,6 +1,6 @@
-//! A plan of a household task before its first action, in a model's place: a stand-in, and no good one, for nothing that the
-//! world will answer is known. It goes round the places that the first answer names and reaches for the object at each of
-//! them; what cannot be done does nothing, so that the one reach that works is enough.
+//! Plans a household task before its first action, without a model. It is a simple stand-in, because nothing about the
+//! environment's answers is known in advance: it visits the places that the first observation lists and tries to take
+//! the object at each of them. Impossible actions have no effect, so the one that succeeds is enough.
 
 use crate::domain::{LessonText, ReflectionItem};
 use crate::engine::{Episode, State};
@@ -8,15 +8,15 @@ use crate::symbolic::goal::{Goal, Treatment};
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// The environments whose tasks it plans.
+/// The environments whose tasks it can plan.
 pub const PLANNED_ENVS: &[&str] = &["household", "alfworld"];
 
 /// Places that have a door.
 const CONTAINERS: [&str; 6] = ["cabinet", "drawer", "fridge", "microwave", "safe", "box"];
-/// Places on which a lamp may stand.
+/// Places where a lamp may stand.
 const LAMP_PLACES: [&str; 6] = ["desk", "sidetable", "dresser", "shelf", "coffeetable", "bed"];
 
-/// The plan as an item, an action a line; none where the goal or the places cannot be made out.
+/// Returns the plan as an item with one action per line. Returns `None` if the goal or the places cannot be parsed.
 pub(super) fn plan(state: &State, episode: &Episode) -> Option<ReflectionItem> {
     if !PLANNED_ENVS.contains(&episode.task.env.as_str()) {
         return None;
@@ -61,7 +61,7 @@ struct PlacePlanner<'a> {
 }
 
 impl PlacePlanner<'_> {
-    /// One object to its place, in as many actions as it may take.
+    /// Plans moving one object to its place, in at most `most` actions.
     fn plan_object(&self, number: usize, places: &[&str], trial: u32, most: usize) -> Vec<String> {
         let thing = format!("{} {number}", self.object);
         let first = |of: &str| places.iter().copied().find(|p| type_of_name(p) == of);
@@ -77,7 +77,7 @@ impl PlacePlanner<'_> {
             last.push(format!("open {target}"));
         }
         last.push(format!("move {thing} to {target}"));
-        // What lies in its place already need not be fetched from there.
+        // An object already in its target place need not be fetched from there.
         let others: Vec<&str> = places.iter().copied().filter(|p| type_of_name(p) != self.target).collect();
         let mut lines = search_places(self.object, number, &others, trial, most.saturating_sub(last.len()));
         lines.extend(last);
@@ -85,8 +85,8 @@ impl PlacePlanner<'_> {
     }
 }
 
-/// From place to place, reaching for the object at each, until the actions are used up. Every trial begins where the one
-/// before came to its end.
+/// Visits places in turn and tries to take the object at each until the actions are used up. Every trial starts where
+/// the previous one stopped.
 fn search_places(object: &str, number: usize, places: &[&str], trial: u32, most: usize) -> Vec<String> {
     let at = |place: &&str| -> Vec<String> {
         let mut lines = vec![format!("go to {place}")];
@@ -111,14 +111,14 @@ fn search_places(object: &str, number: usize, places: &[&str], trial: u32, most:
     lines
 }
 
-/// The places that the first answer names, in its order.
+/// Returns the places that the first observation lists, in its order.
 fn listed_places(first: &str) -> Vec<&str> {
     static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\ban? ([a-z]+ \d+)").ok());
     let Some(name) = NAME.as_ref() else { return Vec::new() };
     name.captures_iter(first).filter_map(|c| c.get(1)).map(|m| m.as_str()).collect()
 }
 
-/// A name without its number.
+/// Returns a name without its number.
 fn type_of_name(name: &str) -> &str {
     name.split(' ').next().unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! The sentences of symbolic reflections (`docs/LESSON_FORMS.md`). Abstract and Error sentences name types only; Progress
-//! may name numbered things.
+//! The sentences of symbolic reflections (`docs/LESSON_FORMS.md`). Abstract and Error sentences name only types;
+//! Progress may name numbered objects.
 
 use crate::domain::{LessonText, Note, Scope};
 use crate::symbolic::goal::{Goal, Treatment};
@@ -9,7 +9,7 @@ use crate::symbolic::situation::Situation;
 
 type Sentence = (String, Scope, LessonText);
 
-/// What a note teaches about the world in general.
+/// Returns what a note teaches about the environment in general.
 pub(super) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
     if let Some((rule, text)) = planning::abstract_lesson(note) {
         return vec![(rule, Scope::TaskType, LessonText::plain(text))];
@@ -42,7 +42,7 @@ pub(super) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
     }
 }
 
-/// The mistake a note shows, and what to do instead.
+/// Returns the mistake a note shows, and what to do instead.
 pub(super) fn error_lessons(note: &Note) -> Vec<Sentence> {
     let part = |name: &str| note.parts.get(name).map_or("", String::as_str);
     let detector = note.detector.as_str();
@@ -158,8 +158,8 @@ pub(super) fn error_lessons(note: &Note) -> Vec<Sentence> {
 
 const LAMP_SENTENCE: &str = "To examine something in light, hold it and use the lamp where the lamp is.";
 
-fn treat_first_sentence(how: Treatment) -> String {
-    match how {
+fn treat_first_sentence(treatment: Treatment) -> String {
+    match treatment {
         Treatment::Heat => "Heat it before you put it in/on the target.",
         Treatment::Cool => "Cool it before you put it in/on the target.",
         Treatment::Clean => "Clean it before you put it in/on the target.",
@@ -167,8 +167,8 @@ fn treat_first_sentence(how: Treatment) -> String {
     .to_owned()
 }
 
-fn appliance_sentence(how: Treatment) -> String {
-    match how {
+fn appliance_sentence(treatment: Treatment) -> String {
+    match treatment {
         Treatment::Heat => "Heat food in a microwave only.",
         Treatment::Cool => "Cool food in a fridge only.",
         Treatment::Clean => "Clean things at a sinkbasin only.",
@@ -176,7 +176,7 @@ fn appliance_sentence(how: Treatment) -> String {
     .to_owned()
 }
 
-/// Where the task stands and what comes next; none where nothing is known yet.
+/// Returns where the task stands and what comes next. Returns `None` if nothing is known yet.
 pub(super) fn progress_text(goal: &Goal, known: &Situation) -> Option<String> {
     let object = goal.object();
     let hand = known.held.as_str();

@@ -1,4 +1,4 @@
-//! Why nothing happened, told by the world as little as it does.
+//! Reasons for actions without effect, although the environment only says that nothing happened.
 
 use super::{HEAT, last_notes, play_kitchen};
 
@@ -66,7 +66,7 @@ fn a_step_where_nothing_happened_says_why() {
 
 #[test]
 fn examining_with_a_lamp_was_read_as_examining_what_is_not_held() {
-    // The world has no action of two names here, whatever is held and wherever the agent is.
+    // Actions with two names don't exist here, whatever is held and wherever the agent is.
     let take = ["go to countertop 2", "take apple 1 from countertop 2"];
     let held = |action: &'static str| [&take[..], &[action]].concat();
     let cases: [(&[&str], &str); 7] = [
@@ -81,7 +81,7 @@ fn examining_with_a_lamp_was_read_as_examining_what_is_not_held() {
     assert_failure_reasons(&cases);
 }
 
-/// Plays each, and compares why its last step did nothing.
+/// Plays each case and compares why its last step had no effect.
 fn assert_failure_reasons(cases: &[(&[&str], &str)]) {
     for (actions, why) in cases {
         let play = play_kitchen(HEAT, actions);

@@ -1,4 +1,4 @@
-//! The detectors on recorded ALFWorld games: what they believe against what the recording knows.
+//! The detectors on recorded ALFWorld games: what they infer compared with what the recording contains.
 
 use crate::domain::StepResult;
 use crate::engine::State;
@@ -17,7 +17,7 @@ struct TraceLine {
     inventory: Vec<String>,
 }
 
-/// The traces of the shared golden games by game and name; none where they are not on this machine.
+/// Returns the traces of the shared golden games by game and name; empty if they are not on this machine.
 fn load_traces() -> Vec<(String, Vec<TraceLine>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/traces");
     let Ok(files) = std::fs::read_dir(&folder) else { return Vec::new() };
@@ -27,7 +27,7 @@ fn load_traces() -> Vec<(String, Vec<TraceLine>)> {
         GzDecoder::new(std::fs::File::open(&file).unwrap()).read_to_string(&mut text).unwrap();
         for line in text.lines() {
             let line: serde_json::Value = serde_json::from_str(line).unwrap();
-            // Two of the five random traces of a game are left out: the suite is run often.
+            // Two of the five random traces of a game are skipped, because the suite runs often.
             if matches!(line["trace"].as_str(), Some("walk1" | "walk2")) {
                 continue;
             }
@@ -52,7 +52,7 @@ fn load_traces() -> Vec<(String, Vec<TraceLine>)> {
     traces
 }
 
-/// Plays a trace; the world answers what was recorded.
+/// Plays a trace, answering with the recorded observations.
 fn replay(lines: &[TraceLine]) -> TestRun {
     let mut run = test_spec("omnireflect", &[("recorded", "")]);
     run.interface = "raw".to_owned();
@@ -66,8 +66,8 @@ fn replay(lines: &[TraceLine]) -> TestRun {
         let valid = line.feedback != "Nothing happens.";
         StepResult { observation: line.feedback.clone(), valid, won: line.won, ..StepResult::default() }
     };
-    let said: Vec<&str> = lines[1..].iter().map(|l| l.command.as_str()).collect();
-    play.play_script_in(&mut world, &said);
+    let commands: Vec<&str> = lines[1..].iter().map(|l| l.command.as_str()).collect();
+    play.play_script_in(&mut world, &commands);
     play
 }
 
@@ -87,7 +87,7 @@ fn recorded_games_are_understood() {
     let mut whys: BTreeMap<String, u32> = BTreeMap::new();
     let (mut wins, mut steps) = (0, 0);
     for (name, lines) in &traces {
-        // Commands that the reader of replies would change (padding, empty ones) are another test's matter.
+        // Commands that the reply parser would change (padding, empty ones) are covered by another test.
         let plain =
             |l: &TraceLine| l.command == l.command.trim() && !l.command.is_empty() && l.command.is_ascii();
         let cut = lines[1..].iter().position(|l| !plain(l)).map_or(lines.len(), |n| n + 1);

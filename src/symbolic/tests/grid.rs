@@ -1,4 +1,4 @@
-//! Detectors and rules in a grid world, over episodes in levels of our own.
+//! Detectors and rules in a grid world, over episodes in our own levels.
 
 use super::*;
 use crate::env::Environment;
@@ -6,7 +6,8 @@ use crate::env::babyai::{LevelStart, World};
 use crate::grid::{Clause, ObjectDesc, View, parse_clauses};
 use std::sync::Arc;
 
-/// Two rooms with a locked blue door between them; a blue key, a red box and a green ball lie in the first, a green ball in the second.
+/// Two rooms with a locked blue door between them; the first holds a blue key, a red box and a green ball, the second a
+/// green ball.
 fn level(mission: &str) -> World {
     let text = format!(
         r#"{{"grid":[["W","W","W","W","W","W","W","W","W"],["W",null,null,1,"W",null,null,null,"W"],
@@ -126,7 +127,7 @@ fn a_round_of_turns_is_fine_and_the_next_is_a_circle() {
         episode.note_tallies.get("circling").map_or(0, |tally| tally.count)
     };
     assert_eq!([3, 4, 5, 9, 10].map(turns), [0, 0, 1, 1, 2]);
-    // A turn the other way begins anew.
+    // A turn in the other direction starts the count again.
     let play =
         play_level(FETCH, &["turn left", "turn left", "turn left", "turn right", "turn left", "turn left"]);
     assert!(!last_notes(play.state()).contains(&"circling".to_owned()));

@@ -1,4 +1,4 @@
-//! The steps of two episodes side by side, aligned by what was done.
+//! Aligns the steps of two episodes by their actions.
 
 use super::lcs::lcs;
 use crate::domain::Step;
@@ -7,27 +7,26 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// What of two aligned steps can differ.
+/// A part in which two aligned steps can differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StepPart {
-    /// The action that ran (or was proposed).
+    /// The action that was executed (or proposed).
     Action,
-    /// What was thought.
     Thought,
     /// Who decided: the actor or a person.
     DecidedBy,
-    /// What the world said.
+    /// The environment's answer.
     Observation,
-    /// Progress, won or done after it.
+    /// Progress, won or done after the step.
     Progress,
 }
 
 impl StepPart {
-    /// All of them, in the order in which they happen.
+    /// All parts, in the order in which they occur.
     pub const ALL: [Self; 5] =
         [Self::Thought, Self::Action, Self::DecidedBy, Self::Observation, Self::Progress];
 
-    /// The word for it, in text and JSON.
+    /// Returns the part's name in text and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Action => "action",
@@ -39,22 +38,22 @@ impl StepPart {
     }
 }
 
-/// Some of the parts of a step.
+/// A set of parts of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepParts(u8);
 
 impl StepParts {
-    /// Whether this one is among them.
+    /// Returns whether the set contains a part.
     pub fn contains(self, part: StepPart) -> bool {
         self.0 >> part as u8 & 1 == 1
     }
 
-    /// There are none.
+    /// Returns whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// All of them, in the order in which they happen.
+    /// Iterates over the parts in the order in which they occur.
     pub fn iter(self) -> impl Iterator<Item = StepPart> {
         StepPart::ALL.into_iter().filter(move |p| self.contains(*p))
     }
@@ -64,34 +63,34 @@ impl StepParts {
     }
 }
 
-/// How the two sides of a row stand to each other.
+/// How the two sides of a row compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowKind {
     /// Nothing differs.
     Same,
-    /// Both have a step here, and something of it differs.
+    /// Both sides have a step here, and some part of it differs.
     Changed,
     /// Only the left side has a step here.
     OnlyLeft,
-    /// Only the right side has one.
+    /// Only the right side has a step here.
     OnlyRight,
 }
 
 /// A row of the alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The step of the left side by its number; 0 is the first observation.
+    /// Step number of the left side; 0 is the first observation.
     pub left: Option<u32>,
-    /// The step of the right side.
+    /// Step number of the right side.
     pub right: Option<u32>,
-    /// What of the two differs, where there are two.
+    /// The parts that differ, if both sides have a step.
     pub parts: StepParts,
-    /// A side of it is no step yet: its action is only proposed, or the world has not answered.
+    /// A side is not a completed step yet: its action is only proposed, or the environment has not answered.
     pub pending: bool,
 }
 
 impl Row {
-    /// How its sides stand to each other.
+    /// Returns how the two sides compare.
     pub fn kind(&self) -> RowKind {
         match (self.left, self.right) {
             (Some(_), None) => RowKind::OnlyLeft,
@@ -101,24 +100,24 @@ impl Row {
         }
     }
 
-    /// The same row with its sides changed over.
+    /// Swaps the sides.
     #[must_use]
     pub fn mirrored(self) -> Self {
         Self { left: self.right, right: self.left, ..self }
     }
 }
 
-/// The rows of two episodes: every step of both stands in exactly one, in order, below the row of the first observations.
-/// Steps with the same action are put side by side, as many as can be (a longest common subsequence); between them, steps
-/// whose actions begin with the same word, and then those that are left, in order.
+/// Aligns two episodes: every step of both is in exactly one row, in order, after the row of the first observations. As
+/// many steps with equal actions as possible are aligned (a longest common subsequence); between them, steps whose
+/// actions begin with the same word, then the remaining ones in order.
 pub fn align(a: &Episode, b: &Episode) -> Vec<Row> {
     let (mine, other) = (step_texts(a), step_texts(b));
-    // Of several alignments that are as good, both directions choose the same one.
-    let turned = mine > other;
-    let pairs = if turned { align_texts(&other, &mine) } else { align_texts(&mine, &other) };
+    // Sorting the sides makes both directions choose the same one of several equally good alignments.
+    let swapped = mine > other;
+    let pairs = if swapped { align_texts(&other, &mine) } else { align_texts(&mine, &other) };
     let mut rows = vec![Row { left: Some(0), right: Some(0), parts: diff_resets(a, b), pending: false }];
     rows.extend(pairs.into_iter().map(|(x, y)| {
-        let (x, y) = if turned { (y, x) } else { (x, y) };
+        let (x, y) = if swapped { (y, x) } else { (x, y) };
         let number = |place: usize| place as u32 + 1;
         let (x, y) = (x.map(number), y.map(number));
         let parts = match (x, y) {
@@ -135,7 +134,7 @@ pub fn align(a: &Episode, b: &Episode) -> Vec<Row> {
     rows
 }
 
-/// What a step came to, as far as it can be compared: its action, or its thought where it only thought.
+/// Returns the text by which steps are compared: the action, or the thought of a thought-only step.
 pub fn action_or_thought(step: &Step) -> Cow<'_, str> {
     let done = step.executed.as_ref().map(|e| Cow::Borrowed(e.action.as_str()));
     done.or_else(|| step.proposal_text()).unwrap_or_default()
@@ -145,7 +144,7 @@ fn step_texts(episode: &Episode) -> Vec<Cow<'_, str>> {
     episode.steps.iter().map(|s| action_or_thought(s)).collect()
 }
 
-/// Numbers for texts: the same for the same.
+/// Numbers the texts so that equal texts have equal numbers.
 fn intern<'t>(
     known: &mut HashMap<&'t str, u32>,
     texts: &'t [Cow<'_, str>],
@@ -168,7 +167,7 @@ fn first_word(text: &str) -> &str {
 
 type IndexPair = (Option<usize>, Option<usize>);
 
-/// Places side by side.
+/// Returns the aligned index pairs of two lists of texts.
 fn align_texts(left: &[Cow<'_, str>], right: &[Cow<'_, str>]) -> Vec<IndexPair> {
     let mut known = HashMap::new();
     let texts = (intern(&mut known, left, whole_text), intern(&mut known, right, whole_text));
@@ -185,7 +184,7 @@ fn align_texts(left: &[Cow<'_, str>], right: &[Cow<'_, str>]) -> Vec<IndexPair> 
     rows
 }
 
-/// What has nothing in common, as it comes; a thought never stands beside a move.
+/// Pairs texts that have nothing in common in order, never a thought with a move.
 fn pair_leftovers(
     (left, mut a): (&[Cow<'_, str>], Range<usize>),
     (right, mut b): (&[Cow<'_, str>], Range<usize>),
@@ -208,16 +207,16 @@ enum MatchOrGap {
     Gap(Range<usize>, Range<usize>),
 }
 
-/// Goes through what is common in these ranges, and through what lies between, in order.
+/// Visits the matches in these ranges and the gaps between them, in order.
 fn walk_matches(
     a: &[u32],
     b: &[u32],
     within: (Range<usize>, Range<usize>),
-    tell: &mut dyn FnMut(MatchOrGap),
+    visit: &mut dyn FnMut(MatchOrGap),
 ) {
     let (mut left, mut right) = within;
     while !left.is_empty() && !right.is_empty() && a[left.start] == b[right.start] {
-        tell(MatchOrGap::Pair(left.start, right.start));
+        visit(MatchOrGap::Pair(left.start, right.start));
         left.start += 1;
         right.start += 1;
     }
@@ -231,17 +230,17 @@ fn walk_matches(
     let pairs = middle.into_iter().map(|(i, j)| (begin.0 + i, begin.1 + j));
     for (i, j) in pairs.chain(tail.zip(right.end..ends.1)) {
         if left.start < i || right.start < j {
-            tell(MatchOrGap::Gap(left.start..i, right.start..j));
+            visit(MatchOrGap::Gap(left.start..i, right.start..j));
         }
-        tell(MatchOrGap::Pair(i, j));
+        visit(MatchOrGap::Pair(i, j));
         (left.start, right.start) = (i + 1, j + 1);
     }
     if left.start < ends.0 || right.start < ends.1 {
-        tell(MatchOrGap::Gap(left.start..ends.0, right.start..ends.1));
+        visit(MatchOrGap::Gap(left.start..ends.0, right.start..ends.1));
     }
 }
 
-/// What of the first observations differs.
+/// Returns the parts in which the first observations differ.
 fn diff_resets(a: &Episode, b: &Episode) -> StepParts {
     let text = |e: &Episode| {
         e.first_observation
@@ -254,14 +253,14 @@ fn diff_resets(a: &Episode, b: &Episode) -> StepParts {
     StepParts::default().insert_if(StepPart::Observation, seen).insert_if(StepPart::Progress, progress)
 }
 
-/// What of two steps differs.
+/// Returns the parts in which two steps differ.
 fn diff_steps(a: &Step, b: &Step) -> StepParts {
-    // What only thinks has its thought for an action.
+    // The action of a thought-only step is its thought.
     let thinking = a.is_thought_only() && b.is_thought_only();
     let done = action_or_thought(a) != action_or_thought(b);
     let by = |s: &Step| s.executed.as_ref().map(|e| e.decided_by);
     let after = |s: &Step| s.answer.as_ref().map(|x| (x.progress, x.won, x.done));
-    // What is only proposed, or not answered yet, is not another answer.
+    // An action that is only proposed or not answered yet doesn't count as a different answer.
     let taken = a.executed.is_some() && b.executed.is_some();
     let answered = a.answer.is_some() && b.answer.is_some();
     StepParts::default()

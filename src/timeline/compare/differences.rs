@@ -4,24 +4,22 @@ use crate::domain::{RunSpec, describe_setting_value, sampling_param};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Differing values that are told of at most.
+/// Maximum number of reported differences.
 const MAX_DIFFERENCES: usize = 200;
-/// How deep objects are looked into.
+/// Maximum depth to which objects are compared.
 const MAX_DEPTH: usize = 6;
 
-/// A named value that differs; none where a side has none.
+/// A named value that differs; `None` if a side doesn't have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Its name; parts of an object are told apart by dots.
+    /// Name of the value; parts of an object are separated by dots.
     pub name: String,
-    /// On the left side.
     pub left: Option<String>,
-    /// On the right side.
     pub right: Option<String>,
 }
 
-/// What of the runs' specifications differs: method, models, seed, limits, settings by name. Their tasks are not compared:
-/// two runs over different lists can have an episode in common.
+/// Returns the differences between two run specifications: method, models, seed, limits, settings by name. Their tasks
+/// are not compared: two runs over different lists can have an episode in common.
 pub(super) fn diff_runs(a: Option<&RunSpec>, b: Option<&RunSpec>) -> Vec<Difference> {
     diff_values(&a.map_or(Value::Null, comparable_json), &b.map_or(Value::Null, comparable_json))
 }
@@ -31,7 +29,7 @@ fn comparable_json(run: &RunSpec) -> Value {
     let Value::Object(map) = &mut value else { return value };
     map.remove("tasks");
     map.remove("settings");
-    // Only the value of a setting is compared: where it comes from changes nothing.
+    // Only the value of a setting is compared: its origin has no effect.
     for (name, setting) in &run.settings.0 {
         let value = match &setting.value {
             switched @ Value::Bool(_) if sampling_param(name).is_some() => {
@@ -44,7 +42,7 @@ fn comparable_json(run: &RunSpec) -> Value {
     value
 }
 
-/// What of two objects differs, part by part.
+/// Returns the differences between two objects, part by part.
 pub(super) fn diff_values(a: &Value, b: &Value) -> Vec<Difference> {
     let (mut left, mut right) = (BTreeMap::new(), BTreeMap::new());
     flatten(String::new(), a, 0, &mut left);
@@ -64,13 +62,13 @@ pub(super) fn diff_values(a: &Value, b: &Value) -> Vec<Difference> {
     found
 }
 
-fn flatten<'v>(name: String, value: &'v Value, deep: usize, into: &mut BTreeMap<String, &'v Value>) {
+fn flatten<'v>(name: String, value: &'v Value, depth: usize, into: &mut BTreeMap<String, &'v Value>) {
     match value {
         Value::Null => {}
-        Value::Object(map) if deep < MAX_DEPTH => {
+        Value::Object(map) if depth < MAX_DEPTH => {
             for (key, part) in map {
                 let name = if name.is_empty() { key.clone() } else { format!("{name}.{key}") };
-                flatten(name, part, deep + 1, into);
+                flatten(name, part, depth + 1, into);
             }
         }
         _ => {

@@ -1,20 +1,18 @@
-//! What a comparison has to say, side by side, for whoever shows it.
+//! The content of a comparison as side-by-side entries for display.
 
 use super::{ComparedLesson, Comparison, Outcome, PriorDifferences, Side, action_or_thought};
 use crate::domain::{DecidedBy, SegmentLabel, Step};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Something that stands side by side: a side without it has none.
+/// An entry with its text on both sides; `None` if a side doesn't have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparisonEntry {
-    /// What it is about: `settings`, `lessons`, `prompt`, `world`, `outcome`.
+    /// The topic: `settings`, `lessons`, `prompt`, `world`, `outcome`.
     pub topic: &'static str,
-    /// Its name there, such as `seed` or `Error 6`.
+    /// Name within the topic, such as `seed` or `Error 6`.
     pub name: String,
-    /// What the left side has.
     pub left: Option<String>,
-    /// What the right side has.
     pub right: Option<String>,
 }
 
@@ -28,8 +26,8 @@ fn entry(
 }
 
 impl PriorDifferences {
-    /// What differs, side by side: lessons, prompt, world, settings. A lesson is told once, though it stands in the prompt
-    /// as well.
+    /// Returns the differences side by side: lessons, prompt, world, settings. A lesson appears once, although it is in
+    /// the prompt as well.
     pub fn entries(&self) -> Vec<ComparisonEntry> {
         let mut all = Vec::new();
         let name = |l: &ComparedLesson| match l.version {
@@ -45,16 +43,16 @@ impl PriorDifferences {
         for (a, b) in &self.lessons.changed {
             all.push(entry("lessons", name(b), Some(lesson_text(a)), Some(lesson_text(b))));
         }
-        let told = self.lessons != super::LessonDifferences::default();
+        let lessons_differ = self.lessons != super::LessonDifferences::default();
         for pair in &self.segments {
             let from =
                 [&pair.left, &pair.right].into_iter().flatten().next().map_or("", |p| p.source.as_str());
-            let learnt = matches!(
+            let is_lesson_label = matches!(
                 pair.label,
                 SegmentLabel::Abstract | SegmentLabel::Error | SegmentLabel::Progress | SegmentLabel::Memory
             );
-            // Their headings come and go with them.
-            if told && learnt && (from.is_empty() || from.starts_with("lesson ")) {
+            // Headings of lessons appear and disappear with the lessons.
+            if lessons_differ && is_lesson_label && (from.is_empty() || from.starts_with("lesson ")) {
                 continue;
             }
             let word = if pair.label == SegmentLabel::Observation { "seen" } else { pair.label.name() };
@@ -89,7 +87,8 @@ fn lesson_text(lesson: &ComparedLesson) -> String {
     }
 }
 
-/// What stands beside the action of a turn that is no step: nothing came of it yet. None for one that was taken and answered.
+/// Returns the label of an action that is not a completed step yet. Returns `None` for a step that was executed and
+/// answered.
 pub fn pending_label(step: &Step) -> Option<&'static str> {
     match (&step.executed, &step.answer) {
         (_, Some(_)) => None,
@@ -100,20 +99,21 @@ pub fn pending_label(step: &Step) -> Option<&'static str> {
 }
 
 impl Comparison {
-    /// What of the runs differs and no row shows, side by side: what differed before the first turn, and what was changed on
-    /// the way.
+    /// Returns the differences between the runs that no row shows: those before the first step, and settings changed
+    /// later.
     pub fn run_entries(&self) -> Vec<ComparisonEntry> {
-        let told = |about, list: &[super::Difference]| {
+        let entries_of = |about, list: &[super::Difference]| {
             list.iter()
                 .map(|d| entry(about, d.name.clone(), d.left.clone(), d.right.clone()))
                 .collect::<Vec<_>>()
         };
-        let mut all = told("what differs before the first turn", &self.initial_differences);
-        all.extend(told("what was changed on the way", &self.later_differences));
+        let mut all = entries_of("what differs before the first turn", &self.initial_differences);
+        all.extend(entries_of("what was changed on the way", &self.later_differences));
         all
     }
 
-    /// What the sides did at a row, or next where one has no step in it, and who decided, side by side.
+    /// Returns what the sides did at a row, and who decided. A side without a step in the row is shown with its next
+    /// one.
     pub fn decision_entries(&self, row: usize) -> Vec<ComparisonEntry> {
         let numbers = self.next_steps(row);
         let step =
@@ -151,7 +151,7 @@ impl Comparison {
         all
     }
 
-    /// What the sides came to, side by side.
+    /// Returns the outcomes of both sides.
     pub fn outcome_entries(&self) -> Vec<ComparisonEntry> {
         let row = |name: &str, of: &dyn Fn(&Outcome) -> String| {
             entry("outcome", name, Some(of(&self.outcomes.0)), Some(of(&self.outcomes.1)))
@@ -177,7 +177,7 @@ fn pluralize(number: u32, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Who decided on a step: a person, the actor, and the rule that rewrote it.
+/// Returns who decided on a step: a person, the actor, and the rule that rewrote it.
 fn decided_by(step: &Step, actor: &str) -> String {
     let by = match &step.executed {
         Some(done) if done.decided_by == DecidedBy::Person => "a person",
@@ -195,13 +195,13 @@ fn gains_text(outcome: &Outcome) -> String {
 }
 
 fn mistakes_text(outcome: &Outcome) -> String {
-    let told = |all: &BTreeMap<String, u32>| {
+    let list_counts = |all: &BTreeMap<String, u32>| {
         let each: Vec<String> =
             all.iter().map(|(name, n)| format!("{n} {}", name.replace('_', " "))).collect();
         each.join(", ")
     };
     match outcome.mistake_count() {
         0 => "none noted".to_owned(),
-        all => format!("{all}: {}", told(&outcome.mistakes)),
+        all => format!("{all}: {}", list_counts(&outcome.mistakes)),
     }
 }

@@ -1,25 +1,27 @@
-//! The longest common subsequence of two lists of numbers, exactly, sixty-four columns at a time.
+//! The longest common subsequence of two lists of numbers, exactly, 64 columns at a time (bit-parallel).
 //!
-//! After the row of `a[i]` a bit of `b[j]` is 0 where one more of `b` up to `j` is common than up to `j - 1`; adding with
-//! carry makes a row out of the one before it. All rows are kept where they fit into [`KEPT`], and the way back is read off
-//! them; else the lists are cut in two where the halves have the most in common (Hirschberg). The work is at most twice
-//! `a * b / 64` words, whatever the lists are, and the memory is bounded.
+//! After the row of `a[i]`, the bit of `b[j]` is 0 if the common length up to `j` is one more than up to `j - 1`; each
+//! row is computed from the previous one by an addition with carry. All rows are stored if they fit into
+//! [`MAX_STORED_WORDS`], and the result is traced back through them; otherwise the lists are split where the halves
+//! have the most in common (Hirschberg). The work is at most twice `a * b / 64` words for any lists, and the memory is
+//! bounded.
 
 use std::collections::HashMap;
 
-/// Words of rows that are kept at most (16 MB): two lists of 11,000.
+/// Maximum number of stored row words (16 MB): two lists of 11,000.
 const MAX_STORED_WORDS: usize = 2 << 20;
-/// Words that are gone through at most; beyond, both lists are halved in the middle, and the result is common, not longest.
+/// Maximum number of processed words; beyond it, both lists are split in the middle, and the result is a common
+/// subsequence but not necessarily the longest.
 const MAX_WORK: usize = 1 << 30;
 
-/// Places (in `a`, in `b`) of a longest common subsequence, in order.
+/// Returns the index pairs (in `a`, in `b`) of a longest common subsequence, in order.
 pub(super) fn lcs(a: &[u32], b: &[u32]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     collect_lcs(&SymbolList::new(a, 0), &SymbolList::new(b, 0), &mut found);
     found
 }
 
-/// What of a list can be common at all, with its places.
+/// The symbols of a list that can be common at all, with their positions.
 struct SymbolList {
     symbols: Vec<u32>,
     positions: Vec<usize>,
@@ -42,7 +44,7 @@ impl SymbolList {
         (piece(0..at), piece(at..self.len()))
     }
 
-    /// Without the symbols that the other does not have.
+    /// Removes the symbols that the other list does not have.
     fn common_with(&self, with: &Self) -> Self {
         let known: std::collections::HashSet<u32> = with.symbols.iter().copied().collect();
         let kept = || self.symbols.iter().zip(&self.positions).filter(|(s, _)| known.contains(s));
@@ -68,17 +70,17 @@ fn collect_lcs(a: &SymbolList, b: &SymbolList, found: &mut Vec<(usize, usize)>) 
     collect_lcs(&second, &right, found);
 }
 
-/// Where `b` is cut so that its parts have the most in common with the halves of `a`.
+/// Returns where to split `b` so that its parts have the most in common with the halves of `a`.
 fn split_point(first: &SymbolList, second: &SymbolList, b: &SymbolList) -> usize {
     let forward = prefix_lengths(&first.symbols, &b.symbols);
-    let turned = |list: &[u32]| list.iter().rev().copied().collect::<Vec<_>>();
-    let backward = prefix_lengths(&turned(&second.symbols), &turned(&b.symbols));
+    let reversed = |list: &[u32]| list.iter().rev().copied().collect::<Vec<_>>();
+    let backward = prefix_lengths(&reversed(&second.symbols), &reversed(&b.symbols));
     let all = b.len();
-    // The first of the best, so that the result depends on nothing but the lists.
+    // Of equally good splits the first is chosen, so that the result depends only on the lists.
     (0..=all).rev().max_by_key(|j| forward[*j] + backward[all - j]).unwrap_or(0)
 }
 
-/// How much of `a` is common with the first so many of `b`.
+/// Returns, for each prefix of `b`, the length of the longest common subsequence with `a`.
 fn prefix_lengths(a: &[u32], b: &[u32]) -> Vec<u32> {
     let mut masks = SymbolMasks::new(b);
     let mut row = vec![u64::MAX; masks.words];
@@ -93,7 +95,7 @@ fn prefix_lengths(a: &[u32], b: &[u32]) -> Vec<u32> {
     std::iter::once(0).chain(counted).collect()
 }
 
-/// Keeps every row and reads the way off them, from the end to the beginning.
+/// Stores every row and traces the result back from the end to the beginning.
 fn trace_back(a: &SymbolList, b: &SymbolList, found: &mut Vec<(usize, usize)>) {
     let mut masks = SymbolMasks::new(&b.symbols);
     let words = masks.words;
@@ -124,8 +126,8 @@ fn is_bit_set(row: &[u64], at: usize) -> bool {
     row[at / 64] >> (at % 64) & 1 == 1
 }
 
-/// Where each symbol stands, as bits. Frequent ones are kept as whole rows, of which there are few; the others are set and
-/// taken back.
+/// The positions of each symbol as bit masks. Frequent symbols, of which there are few, have complete rows; the bits of
+/// others are set and cleared as needed.
 struct SymbolMasks {
     words: usize,
     positions: HashMap<u32, Vec<u32>>,
@@ -149,7 +151,7 @@ impl SymbolMasks {
         Self { words, positions: places, full_rows: whole, scratch: vec![0; words] }
     }
 
-    /// The row after one more symbol.
+    /// Computes the next row for one more symbol.
     fn next_row(&mut self, symbol: u32, row: &mut [u64]) {
         if let Some(mask) = self.full_rows.get(&symbol) {
             return advance_row(row, mask);
@@ -185,7 +187,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// How long it is, by the book.
+    /// Returns the length by the textbook algorithm.
     fn lcs_length(a: &[u32], b: &[u32]) -> usize {
         let mut row = vec![0; b.len() + 1];
         for x in a {

@@ -1,31 +1,30 @@
-//! What an episode came to, for a comparison with another.
+//! The outcome of an episode, for comparison with another.
 
 use crate::domain::{EndReason, NoteKind};
 use crate::engine::Episode;
 use std::collections::BTreeMap;
 
-/// What an episode came to.
+/// The outcome of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Why it ended; none: it is open.
+    /// Why it ended; `None` while it is open.
     pub reason: Option<EndReason>,
-    /// The goal held at its end, or holds now.
+    /// The goal was reached at its end, or is reached now.
     pub won: bool,
-    /// Steps: actions that were taken and answered. A proposal that waits is none.
+    /// Actions that were executed and answered; a waiting proposal doesn't count.
     pub steps: u32,
-    /// World actions.
+    /// Actions sent to the environment.
     pub moves: u32,
-    /// The progress rate at its end, between 0 and 1.
+    /// Progress rate at its end, between 0 and 1.
     pub progress: f64,
-    /// Calls to models.
     pub calls: u32,
     /// Tokens of prompts and replies.
     pub tokens: u64,
-    /// A person had a hand in it.
+    /// A person intervened.
     pub assisted: bool,
     /// Where the progress rate rose: (step, rate after it).
     pub progress_gains: Vec<(u32, f64)>,
-    /// Mistakes that detectors noted, by detector.
+    /// Mistakes noted by detectors, by detector.
     pub mistakes: BTreeMap<String, u32>,
     /// Steps from the first difference on.
     pub steps_after: u32,
@@ -34,7 +33,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Of an episode; `from` is its first step that differs (none: no step does).
+    /// Returns the outcome of an episode; `from` is its first step that differs, or `None` if no step does.
     pub fn from_episode(episode: &Episode, from: Option<u32>) -> Self {
         let mut outcome = Self {
             reason: episode.outcome.as_ref().map(|o| o.reason),
@@ -69,12 +68,12 @@ impl Outcome {
         outcome
     }
 
-    /// All mistakes together.
+    /// Returns the total number of mistakes.
     pub fn mistake_count(&self) -> u32 {
         self.mistakes.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// How it ended, in a few words.
+    /// Describes how the episode ended in a few words.
     pub fn verdict(&self) -> String {
         match self.reason {
             Some(reason) => reason.verdict(self.won),

@@ -1,30 +1,29 @@
-//! Which episodes of two sessions belong side by side.
+//! Pairs the episodes of two sessions.
 
 use crate::domain::Task;
 use crate::engine::State;
 use std::collections::HashMap;
 
-/// Two episodes of the same task and trial, or one without its counterpart.
+/// Two episodes of the same task and trial, or one without a counterpart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EpisodePair {
-    /// The task.
     pub task: Task,
     /// The trial, from 1.
     pub trial: u32,
-    /// The left side's episode, by its number.
+    /// Number of the left side's episode.
     pub left: Option<u32>,
-    /// The right side's.
+    /// Number of the right side's episode.
     pub right: Option<u32>,
 }
 
-/// The episodes of a state: number, task, trial; the open one with them.
+/// Returns number, task and trial of a state's episodes, including the open one.
 fn episodes(state: &State) -> impl Iterator<Item = (u32, &Task, u32)> {
     let open = state.open_episode().map(|e| (e.number, &e.task, e.trial));
     state.ended_episodes.iter().map(|p| (p.number, &p.task, p.trial)).chain(open)
 }
 
-/// Pairs the episodes of two sessions by task and trial; where a session plays a task several times in the same trial, by
-/// their order. The order is the left side's; what only the right side has follows.
+/// Pairs the episodes of two sessions by task and trial; if a session plays a task several times in the same trial, by
+/// order. The pairs follow the left side's order; episodes only on the right side come last.
 pub fn pair_episodes(a: &State, b: &State) -> Vec<EpisodePair> {
     let key = |task: &Task, trial: u32| (task.key(), trial);
     let mut others: HashMap<(String, u32), std::collections::VecDeque<u32>> = HashMap::new();
@@ -48,9 +47,10 @@ pub fn pair_episodes(a: &State, b: &State) -> Vec<EpisodePair> {
     paired
 }
 
-/// The episode of a session that stands beside one of another: the same task and trial, else the same task's first.
-pub fn find_counterpart(of: (&Task, u32), among: &State) -> Option<u32> {
-    let (task, trial) = (of.0.key(), of.1);
+/// Returns the counterpart of an episode in another session: the same task and trial, otherwise the first episode of
+/// the task.
+pub fn find_counterpart(episode: (&Task, u32), among: &State) -> Option<u32> {
+    let (task, trial) = (episode.0.key(), episode.1);
     let same = |t: &Task| t.key() == task;
     let exact = episodes(among).find(|(_, t, n)| same(t) && *n == trial);
     exact.or_else(|| episodes(among).find(|(_, t, _)| same(t))).map(|found| found.0)

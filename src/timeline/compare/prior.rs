@@ -10,83 +10,75 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Rebuilds the words of a prompt; the room of prompts does it.
+/// Renders a prompt from its record; provided by the module `prompt`.
 pub type Render = fn(&State, &PromptRecord) -> Prompt;
 
-/// What differs just before a row.
+/// The differences just before a row.
 #[derive(Clone, Debug, Default)]
 pub struct PriorDifferences {
-    /// The states that were compared: each after the prompt of the row's step, or before the step where none was sent.
+    /// The compared states: each after the prompt of the row's step, or before the step if no prompt was sent.
     pub states: (Arc<State>, Arc<State>),
-    /// Prompts of the actor for this step; none where a side sent none.
+    /// The actor's prompts for this step; `None` if a side sent none.
     pub prompts: Option<(Arc<PromptRecord>, Arc<PromptRecord>)>,
-    /// What of the runs differs: models, seed, settings.
+    /// Differences between the runs: models, seed, settings.
     pub settings: Vec<Difference>,
-    /// What of the lessons in force differs.
     pub lessons: LessonDifferences,
-    /// Segments of the prompts that differ, in their order.
+    /// Segments of the prompts that differ, in order.
     pub segments: Vec<SegmentPair>,
-    /// What of the worlds differs.
     pub world: WorldDifferences,
 }
 
-/// What of the lessons in force differs.
+/// Differences between the active lessons.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LessonDifferences {
-    /// In force on the left side only.
+    /// Active only on the left side.
     pub only_left: Vec<ComparedLesson>,
-    /// In force on the right side only.
+    /// Active only on the right side.
     pub only_right: Vec<ComparedLesson>,
-    /// The same lesson in other words: left, right.
+    /// The same lesson with different texts: left, right.
     pub changed: Vec<(ComparedLesson, ComparedLesson)>,
 }
 
-/// A lesson, as a comparison tells it.
+/// A lesson as shown in a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedLesson {
-    /// Its short number in its session.
+    /// Short number in its session.
     pub number: u32,
-    /// Its wording's number, from 1.
+    /// Number of its version, from 1.
     pub version: u32,
-    /// Its kind.
     pub kind: ReflectionKind,
-    /// Its words.
     pub text: LessonText,
 }
 
-/// Segments of the two prompts that stand in the same place and differ, or one that has no counterpart.
+/// Segments at the same place of the two prompts that differ, or one without a counterpart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentPair {
-    /// What it is.
     pub label: SegmentLabel,
-    /// On the left side.
     pub left: Option<SegmentText>,
-    /// On the right side.
     pub right: Option<SegmentText>,
 }
 
-/// A segment's words and where they come from.
+/// The text of a segment and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentText {
-    /// Where they come from, such as `lesson 6 v2` or `turn 3`; empty: from a template or the task.
+    /// The origin, such as `lesson 6 v2` or `turn 3`; empty for a template or the task.
     pub source: String,
-    /// The words.
     pub text: Arc<str>,
 }
 
-/// What of the worlds differs just before the row.
+/// Differences between the environments just before the row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorldDifferences {
-    /// The last observations, where they differ.
+    /// The last observations, if they differ.
     pub observation: Option<(String, String)>,
-    /// What the agent may know and differs: place, what is held, what was seen.
+    /// Differences in what the agent may know: its place, what it holds, what it has seen.
     pub shown: Vec<Difference>,
-    /// The progress rates, where they differ.
+    /// The progress rates, if they differ.
     pub progress: Option<(f64, f64)>,
 }
 
 impl PriorDifferences {
-    /// Nothing that was looked at differs.
+    /// Returns whether no compared value differs.
     pub fn is_empty(&self) -> bool {
         self.settings.is_empty()
             && self.lessons == LessonDifferences::default()
@@ -94,12 +86,12 @@ impl PriorDifferences {
             && self.world == WorldDifferences::default()
     }
 
-    /// What differs between two moments, each a state just after the prompt for a step of this number (0: the episode's
-    /// beginning).
+    /// Compares two points, each given as a state just after the prompt for a step and the number of that step (0: the
+    /// beginning of the episode).
     pub(super) fn new(a: (Arc<State>, u32), b: (Arc<State>, u32), render: Render) -> Self {
         let prompts = prompt_for_step(&a.0, a.1).zip(prompt_for_step(&b.0, b.1));
         let segments = prompts.as_ref().map_or_else(Vec::new, |(x, y)| {
-            // Of the same words, and most are, only the hashes are looked at.
+            // Most prompts are identical, and then comparing the hashes suffices.
             if !x.sha256.is_empty() && x.sha256 == y.sha256 {
                 return Vec::new();
             }
@@ -116,7 +108,7 @@ impl PriorDifferences {
     }
 }
 
-/// The event after which the agent had all it had for this step.
+/// Returns the event after which the agent had all its input for this step.
 pub(super) fn decision_seq(episode: &Episode, step: u32) -> Seq {
     match episode.step(step) {
         Some(Step { prompt_seq, .. }) if !prompt_seq.is_unset() => *prompt_seq,
@@ -161,7 +153,7 @@ fn compared_lesson(lesson: &Lesson) -> ComparedLesson {
     }
 }
 
-/// The segments that differ, aligned by their words, and between those by their labels.
+/// Returns the segments that differ, aligned by their text and, between matches, by their labels.
 fn diff_segments(a: &State, left: &Prompt, b: &State, right: &Prompt) -> Vec<SegmentPair> {
     let spoken = |p: &Prompt| {
         p.segments.iter().filter(|s| !s.text.trim().is_empty()).cloned().collect::<Vec<Segment>>()
@@ -196,7 +188,7 @@ fn diff_segments(a: &State, left: &Prompt, b: &State, right: &Prompt) -> Vec<Seg
     found
 }
 
-/// Goes through what lies before each common place of two lists, with that place, and through what lies behind the last.
+/// Visits the gap before each match of two lists together with that match, and then the gap after the last one.
 fn for_each_gap(
     a: &[u32],
     b: &[u32],

@@ -1,35 +1,35 @@
-//! What a first difference goes back to, in words.
+//! Possible reasons for a first difference.
 
 use super::{Comparison, PriorDifferences, Row, RowKind, StepPart, StepParts};
 use crate::domain::{DecidedBy, SegmentLabel, Step};
 
-/// What a first difference goes back to.
+/// A reason for a first difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The worlds were not the same before.
+    /// The environments already differed before.
     World,
     /// Models, seed or settings of the runs differ.
     Settings,
-    /// The lessons in force differ.
+    /// The active lessons differ.
     Lessons,
     /// The prompts differ.
     Prompt,
     /// A person decided on one of the sides.
     Person,
-    /// A person had the agent asked again on one of the sides, or refused what it proposed.
+    /// On one of the sides a person asked the agent again or rejected its proposal.
     AskedAgain,
-    /// A person edited what was thought or seen on one of the sides.
+    /// On one of the sides a person edited a thought or an observation.
     Edited,
-    /// The same action was answered otherwise.
+    /// The same action got a different answer.
     DifferentAnswer,
     /// One side has no further step.
     End,
-    /// Nothing that was looked at differs: the same prompt was answered otherwise.
+    /// No compared value differs: the same prompt got a different reply.
     Chance,
 }
 
 impl Reason {
-    /// The word for it in JSON.
+    /// Returns the reason's name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::World => "world",
@@ -45,7 +45,7 @@ impl Reason {
         }
     }
 
-    /// It in a few words.
+    /// Describes the reason in a few words.
     pub fn description(self) -> &'static str {
         match self {
             Self::World => "the worlds differ",
@@ -63,7 +63,7 @@ impl Reason {
 }
 
 impl Comparison {
-    /// What the first difference goes back to, as far as can be seen, the nearest reason first. Empty where nothing differs.
+    /// Returns the apparent reasons for the first difference, most direct first; empty if nothing differs.
     pub fn reasons(&self) -> Vec<Reason> {
         let (Some(at), Some(before)) = (self.first_difference, self.prior.as_ref()) else {
             return Vec::new();
@@ -78,8 +78,8 @@ impl Comparison {
                 s.executed.as_ref().is_some_and(|e| e.decided_by == DecidedBy::Person) || s.call.is_none()
             })
         };
-        // Where a side has no step in the row, its next one is what it did instead.
-        let next = |of: fn(&Row) -> Option<u32>| self.rows[at..].iter().find_map(of);
+        // A side without a step in the row is represented by its next one.
+        let next = |side_step: fn(&Row) -> Option<u32>| self.rows[at..].iter().find_map(side_step);
         let x = next(|r| r.left).and_then(|n| self.left.episode.step(n));
         let y = next(|r| r.right).and_then(|n| self.right.episode.step(n));
         let mut reasons = Vec::new();
@@ -106,7 +106,7 @@ impl Comparison {
         if aside && has_ended_side(self, at) {
             reasons.push(Reason::End);
         }
-        // An edit of the thought does not say why the action is another.
+        // An edit of the thought doesn't explain a different action.
         if reasons.iter().all(|r| *r == Reason::Edited) {
             reasons.push(Reason::Chance);
         }
@@ -114,19 +114,19 @@ impl Comparison {
     }
 }
 
-/// How often a person had the agent asked for a step again: what could not be used is asked for again without one.
+/// Returns how often a person asked the agent for a step again, excluding automatic retries of unusable replies.
 fn manual_retries(step: Option<&Step>) -> u32 {
     step.map_or(0, |s| s.retry.saturating_sub(s.unusable_replies + s.partial_replies.len() as u32))
 }
 
-/// What of a row is as a person wrote it.
+/// The parts of a row that a person edited.
 #[derive(Clone, Copy, Debug, Default)]
 struct EditedParts {
     /// The thought differs, and was edited.
     thought: bool,
     /// The observation differs, and was edited.
     observation: bool,
-    /// The world itself answered otherwise, whatever was edited.
+    /// The environment itself answered differently, regardless of edits.
     world_differs: bool,
 }
 
@@ -135,7 +135,7 @@ impl EditedParts {
         let (Some(x), Some(y)) = (x, y) else { return Self::default() };
         let seen =
             parts.contains(StepPart::Observation) && (x.is_observation_edited() || y.is_observation_edited());
-        // What the world said stays beside what a person made of it.
+        // The environment's raw text is kept beside the edited one.
         let raw = |s: &Step| s.answer.as_ref().map(|a| a.raw.clone());
         let other = parts.contains(StepPart::Observation) && (!seen || raw(x) != raw(y));
         Self {
@@ -146,7 +146,7 @@ impl EditedParts {
     }
 }
 
-/// One of the sides has no step in this row and none after it.
+/// Returns whether one of the sides has no step in this row and none after it.
 fn has_ended_side(comparison: &Comparison, at: usize) -> bool {
     let rest = &comparison.rows[at..];
     rest.iter().all(|r| r.left.is_none()) || rest.iter().all(|r| r.right.is_none())
@@ -162,7 +162,7 @@ fn prior_reasons(before: &PriorDifferences) -> Vec<Reason> {
     };
     let cases = [
         (Reason::Lessons, *lessons != super::LessonDifferences::default()),
-        // Lessons are in the prompt: they are told once.
+        // Lessons are part of the prompt but are reported only once.
         (Reason::Prompt, before.segments.iter().any(|s| !words(s.label))),
         (Reason::World, before.world != super::WorldDifferences::default()),
         (Reason::Settings, !before.settings.is_empty()),

@@ -1,4 +1,4 @@
-//! Episodes are folded from events, as a driver writes them, and compared.
+//! Compares episodes folded from events as a driver writes them.
 
 mod test_branch;
 
@@ -11,7 +11,8 @@ fn compare(a: &TestBranch, b: &TestBranch) -> Comparison {
     Comparison::new(a.side(None).unwrap(), b.side(None).unwrap(), render).unwrap()
 }
 
-/// The rows in letters: `=` same, `~` changed, `<` only left, `>` only right; the row of the first observations is left out.
+/// Formats the rows as letters: `=` same, `~` changed, `<` only left, `>` only right, without the row of first
+/// observations.
 fn row_letters(rows: &[Row]) -> String {
     let letter = |r: &Row| match r.kind() {
         RowKind::Same => '=',
@@ -32,14 +33,14 @@ fn steps_are_aligned_by_what_was_done() {
         ("a|b|c", "a|x|c", "=~="),
         ("a", "", "<"),
         ("", "a|b", ">>"),
-        // What begins with the same word stands side by side, and what is left as it comes.
+        // Actions with the same first word are aligned, and the remaining ones in order.
         ("go 1|take x|go 3", "look|go 2|take x|go 3", ">~=="),
         ("a|b|c|d", "x|y", "~~<<"),
-        // A thought never stands beside a move.
+        // A thought is never aligned with a move.
         ("think: I go|go 1", "go 1", "<="),
         ("think: I go|go 1", "take x|go 1", "<>="),
         ("think: this|go 1", "think: that|go 1", "~="),
-        // The most that is common: not the first that fits.
+        // The longest match, not the first that fits.
         ("go 1|go 2|go 3|go 1|go 2", "go 1|go 2|go 9", "==~<<"),
         ("b|a|c|a", "a|c|a|b", "<===>"),
     ];
@@ -70,7 +71,7 @@ fn what_of_a_step_differs_is_told() {
 #[test]
 fn what_preceded_the_first_difference_is_told() {
     let common = ["go 1", "go 2"];
-    // One line in two: a lesson more, other words, another model.
+    // The same branch twice: one more lesson, a different wording, another model.
     let mut taught = TestBranch::with_actions(&common);
     let mut plain = taught.clone();
     let found = compare(taught.lesson("l1", "Open it first.").act("open it"), plain.act("take x"));
@@ -95,7 +96,7 @@ fn what_preceded_the_first_difference_is_told() {
     let changed = &found.prior.as_ref().unwrap().lessons.changed;
     assert_eq!((changed.len(), changed[0].1.text.text.as_str()), (1, "Open it."));
 
-    // The same words under another id are the same lesson: sessions name theirs as they like.
+    // The same text under another id is the same lesson: every session assigns its own ids.
     let mut again = TestBranch::with_actions(&common);
     again.lesson("l9", "Open it first.").act("take x");
     let found = compare(&taught, &again);
@@ -159,7 +160,7 @@ fn episodes_are_found_by_number_and_paired_by_task_and_trial() {
     assert!(missing.contains("no episode 7; it has 3"), "{missing}");
 }
 
-/// What a person edited in the common past of two branches was told as no difference.
+/// Regression: a person's edit in the common past of two branches was reported as no difference.
 #[test]
 fn an_edit_in_a_common_past_is_a_difference() {
     type Edit = (&'static str, fn(&mut TestBranch), StepPart);
@@ -180,7 +181,7 @@ fn an_edit_in_a_common_past_is_a_difference() {
             assert_eq!(changed[0].parts.iter().collect::<Vec<_>>(), [part], "{what}");
             assert_eq!(found.reasons(), [Reason::Edited], "{what}");
         }
-        // The first difference it stays, where the branches go on apart from each other.
+        // It stays the first difference after the branches diverge.
         let mut on = trunk.clone();
         on.act("take x");
         fork.act("take y");
@@ -196,7 +197,7 @@ fn an_edit_hides_no_other_reason() {
     b.act_with("look", "A bowl.", 0.0, DecidedBy::Actor);
     b.edit_seen(2, "A lamp.");
     assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::DifferentAnswer]);
-    // The edited words are those of the other side: the world's own do not count.
+    // The edited text equals the other side's: the environment's own text does not count.
     b.edit_seen(2, "A cup.");
     assert_eq!(compare(&a, &b).first_difference, None);
     let (mut a, mut b) = (TestBranch::with_actions(&["go 1"]), TestBranch::with_actions(&["go 1"]));
@@ -205,7 +206,7 @@ fn an_edit_hides_no_other_reason() {
     assert_eq!(compare(&a, &b).reasons(), [Reason::Edited, Reason::Chance], "the action is another, too");
 }
 
-/// Found by a new user: right behind a fork, the world was said to have answered otherwise.
+/// Regression, found by a new user: right after a fork, the environment was said to have answered differently.
 #[test]
 fn a_step_that_only_waits_is_not_another_answer() {
     let mut a = TestBranch::with_actions(&["go 1", "look"]);
@@ -216,7 +217,8 @@ fn a_step_that_only_waits_is_not_another_answer() {
     assert_eq!(compare(&a, &b).reasons().last(), Some(&Reason::End));
 }
 
-/// The side that was further on had learnt something since and stood elsewhere by then: both were told as reasons.
+/// Regression: the side that was further ahead had learned something and moved elsewhere by then, and both were
+/// reported as reasons.
 #[test]
 fn that_a_side_is_further_on_is_no_reason_for_its_turns() {
     let mut a = TestBranch::with_actions(&["go 1", "look"]);
@@ -240,7 +242,8 @@ fn that_a_side_is_further_on_is_no_reason_for_its_turns() {
     }
 }
 
-/// A branch that was made by asking again was told as chance, though the person's hand in it was written down.
+/// Regression: a branch made by asking the agent again was attributed to chance, although the person's request was
+/// recorded.
 #[test]
 fn that_a_person_asked_again_is_a_reason() {
     let mut a = TestBranch::with_actions(&["go 1"]);
@@ -252,7 +255,7 @@ fn that_a_person_asked_again_is_a_reason() {
     assert!(compare(&a, &a.clone()).reasons().is_empty());
 }
 
-/// A proposal that waited was counted as a step, and the tree did not count it.
+/// Regression: a waiting proposal was counted as a step here but not in the branch tree.
 #[test]
 fn a_proposal_that_was_not_answered_is_no_step() {
     let mut a = TestBranch::with_actions(&["go 1", "look", "take x"]);
@@ -262,7 +265,7 @@ fn a_proposal_that_was_not_answered_is_no_step() {
         b.propose(proposed);
         for (found, steps) in [(compare(&a, &b), [3, 2]), (compare(&b, &a), [2, 3])] {
             assert_eq!([found.outcomes.0.steps, found.outcomes.1.steps], steps, "{proposed}");
-            // Shown they are, in rows that count as neither the same nor another.
+            // They are shown, in rows that count neither as the same nor as different.
             assert_eq!(
                 (found.counts().iter().sum::<usize>(), found.count_pending()),
                 (3, 2),
@@ -282,7 +285,7 @@ fn a_proposal_that_was_not_answered_is_no_step() {
     }
 }
 
-/// Two lines with the same turns were said to have no difference, though another model played one of them.
+/// Regression: two branches with the same steps were said not to differ, although another model played one of them.
 #[test]
 fn what_differs_before_the_first_turn_is_told_though_every_turn_is_the_same() {
     let names = |found: &[super::Difference]| found.iter().map(|d| d.name.clone()).collect::<Vec<_>>();
@@ -295,7 +298,7 @@ fn what_differs_before_the_first_turn_is_told_though_every_turn_is_the_same() {
         (None, vec!["actor".to_owned(), "seed".to_owned()])
     );
     assert!(found.later_differences.is_empty());
-    // What was changed on the way is told apart from it, by its name too.
+    // Settings changed during the run are listed separately, under their own heading.
     a.set("actor.temperature", 0.7.into());
     b.set("r_freq", 3.into());
     let found = compare(&a, &b);
@@ -304,7 +307,7 @@ fn what_differs_before_the_first_turn_is_told_though_every_turn_is_the_same() {
     let abouts: Vec<&str> = found.run_entries().iter().map(|s| s.topic).collect();
     assert_eq!(abouts[0], "what differs before the first turn");
     assert_eq!(abouts[2..], ["what was changed on the way"; 2]);
-    // A line beside itself says nothing of it, and where a setting was changed back neither.
+    // A branch has no differences from itself, nor has one where a setting was changed back.
     assert!(compare(&a, &a.clone()).run_entries().is_empty());
     let (mut x, y) = (TestBranch::with_actions(&["go 1"]), TestBranch::with_actions(&["go 1"]));
     x.set("r_freq", 3.into());
@@ -312,7 +315,7 @@ fn what_differs_before_the_first_turn_is_told_though_every_turn_is_the_same() {
     assert!(compare(&x, &y).later_differences.is_empty(), "{:?}", compare(&x, &y).later_differences);
 }
 
-/// Found by a new user: what the agent did stood in a row of its own before what a person did instead.
+/// Regression, found by a new user: the agent's action was in a row of its own before the person's override.
 #[test]
 fn what_a_person_did_instead_is_the_reason_though_it_stands_in_the_next_row() {
     let (mut a, mut b) = (TestBranch::with_actions(&["go 1"]), TestBranch::with_actions(&["go 1"]));

@@ -1,27 +1,28 @@
-//! What holds for every reply: it is read, at once; nothing is invented; nothing is lost.
+//! Properties of the parsers for every reply: parsing succeeds in linear time, invents nothing and loses nothing.
 
 use super::*;
 use crate::engine::ParsedActorReply;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
-/// Pieces that a reply may be made of. Escapes are left out: what they stand for does not stand in the reply.
+/// Pieces that a reply may consist of. Escapes are omitted because the characters they encode do not occur in the
+/// reply.
 const SOUP: &str = "([a-zA-Z0-9 äß果]{1,6}|\n|\\[|\\]|\\{|\\}|\\(|\\)|'|\"|,|: |- |1\\. |2\\) |mistake|solution|\
     'rule': |\"priority\": 7|None|“|”|’|`|```|\n```json\n|# |//|\\.\\.\\.|<think>|</think>|Solution: |Mistake: |a b|\
     Here is the list:|\\*\\*|\n\n|\r\n|\\[ \\] |Action: |Thought: |> |think: |Observation: |Plan: |; |\\. ){0,30}";
 
-/// The letters and digits of a text.
+/// Returns the letters and digits of a text.
 fn letters(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| c.is_alphanumeric())
 }
 
-/// Whether the letters of `part` stand in `whole`, in their order.
+/// Returns whether the letters of `part` occur in `whole` in the same order.
 fn stands_in(part: &str, whole: &str) -> bool {
     let mut whole = letters(whole);
     letters(part).all(|c| whole.any(|w| w == c))
 }
 
-/// The words of a text and where they stand.
+/// Returns the words of a text with their offsets.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split(|c: char| !c.is_alphanumeric())
         .filter(|w| !w.is_empty())
@@ -34,7 +35,7 @@ fn all_of(item: &ReadItem) -> String {
     parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-/// A list as somebody might write it, and what its bullets or brackets are called.
+/// List formats a model might use, each as a function from items to text.
 const STYLES: &[fn(&[String]) -> String] = &[
     |items| format!("['{}']", items.join("', '")),
     |items| format!("[\"{}\"]", items.join("\",\n \"")),
@@ -76,11 +77,11 @@ proptest! {
         let aside: Vec<&Range<usize>> =
             read.markup.iter().chain(read.complaints.iter().map(|c| &c.at)).collect();
         for (at, word) in words(&reply) {
-            let told = aside.iter().any(|r| r.start <= at && at + word.len() <= r.end);
+            let is_reported = aside.iter().any(|r| r.start <= at && at + word.len() <= r.end);
             let kept = || read.items.iter().any(|i| i.at.contains(&at) && all_of(i).contains(word));
-            // The names of parts are what the parts are known by.
+            // The name of a part is what identifies the part.
             let name = || label::role(word) != label::Role::Unknown && read.items.iter().any(|i| i.at.contains(&at));
-            prop_assert!(told || kept() || name(), "{:?} is lost from {:?}: {:#?}", word, reply, read);
+            prop_assert!(is_reported || kept() || name(), "{:?} is lost from {:?}: {:#?}", word, reply, read);
         }
     }
 
@@ -91,8 +92,8 @@ proptest! {
         let aside: Vec<&Range<usize>> =
             read.markup.iter().chain(read.complaints.iter().map(|c| &c.at)).collect();
         for (at, word) in words(&reply) {
-            let told = aside.iter().any(|r| r.start <= at && at + word.len() <= r.end);
-            prop_assert!(told || read.text.contains(word), "{:?} is lost from {:?}: {:#?}", word, reply, read);
+            let is_reported = aside.iter().any(|r| r.start <= at && at + word.len() <= r.end);
+            prop_assert!(is_reported || read.text.contains(word), "{:?} is lost from {:?}: {:#?}", word, reply, read);
         }
         prop_assert!(!read.text.is_empty() || !read.complaints.is_empty());
     }
@@ -105,14 +106,14 @@ proptest! {
         }
         let (_, places) = actor::understand(&reply);
         for (at, word) in words(&reply) {
-            // A complaint about a part that has a name quotes the name, which stands before the part.
-            let told = places.iter().any(|c| {
+            // A complaint about a named part quotes the name, which precedes the part.
+            let is_reported = places.iter().any(|c| {
                 (c.at.start <= at && at + word.len() <= c.at.end) || c.words.contains(word)
             });
             let kept = [&thought, &action].into_iter().flatten().any(|p| p.contains(word));
             let name = ["action", "thought", "think", "observation", "json"].contains(&word.to_lowercase().as_str())
                 || reply.contains("```") || word.bytes().all(|b| b.is_ascii_digit());
-            prop_assert!(told || kept || name, "{:?} is lost from {:?}: {:?} {:?} {:#?}", word, reply, thought, action, complaints);
+            prop_assert!(is_reported || kept || name, "{:?} is lost from {:?}: {:?} {:?} {:#?}", word, reply, thought, action, complaints);
         }
     }
 
@@ -127,8 +128,8 @@ proptest! {
         style in 0..STYLES.len(),
     ) {
         let mut list = list;
-        let mut said = std::collections::HashSet::new();
-        list.retain(|i| said.insert(i.clone()));
+        let mut seen = std::collections::HashSet::new();
+        list.retain(|i| seen.insert(i.clone()));
         let reply = STYLES[style](&list);
         let read = items(&reply);
         let got: Vec<String> = read.items.iter().map(|i| i.text.text.clone()).collect();
@@ -168,12 +169,12 @@ proptest! {
         };
         let written: Vec<String> = pairs.iter().map(of).collect();
         let reply = if style < 3 { format!("[{}]", written.join(", ")) } else { written.join("\n") };
-        let mut want: Vec<LessonText> = pairs.iter().map(|(m, s)| LessonText::error(m, s)).collect();
-        let mut said = std::collections::HashSet::new();
-        want.retain(|i| said.insert(i.clone()));
+        let mut expected: Vec<LessonText> = pairs.iter().map(|(m, s)| LessonText::error(m, s)).collect();
+        let mut seen = std::collections::HashSet::new();
+        expected.retain(|i| seen.insert(i.clone()));
         let read = items(&reply);
         let got: Vec<LessonText> = read.items.into_iter().map(|i| i.text).collect();
-        prop_assert_eq!(got, want, "{}", reply);
+        prop_assert_eq!(got, expected, "{}", reply);
     }
 }
 
@@ -262,7 +263,7 @@ fn a_megabyte_of_anything_is_read_at_once() {
     }
 }
 
-/// Sixteen times as much takes about sixteen times as long: a quadratic reader takes 256 times.
+/// Sixteen times the input takes about sixteen times as long; a quadratic parser takes 256 times.
 fn grows_with_its_length(start: &str, piece: &str, most: usize) {
     let reply = |length: usize| format!("{start}{}", piece.repeat(length / piece.len()));
     let (part, whole) = (reply(most / 16), reply(most));
@@ -275,7 +276,7 @@ fn grows_with_its_length(start: &str, piece: &str, most: usize) {
         (0..3).map(|_| once()).min().unwrap_or_default()
     };
     let (little, much) = (fastest(&part), fastest(&whole));
-    // A millisecond is the clock's and the machine's own.
+    // The first millisecond is clock and machine noise.
     let most = little.max(Duration::from_millis(1)) * 100;
     assert!(much < most, "{piece:?}: {little:?} for a sixteenth, {much:?} for all of it");
 }

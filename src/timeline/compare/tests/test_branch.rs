@@ -1,4 +1,4 @@
-//! A branch that is played by hand, and a stand-in for the room of prompts.
+//! A branch built event by event, and a simple prompt renderer.
 
 use super::super::{Side, action_or_thought};
 use crate::domain::{
@@ -10,7 +10,7 @@ use crate::domain::{
 use crate::engine::{Cause, Envelope, Event, State};
 use std::sync::Arc;
 
-/// A branch that is played by hand.
+/// A branch built event by event.
 #[derive(Clone, Default)]
 pub(super) struct TestBranch {
     pub(super) events: Vec<Envelope>,
@@ -77,7 +77,7 @@ impl TestBranch {
         });
     }
 
-    /// A step that waits for a decision.
+    /// Adds a step that waits for a decision.
     pub(super) fn propose(&mut self, action: &str) {
         self.step += 1;
         self.calls += 1;
@@ -87,14 +87,14 @@ impl TestBranch {
         self.write(Event::Proposed { step, thought: None, action, complaints: Vec::new() });
     }
 
-    /// A person has the agent asked again for the step that waits, and it proposes this.
+    /// Lets a person ask the agent again for the waiting step; it then proposes this action.
     pub(super) fn ask_again(&mut self, action: &str) {
         self.write(Event::AskedAgain { step: self.step, unusable_reason: None });
         self.step -= 1;
         self.propose(action);
     }
 
-    /// A step: `think: ...` or an action; the answer; the progress after it; by whom.
+    /// Adds a step: `think: ...` or an action; the answer; the progress after it; who decided.
     pub(super) fn act_with(&mut self, action: &str, seen: &str, progress: f64, by: DecidedBy) {
         self.step += 1;
         self.calls += 1;
@@ -130,7 +130,7 @@ impl TestBranch {
         self.write(Event::Noted { step, notes: mistake.into_iter().collect() });
     }
 
-    /// The actor's prompt for a step: the lessons in force, and what was done.
+    /// Adds the actor's prompt for a step: the active lessons and the steps so far.
     fn send_prompt(&mut self, step: u32, call: CallId) {
         let lessons = self.state.pool.all().filter(|l| l.is_active()).map(|l| SegmentRecord {
             label: SegmentLabel::Error,
@@ -172,18 +172,18 @@ impl TestBranch {
         self
     }
 
-    /// A person changes a setting.
+    /// Lets a person change a setting.
     pub(super) fn set(&mut self, name: &str, value: serde_json::Value) {
         self.write(Event::SettingChanged { name: name.to_owned(), value });
     }
 
-    /// A person edits what a step saw.
+    /// Lets a person edit the observation of a step.
     pub(super) fn edit_seen(&mut self, step: u32, text: &str) {
         let was = self.state.episode.as_ref().and_then(|e| e.step(step)?.answer.as_ref()?.agent_view.clone());
         self.write(Event::ObservationEdited { step, previous: was, text: text.to_owned() });
     }
 
-    /// A person edits what was thought in a step.
+    /// Lets a person edit the thought of a step.
     pub(super) fn edit_thought(&mut self, step: u32, text: &str) {
         let was = self.state.episode.as_ref().and_then(|e| e.step(step)?.thought.clone());
         self.write(Event::ThoughtEdited { step, previous: was, text: Some(text.to_owned()) });
@@ -229,7 +229,7 @@ impl TestBranch {
     }
 }
 
-/// A stand-in for the room of prompts: lessons and steps as they are.
+/// Renders a prompt without templates: lessons and steps unchanged.
 pub(super) fn render(state: &State, record: &PromptRecord) -> Prompt {
     let mut segments = Vec::new();
     for part in &record.segments {
