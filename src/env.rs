@@ -1,4 +1,4 @@
-//! Worlds that answer text with text. The native ones are pure: they take bytes and never open a file.
+//! Text environments. The native ones are pure: they take bytes and never open a file.
 
 pub mod alfworld;
 pub mod babyai;
@@ -10,97 +10,93 @@ mod task_name;
 use crate::domain::{EnvInfo, StepResult};
 use std::any::Any;
 
-/// A world opened for one task.
+/// An environment opened for one task.
 ///
-/// Implementations are deterministic where [`EnvInfo::deterministic`] says so: the same bytes, seed and
-/// actions give the same turns.
+/// If [`EnvInfo::deterministic`] is set, the same bytes, seed and actions produce the same step results.
 pub trait Environment: Send {
-    /// What this world can do.
+    /// Returns the capabilities of this environment.
     fn info(&self) -> EnvInfo;
 
-    /// Begins the episode anew and gives the first observation.
+    /// Starts the episode from the beginning and returns the first observation.
     ///
     /// # Errors
-    /// [`EnvError`] when the world cannot be brought to its start.
+    /// [`EnvError`] if the environment can't be brought to its initial state.
     fn reset(&mut self) -> Result<StepResult, EnvError>;
 
-    /// Takes one action. An action that the world does not understand is a turn with `valid` false, not an error.
+    /// Executes one action. An action that the environment doesn't understand yields a result with `valid` false, not
+    /// an error.
     ///
     /// # Errors
-    /// [`EnvError`] when the world itself failed.
+    /// [`EnvError`] if the environment itself fails.
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError>;
 
-    /// The actions the world would accept now, in the environment's own order.
+    /// Returns the actions that the environment would accept now, in its own order.
     ///
     /// # Errors
-    /// [`EnvError`] when the world itself failed.
+    /// [`EnvError`] if the environment itself fails.
     fn admissible(&mut self) -> Result<Vec<String>, EnvError>;
 
-    /// A way to the goal from here, for a person who asks: what to do next, in words. The world does not move. None where this
-    /// world knows no way to look for one; what was looked for and not found is said in the words.
+    /// Describes a plan to the goal for a person who asks, starting with the next action. Doesn't change the
+    /// environment. Returns `None` if this environment cannot search for plans; an unsuccessful search is described in
+    /// the text.
     fn hint(&mut self) -> Option<String> {
         None
     }
 
-    /// The fields of `play --json`'s `world` object (ALFWorld: `inventory`).
+    /// Returns the fields of the `world` object in `play --json` (ALFWorld: `inventory`).
     fn world_summary(&self) -> serde_json::Value {
         serde_json::Value::Object(serde_json::Map::new())
     }
 
-    /// A copy of the world's state, cheap to make and to keep; none where snapshots are not offered.
+    /// Returns a snapshot of the state, cheap to create and to keep, or `None` if snapshots are not supported.
     fn snapshot(&self) -> Option<Snapshot> {
         None
     }
 
-    /// Returns to a snapshot of this same world.
+    /// Restores a snapshot of this environment.
     ///
     /// # Errors
-    /// [`EnvError::BadRequest`] when the snapshot is not one of this world.
+    /// [`EnvError::Refused`] if the snapshot belongs to another environment or snapshots are not supported.
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
         let _ = snapshot;
         Err(EnvError::Refused { what: "this world offers no snapshots".to_owned() })
     }
 }
 
-/// The state of a world, opaque to everyone but the world it came from.
+/// The state of an environment, opaque to all code outside that environment.
 pub struct Snapshot(pub Box<dyn Any + Send + Sync>);
 
-/// Why a world could not answer.
+/// Why an environment could not answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EnvError {
-    /// A file of the world is broken; `place` says where (line and column, or the part).
+    /// A file of the environment is malformed; `place` is the location (line and column, or the part).
     #[error("{file}: {place}: {reason}")]
     Broken {
-        /// The file, or the name under which its bytes were given.
+        /// The file, or the label given with its bytes.
         file: String,
-        /// Where in it.
         place: String,
-        /// What is wrong.
         reason: String,
     },
-    /// The world will not do what was asked.
+    /// The environment rejected a request.
     #[error("the world refused: {what}")]
     Refused {
-        /// What was refused.
+        /// The rejected request.
         what: String,
     },
-    /// The world did not answer in time.
+    /// The environment didn't answer before the deadline.
     #[error("the world did not answer within {millis} ms")]
     TimedOut {
         /// The deadline, in milliseconds.
         millis: u64,
     },
-    /// The world's program ended.
+    /// The environment's process ended.
     #[error("the world died: {what}")]
     Died {
-        /// What is known of its end.
+        /// What is known about the cause.
         what: String,
     },
-    /// The world's answer was not understood.
+    /// The environment's answer could not be understood.
     #[error("the world broke its protocol: {what}")]
-    Protocol {
-        /// What was wrong with it.
-        what: String,
-    },
+    Protocol { what: String },
 }

@@ -1,6 +1,7 @@
-//! What the sentences of grid worlds (BabyAI's text) say: what is in front of the agent, and what the goal asks for.
+//! Parsers for the sentences of grid worlds (BabyAI's text interface): observations and goals.
 //!
-//! A leaf: detectors and the built-in actor read the same sentences with it, and neither knows the other. It looks at words alone.
+//! This is a leaf module shared by the detectors and the rule-based actor, which don't depend on each other. It works
+//! on the text alone.
 
 mod goal;
 mod view;

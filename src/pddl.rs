@@ -1,12 +1,12 @@
-//! PDDL, from text to a grounded task and its states. One core for every world that is written in PDDL.
+//! PDDL, from text to a grounded task and its states. Shared by every environment that is defined in PDDL.
 //!
-//! Promises: the product of the parameter domains is never enumerated (action instances are found by joining facts that are
-//! reachable when deletes are ignored); every limit on size is a named constant; nothing here panics on any text.
-//! Does not do: numeric fluents (costs are read and dropped), derived predicates (refused).
+//! Guarantees: the product of the parameter domains is never enumerated (ground actions are found by joining facts that
+//! are reachable under delete relaxation); every size limit is a named constant; no input text causes a panic.
+//! Not supported: numeric fluents (costs are parsed and ignored) and derived predicates (rejected).
 //!
-//! The way through: [`Model::read`] parses domain and problem, [`Task::ground`] finds the facts and the action instances,
-//! a [`SignalState`] of the task knows at any time which instances apply and whether the goal holds, incrementally; a [`Planner`]
-//! looks for a way to the goal.
+//! [`Model::read`] parses a domain and a problem, [`Task::ground`] finds the facts and the action instances, a
+//! [`State`] of the task incrementally tracks which instances are applicable and whether the goal holds, and a
+//! [`Planner`] searches for a plan.
 
 mod atoms;
 mod bits;

@@ -1,12 +1,13 @@
-//! ALFWorld's text games, natively: a `game.tw-pddl` is read and played with the text that the Python stack prints, to the byte.
+//! ALFWorld's text games, implemented natively: plays a `game.tw-pddl` with output that is byte-identical to the Python
+//! stack.
 //!
-//! A game file carries its own PDDL domain and its own grammar, so nothing of either is built in: [`Game::load`] grounds the
-//! one and compiles the other, and a [`World`] plays it. What the stack does, quirks included, is kept on purpose:
-//! commands are accepted only when they equal an admissible one; numbers run against the order of ids; a grammar's
-//! condition reads a second fact store that remembers explicit deletions; texts lose white space at their start and
-//! end silently at a character their parser cannot use.
+//! A game file contains its own PDDL domain and its own grammar, so neither is built in: [`Game::load`] grounds the
+//! domain and compiles the grammar, and a [`World`] plays the game. The quirks of the Python stack are reproduced on
+//! purpose: commands are accepted only if they equal an admissible one; object numbers run in the opposite order of the
+//! ids; a grammar condition reads a second fact store that remembers explicit deletions; texts lose leading white space
+//! and end silently at a character that the parser cannot use.
 //!
-//! Does not do: files and folders (the caller brings bytes), experts, domain randomisation.
+//! Not supported: files and folders (the caller provides bytes), experts, domain randomisation.
 
 mod commands;
 mod entities;

@@ -1,9 +1,10 @@
-//! BabyAI, natively: minigrid's grid worlds with AgentBoard's text interface, equal to the original to the byte.
+//! BabyAI, implemented natively: minigrid's grid worlds with AgentBoard's text interface, byte-identical to the
+//! original.
 //!
-//! A [`Level`] and a seed, or a level file, give a [`Start`]; a [`World`] plays it. What the originals do, quirks included, is
-//! kept on purpose; `docs/BABYAI.md` lists it.
+//! A [`Level`] and a seed, or a level file, produce a [`LevelStart`]; a [`World`] plays it. The quirks of the original
+//! are reproduced on purpose; `docs/BABYAI.md` lists them.
 //!
-//! Does not do: files and folders (the caller brings bytes), the pixels of the original, its "done" action.
+//! Not supported: files and folders (the caller provides bytes), the pixels of the original, its "done" action.
 
 #![expect(clippy::cast_possible_wrap, reason = "a grid has at most 128 columns and rows")]
 

@@ -1,13 +1,14 @@
-//! The built-in world: generated rooms and household tasks in ALFWorld's languages, with nothing to download.
+//! The built-in environment: generated rooms and household tasks in ALFWorld's formats, with nothing to download.
 //!
-//! This room makes data. A task's name ([`TaskId`]) becomes a game file exactly as `alfworld-generate` would lay it
-//! down: a PDDL domain, a problem, a grammar and a walkthrough in `game.tw-pddl`, and `traj_data.json` beside it. The engine
-//! that plays real ALFWorld games plays these, and so does the Python stack, with the same text.
+//! This module generates data. A task id ([`TaskId`]) becomes a game file exactly as `alfworld-generate` would write
+//! it: a PDDL domain, a problem, a grammar and a walkthrough in `game.tw-pddl`, with `traj_data.json` beside it. The
+//! games run in the engine for real ALFWorld games, and in the Python stack with the same text.
 //!
-//! It promises: the same name gives the same bytes on every machine; every game can be won, and its walkthrough wins
-//! it; no game is won at its beginning. It opens no file; whoever wants folders writes what [`export_folder`] returns.
+//! Guarantees: the same task id gives the same bytes on every machine; every game can be won, and its walkthrough wins
+//! it; no game is won at its start. The module opens no files; callers that want folders write what [`export_folder`]
+//! returns.
 //!
-//! How the rooms are stocked is `stock.toml`; what easy, normal and hard mean is [`Difficulty`].
+//! `stock.toml` defines how the rooms are furnished; [`Difficulty`] defines easy, normal and hard.
 
 mod export;
 mod furnish;
@@ -27,60 +28,60 @@ use crate::domain::Task;
 use crate::env::EnvError;
 use crate::env::alfworld::{Game, Targets, World};
 
-/// Name of this generation of games. It changes when any task name would give another game than before.
+/// Version of the generator. It changes whenever any task id would produce a different game.
 pub const GENERATION: &str = "household 1";
 
 /// The rules of the built-in household, in PDDL.
 pub const DOMAIN: &str = include_str!("household/domain.pddl");
 
-/// How it speaks, in TextWorld's grammar language; `UNKNOWN GOAL` stands for a game's goal sentence.
+/// The texts, in TextWorld's grammar language; `UNKNOWN GOAL` is a placeholder for the game's goal sentence.
 pub const GRAMMAR: &str = include_str!("household/grammar.twl2");
 
-/// The task that is offered first. It tells a story: the built-in actor looks for a mug, takes a cellphone, and is still
-/// searching when its steps run out; one lesson about where mugs are makes it win (`tests/story.rs`).
+/// The task that is preselected, chosen for its story: the rule-based actor looks for a mug, takes a cellphone, and is
+/// still searching when it reaches the step limit; one lesson about where mugs are makes it win (`tests/story.rs`).
 pub const PRESELECTED: TaskId = TaskId { difficulty: Difficulty::Normal, kind: TaskKind::Heat, seed: 71 };
 
 /// One generated game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeneratedGame {
-    /// Its name.
     pub id: TaskId,
-    /// The bytes of `game.tw-pddl`: one JSON object with `pddl_domain`, `grammar`, `pddl_problem`, `solvable` and `walkthrough`.
+    /// The bytes of `game.tw-pddl`: one JSON object with `pddl_domain`, `grammar`, `pddl_problem`, `solvable` and
+    /// `walkthrough`.
     pub game_json: String,
     /// The bytes of `traj_data.json`.
     pub traj_json: String,
-    /// ALFWorld's name of the kind of task, such as `pick_heat_then_place_in_recep`.
+    /// ALFWorld's name of the task type, such as `pick_heat_then_place_in_recep`.
     pub task_type: &'static str,
     /// The goal sentence, without introduction and full stop.
     pub goal: String,
-    /// Commands that win the game from its beginning.
+    /// Commands that win the game from its start.
     pub walkthrough: Vec<String>,
-    /// The folder ALFWorld would keep it in, such as
+    /// The folder that ALFWorld would store the game in, such as
     /// `pick_heat_then_place_in_recep-Apple-None-Fridge-12/trial_household_normal_heat_17`.
     pub folder: String,
 }
 
-/// Generates the game of this name, and plays it once to see that it can be won. Pure.
+/// Generates the game with this id and plays it once to verify that it can be won. Performs no IO.
 ///
 /// # Errors
-/// [`EnvError`] when the generator contradicts itself; tests over several hundred names rule this out.
+/// [`EnvError`] if the generator contradicts itself, which tests over several hundred ids rule out.
 pub fn generate(id: &TaskId) -> Result<GeneratedGame, EnvError> {
     let game = build_game(*id)?;
     checked_world(&game)?;
     Ok(game)
 }
 
-/// Opens the game of this name, to be played.
+/// Generates the game with this id and opens it for play.
 ///
 /// # Errors
-/// As [`generate`].
+/// The same as [`generate`].
 pub fn open_world(id: &TaskId) -> Result<World, EnvError> {
     let mut world = checked_world(&build_game(*id)?)?;
     world.restart()?;
     Ok(world)
 }
 
-/// The world of a game, once it was seen that its walkthrough wins it and that it is not won without.
+/// Opens a game after verifying that its walkthrough wins it and that it isn't won at the start.
 fn checked_world(game: &GeneratedGame) -> Result<World, EnvError> {
     let label = format!("household/{}", game.id);
     let wrong = |what: String| EnvError::Refused { what: format!("`{label}` was generated wrongly: {what}") };
@@ -108,19 +109,19 @@ fn build_game(id: TaskId) -> Result<GeneratedGame, EnvError> {
     export::assemble_game(id, &scene, &aim, &problem, walkthrough, &trial)
 }
 
-/// The tasks that lists show: four of each kind, easy, normal and hard, with their goals. Any other [`TaskId`] can be
-/// played as well.
+/// Returns the tasks shown in lists, with their goals: four of each kind in easy, normal and hard. Any other [`TaskId`]
+/// can be played as well.
 ///
 /// # Errors
-/// As [`generate`].
+/// The same as [`generate`].
 pub fn tasks() -> Result<Vec<Task>, EnvError> {
     offered_ids().map(|id| task(&id)).collect()
 }
 
-/// One task with its goal. It is not played for this, as [`generate`] does.
+/// Returns one task with its goal, without the verification that [`generate`] performs.
 ///
 /// # Errors
-/// As [`generate`].
+/// The same as [`generate`].
 pub fn task(id: &TaskId) -> Result<Task, EnvError> {
     let game = build_game(*id)?;
     Ok(Task {
@@ -133,7 +134,7 @@ pub fn task(id: &TaskId) -> Result<Task, EnvError> {
     })
 }
 
-/// The names of the [`tasks`], in their order; nothing is generated.
+/// Returns the ids of [`tasks`] in the same order, without generating anything.
 pub fn offered_ids() -> impl Iterator<Item = TaskId> {
     let rows =
         [(Difficulty::Easy, 1), (Difficulty::Normal, 1), (Difficulty::Normal, 2), (Difficulty::Hard, 1)];

@@ -1,11 +1,11 @@
-//! PDDL problems as text games, equal to the byte to the text wrapper that AgentBoard put around them.
+//! PDDL problems as text games, byte-identical to AgentBoard's text wrapper.
 //!
-//! Any STRIPS or ADL problem that [`crate::pddl`] understands can be played; four domains are ours, with generated
-//! problems. What the original does, quirks included, is kept on purpose (docs/PDDL.md lists it): an action's text is
-//! searched for the first verb that can be used at all just now and for names of objects, in any wording; an action that
-//! changes nothing is refused though it was listed; bars and tyres tell only what is new.
+//! Any STRIPS or ADL problem supported by [`crate::pddl`] can be played; four domains are built in, with generated
+//! problems. The quirks of the original are reproduced on purpose (docs/PDDL.md lists them): an action's text is
+//! searched for the first verb that is currently applicable at all and for names of objects, in any wording; an action
+//! that changes nothing is rejected although it was listed; barman and tyreworld observations mention only what is new.
 //!
-//! Does not do: files and folders (the caller brings bytes).
+//! Not supported: files and folders (the caller provides bytes).
 
 mod applicable_entries;
 mod environment;

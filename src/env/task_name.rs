@@ -1,21 +1,21 @@
-//! What the names of generated tasks have in common: a word for how much is asked, and a number.
+//! The common parts of the ids of generated tasks: a word for the difficulty, and a number.
 
-/// How much a generated task asks. What that means is each world's (docs/HOUSEHOLD.md, docs/PDDL.md).
+/// The difficulty of a generated task. Each environment defines what it means (docs/HOUSEHOLD.md, docs/PDDL.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Difficulty {
-    /// A small tidy room; a handful of steps.
+    /// A small, tidy room; solvable in a few steps.
     Easy,
-    /// As ALFWorld's rooms and AgentBoard's problems are.
+    /// Comparable to ALFWorld's rooms and AgentBoard's problems.
     Normal,
-    /// A crowded room; a problem larger than most of AgentBoard's.
+    /// A crowded room, or a problem larger than most of AgentBoard's.
     Hard,
 }
 
 impl Difficulty {
-    /// All of them, from easy to hard.
+    /// All difficulties, from easy to hard.
     pub const ALL: [Self; 3] = [Self::Easy, Self::Normal, Self::Hard];
 
-    /// The word used in task names.
+    /// Returns the word used in task ids.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Easy => "easy",
@@ -24,13 +24,13 @@ impl Difficulty {
         }
     }
 
-    /// The one with this word.
+    /// Returns the difficulty with this word.
     pub(super) fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.word() == word)
     }
 }
 
-/// A task's number. One task has one name: neither `+7` nor `007` is a second one for `7`.
+/// Parses a task's number. Every number has exactly one spelling: `+7` and `007` are rejected.
 pub(super) fn parse_number(text: &str) -> Option<u32> {
     text.parse().ok().filter(|number: &u32| number.to_string() == text)
 }

@@ -1,15 +1,13 @@
-//! The goal of a grid world, taken apart: up to four clauses, whose order is not told.
+//! Parser for the goal of a grid world: up to four clauses. The order between clauses is not part of the goal text.
 
 use super::view::VisibleObject;
 
-/// Things that are meant.
+/// A description of objects in a goal. A field that is `None` matches anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ObjectDesc<'a> {
-    /// Its colour, where it is said.
     pub colour: Option<&'a str>,
-    /// Its kind, where it is said.
     pub kind: Option<&'a str>,
-    /// Where they lay at the start: 0 ahead, 1 right, 2 behind, 3 left.
+    /// Where the objects were at the start, relative to the agent: 0 ahead, 1 right, 2 behind, 3 left.
     pub side: Option<u8>,
 }
 
@@ -31,31 +29,29 @@ impl<'a> ObjectDesc<'a> {
         wanted
     }
 
-    /// A thing of this colour and kind is meant, wherever it is.
+    /// Returns whether the description matches this colour and kind, ignoring the location.
     pub fn matches_kind(&self, colour: &str, kind: &str) -> bool {
         self.colour.is_none_or(|c| c == colour) && self.kind.is_none_or(|k| k == kind)
     }
 
-    /// This thing is meant.
+    /// Returns whether the description matches this visible object.
     pub fn matches(&self, spot: &VisibleObject<'_>) -> bool {
         self.matches_kind(spot.colour, spot.kind)
     }
 }
 
-/// One clause.
+/// One clause of a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clause<'a> {
-    /// Stand before it.
+    /// Stand in front of it.
     GoTo(ObjectDesc<'a>),
-    /// Take it.
     PickUp(ObjectDesc<'a>),
-    /// Open it.
     Open(ObjectDesc<'a>),
-    /// Lay the first next to the second.
+    /// Put the first next to the second.
     PutNext(ObjectDesc<'a>, ObjectDesc<'a>),
 }
 
-/// The clauses of a goal sentence; empty where it is about something else.
+/// Returns the clauses of a goal sentence, or an empty list if the sentence is not a grid-world goal.
 pub fn parse_clauses(goal: &str) -> Vec<Clause<'_>> {
     let parts = goal.split(" and ").flat_map(|part| part.split(", and "));
     let clause = |part| {

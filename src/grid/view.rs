@@ -1,35 +1,34 @@
-//! A sentence of what is in front of the agent, taken apart.
+//! Parser for observation sentences, which describe what is in front of the agent.
 
-/// Something in sight.
+/// An object in the agent's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VisibleObject<'a> {
-    /// Its colour.
     pub colour: &'a str,
     /// `ball`, `box`, `key` or `door`.
     pub kind: &'a str,
     /// `open`, `closed` or `locked`, for doors.
     pub door_state: &'a str,
-    /// The whole name with its number, as actions need it.
+    /// The full name with its number, as actions expect it.
     pub name: &'a str,
-    /// Steps ahead.
+    /// Distance ahead, in cells.
     pub ahead: i32,
-    /// Steps to the right; negative to the left.
+    /// Distance to the right, in cells; negative to the left.
     pub right: i32,
 }
 
-/// What an observation says.
+/// A parsed observation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View<'a> {
-    /// What is in sight, from near to far.
+    /// Visible objects, nearest first.
     pub objects: Vec<VisibleObject<'a>>,
-    /// Steps to the wall or box ahead.
+    /// Distance in cells to the wall or box straight ahead.
     pub barrier: Option<i32>,
-    /// Colour and kind of what is carried.
+    /// Colour and kind of the carried object.
     pub carrying: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> View<'a> {
-    /// Reads an observation; none where the text is another answer.
+    /// Parses an observation. Returns `None` if the text is some other reply.
     pub fn parse(text: &'a str) -> Option<Self> {
         let mut view = View::default();
         let (_, hands) = text.split_once("You are carrying a ").unzip();
@@ -45,18 +44,18 @@ impl<'a> View<'a> {
         Some(view)
     }
 
-    /// What stands on the next cell ahead.
+    /// Returns the object on the cell directly ahead.
     pub fn object_ahead(&self) -> Option<&VisibleObject<'a>> {
         self.objects.iter().find(|spot| (spot.ahead, spot.right) == (1, 0))
     }
 
-    /// The next cell ahead is free.
+    /// Returns whether the cell directly ahead is free.
     pub fn is_free_ahead(&self) -> bool {
         self.barrier.is_none_or(|steps| steps > 1) && self.object_ahead().is_none()
     }
 }
 
-/// `red closed door 1 3 steps in front of you and 2 steps to your left. ...`
+/// Parses `red closed door 1 3 steps in front of you and 2 steps to your left. ...`.
 fn parse_object(text: &str) -> Option<VisibleObject<'_>> {
     let sentence = text.split('.').next()?;
     let digit = sentence.find(|c: char| c.is_ascii_digit())?;

@@ -1,16 +1,17 @@
-//! The facts that can become true, with indexes by argument, while they are being found.
+//! The ground atoms that can become true, indexed by argument while they are being discovered.
 //!
-//! Atoms are known as soon as something can make them true, and entered (visible to joins) one after the other.
+//! An atom is *known* as soon as something can make it true. Known atoms are then *entered* (made visible to joins) one
+//! at a time.
 
 use super::error::{PddlError, too_large};
 use super::hash::FastMap;
 use super::ids::ObjectId;
 use super::limits;
 
-/// End of a chain.
+/// Marks the end of a chain.
 const END_OF_CHAIN: u32 = u32::MAX;
 
-/// A fact's packed name: up to three arguments in one word, others by their words.
+/// Packs a predicate and up to three arguments into one word. Returns `None` if there are more arguments.
 pub(super) fn packed_key(predicate: u16, arguments: &[ObjectId]) -> Option<u64> {
     let mut key = u64::from(predicate);
     if arguments.len() > 3 {
@@ -22,7 +23,7 @@ pub(super) fn packed_key(predicate: u16, arguments: &[ObjectId]) -> Option<u64> 
     Some(key)
 }
 
-/// Finds an atom's number by predicate and arguments.
+/// Maps a predicate and its arguments to the atom's index.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AtomKeys {
     by_packed_key: FastMap<u64, u32>,
@@ -45,7 +46,7 @@ impl AtomKeys {
         };
     }
 
-    /// Renumbers every atom.
+    /// Applies a renumbering to all atoms.
     pub(super) fn renumber(&mut self, new: &[u32]) {
         for atom in self.by_packed_key.values_mut().chain(self.by_long_key.values_mut()) {
             *atom = new[*atom as usize];
@@ -63,12 +64,12 @@ pub(super) struct Atoms {
     predicates: Vec<u16>,
     starts: Vec<u32>,
     arguments: Vec<ObjectId>,
-    /// For each argument, the atom entered before with the same object in the same place.
+    /// For each argument, the previously entered atom with the same object at the same position.
     previous_with_argument: Vec<u32>,
-    /// For each atom, the one of the same predicate entered before.
+    /// For each atom, the previously entered atom of the same predicate.
     previous_of_predicate: Vec<u32>,
     newest_of_predicate: Vec<u32>,
-    /// By predicate and place: for each object the newest atom that has it there.
+    /// By predicate and position: for each object, the newest atom with that object at that position.
     newest_with_argument: Vec<Vec<Vec<u32>>>,
     cell_count: usize,
     object_count: usize,
@@ -92,7 +93,7 @@ impl Atoms {
         }
     }
 
-    /// Makes an atom known.
+    /// Adds an atom to the known ones and returns its index.
     pub(super) fn add_known(&mut self, predicate: u16, arguments: &[ObjectId]) -> Result<u32, PddlError> {
         if let Some(atom) = self.keys.find(predicate, arguments) {
             return Ok(atom);
@@ -108,7 +109,7 @@ impl Atoms {
         Ok(atom)
     }
 
-    /// Enters the next known atom, so that joins see it. None when all are entered.
+    /// Enters the next known atom, making it visible to joins. Returns `None` once all are entered.
     pub(super) fn enter_next(&mut self) -> Result<Option<u32>, PddlError> {
         let atom = self.entered;
         let Some(&predicate) = self.predicates.get(atom as usize) else { return Ok(None) };
@@ -143,13 +144,13 @@ impl Atoms {
         &self.arguments[self.starts[atom as usize] as usize..self.starts[atom as usize + 1] as usize]
     }
 
-    /// Whether this atom is entered.
+    /// Returns whether this atom has been entered.
     #[inline]
     pub(super) fn is_entered(&self, predicate: u16, arguments: &[ObjectId]) -> bool {
         self.keys.find(predicate, arguments).is_some_and(|atom| atom < self.entered)
     }
 
-    /// The entered atoms with `object` in `place`, newest first.
+    /// Iterates over the entered atoms with `object` at position `place`, newest first.
     #[inline]
     pub(super) fn entered_with(&self, predicate: u16, place: usize, object: ObjectId) -> Chain<'_> {
         let head =
@@ -157,14 +158,14 @@ impl Atoms {
         Chain { atoms: self, next_atom: head.unwrap_or(END_OF_CHAIN), place: Some(place) }
     }
 
-    /// The entered atoms of a predicate, newest first.
+    /// Iterates over the entered atoms of a predicate, newest first.
     #[inline]
     pub(super) fn entered_of(&self, predicate: u16) -> Chain<'_> {
         Chain { atoms: self, next_atom: self.newest_of_predicate[usize::from(predicate)], place: None }
     }
 }
 
-/// Walks one chain of atoms.
+/// Iterator over one chain of atoms.
 pub(super) struct Chain<'a> {
     atoms: &'a Atoms,
     next_atom: u32,

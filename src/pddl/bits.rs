@@ -1,24 +1,24 @@
-//! A fixed row of bits.
+//! A fixed-size bit set.
 
-/// A fixed row of bits, all false at first.
+/// A fixed-size bit set, initially all false.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bits {
     words: Vec<u64>,
 }
 
 impl Bits {
-    /// `len` bits, all false.
+    /// Creates a set of `len` bits, all false.
     pub fn new(len: usize) -> Self {
         Self { words: vec![0; len.div_ceil(64)] }
     }
 
-    /// The bit at `index`; false beyond the end.
+    /// Returns the bit at `index`, or false if `index` is out of range.
     #[inline]
     pub fn get(&self, index: usize) -> bool {
         self.words.get(index >> 6).is_some_and(|word| word >> (index & 63) & 1 == 1)
     }
 
-    /// Sets the bit at `index`, which must lie inside.
+    /// Sets the bit at `index`, which must be in range.
     #[inline]
     pub fn set(&mut self, index: usize, value: bool) {
         let mask = 1 << (index & 63);
@@ -29,24 +29,24 @@ impl Bits {
         }
     }
 
-    /// The indexes of the true bits, ascending.
+    /// Iterates over the indexes of the true bits in ascending order.
     pub fn ones(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(at, &word)| Ones { word, base: at << 6 })
     }
 
-    /// Copies another row of the same length without allocating.
+    /// Copies another set of the same length without allocating.
     pub fn copy_from(&mut self, other: &Self) {
         self.words.clone_from(&other.words);
     }
 
-    /// True bits of both.
+    /// Sets every bit that is true in `other`.
     pub fn union_with(&mut self, other: &Self) {
         for (mine, theirs) in self.words.iter_mut().zip(&other.words) {
             *mine |= theirs;
         }
     }
 
-    /// The indexes where the two rows differ, ascending.
+    /// Iterates over the indexes at which the two sets differ, in ascending order.
     pub fn differing_indexes<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = usize> + 'a {
         self.words
             .iter()

@@ -1,9 +1,9 @@
-//! Conditions in disjunctive form, over numbered variables: what joins and gates are made of.
+//! Conditions in disjunctive normal form over numbered variables, the input of joins and gates.
 
 use super::ids::ObjectId;
 use super::types::TypeId;
 
-/// A variable of one action (or of the goal), numbered over all its quantifiers.
+/// A variable of one action (or of the goal), numbered across all of its quantifiers.
 pub(super) type Slot = u16;
 
 /// An argument of a literal.
@@ -13,28 +13,28 @@ pub(super) enum Argument {
     Object(ObjectId),
 }
 
-/// A fact with variables.
+/// An atom whose arguments may be variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub(super) predicate: u16,
     pub(super) arguments: Vec<Argument>,
 }
 
-/// All of these hold for some binding of `own`.
+/// A conjunction that holds if all of its literals hold for some binding of `own_variables`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clause {
-    /// Variables that this clause binds beside those of its surroundings.
+    /// Variables bound by this clause, in addition to those of the enclosing scope.
     pub(super) own_variables: Vec<Slot>,
     pub(super) positive: Vec<Pattern>,
     pub(super) negative: Vec<Pattern>,
     pub(super) equal: Vec<(Argument, Argument)>,
     pub(super) unequal: Vec<(Argument, Argument)>,
-    /// Alternatives none of which may hold; an index into [`Scope::nested`].
+    /// Disjunctions that must all be false; indexes into [`Scope::nested`].
     pub(super) negated_alternatives: Vec<usize>,
 }
 
 impl Clause {
-    /// Everything the clause speaks of, as a measure of its size.
+    /// Returns one more than the number of literals and negated disjunctions.
     pub(super) fn size(&self) -> usize {
         1 + self.positive.len()
             + self.negative.len()
@@ -53,23 +53,23 @@ impl Clause {
     }
 }
 
-/// Alternatives inside a negation, with the variables that its surroundings must have bound.
+/// A disjunction inside a negation, with the variables that the enclosing scope must have bound.
 #[derive(Clone, Debug)]
 pub(super) struct Nested {
     pub(super) clauses: Vec<Clause>,
     pub(super) free_variables: Vec<Slot>,
 }
 
-/// The variables of one action or goal, and its negated alternatives.
+/// The variables of one action or goal, and its negated disjunctions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
-    /// The type of each variable.
     pub(super) variable_types: Vec<TypeId>,
     pub(super) nested: Vec<Nested>,
 }
 
 impl Scope {
-    /// Cells of one binding; never 0, so that a binding without variables still shows in a table of bindings.
+    /// Returns the number of cells in one binding. Never 0, so that a binding without variables still takes up a row in
+    /// a table of bindings.
     pub(super) fn width(&self) -> usize {
         self.variable_types.len().max(1)
     }

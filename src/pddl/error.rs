@@ -1,13 +1,11 @@
-//! Why a PDDL text was refused.
+//! Errors of the PDDL parser and grounder.
 
 use std::fmt;
 
-/// Which of the two texts.
+/// Which of the two PDDL texts an error refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PddlText {
-    /// The domain: types, predicates, actions.
     Domain,
-    /// The problem: objects, initial facts, goal.
     Problem,
 }
 
@@ -20,35 +18,33 @@ impl fmt::Display for PddlText {
     }
 }
 
-/// Why a PDDL text was refused.
+/// Why a PDDL text was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PddlError {
-    /// The text is not what it must be.
+    /// The text is malformed.
     #[error("{part}, line {line}, column {column}: {reason}")]
     Text {
-        /// Which text.
         part: PddlText,
-        /// Line, from 1.
+        /// Line, 1-based.
         line: usize,
-        /// Column in bytes, from 1.
+        /// Column in bytes, 1-based.
         column: usize,
         /// What is wrong, and what was expected.
         reason: String,
     },
-    /// The task is larger than what is offered.
+    /// The task exceeds a size limit.
     #[error("{place}: more than {limit} {what}; the problem is too large for this program")]
     TooLarge {
-        /// The part of the task.
+        /// The part of the task that is too large.
         place: String,
-        /// What there is too much of.
+        /// The quantity that exceeds the limit.
         what: &'static str,
-        /// The limit.
         limit: u64,
     },
 }
 
 impl PddlError {
-    /// Where, in words.
+    /// Returns the location of the error as text.
     pub fn place(&self) -> String {
         match self {
             Self::Text { part, line, column, .. } => format!("{part}, line {line}, column {column}"),
@@ -56,7 +52,7 @@ impl PddlError {
         }
     }
 
-    /// What is wrong, without the place.
+    /// Returns the reason without the location.
     pub fn reason(&self) -> String {
         match self {
             Self::Text { reason, .. } => reason.clone(),
@@ -67,7 +63,7 @@ impl PddlError {
     }
 }
 
-/// Grounding passed one of its limits.
+/// Returns the error for a limit exceeded during grounding.
 pub(super) fn too_large(what: &'static str, limit: usize) -> PddlError {
     PddlError::TooLarge { place: "PDDL grounding".to_owned(), what, limit: limit as u64 }
 }

@@ -1,12 +1,13 @@
-//! Ground conditions as gates: a gate is true while all of its inputs hold.
+//! Ground conditions as AND gates: a gate is true while all of its inputs are true.
 //!
-//! An input is a fact or another gate, plain or negated; that is enough for every condition ("some" is "not all not").
-//! Counting unmet inputs makes each change of a fact cost only the gates that watch it.
+//! An input is a fact or another gate, possibly negated, which is enough to express every condition (a disjunction is a
+//! negated conjunction of negations).
+//! Each gate counts its unmet inputs, so a change of a fact only costs work for the gates that read it.
 
 use super::error::{PddlError, too_large};
 use super::limits;
 
-/// A fact or a gate, plain or negated.
+/// A fact or a gate, possibly negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Input(u32);
 
@@ -26,7 +27,7 @@ impl Input {
         Self(gate << 2 | 2)
     }
 
-    /// The opposite.
+    /// Returns the negated input.
     pub(super) fn negated(self) -> Self {
         Self(self.0 ^ 1)
     }
@@ -41,7 +42,7 @@ impl Input {
         if self.0 & 2 == 0 { Source::Fact(self.0 >> 2) } else { Source::Gate(self.0 >> 2) }
     }
 
-    /// The same input after facts and gates got new numbers.
+    /// Returns the same input after facts and gates have been renumbered.
     pub(super) fn renumbered(self, facts: &[u32], first_gate: u32) -> Self {
         let moved = match self.source() {
             Source::Fact(fact) => Self::fact(facts[fact as usize]),
@@ -51,14 +52,14 @@ impl Input {
     }
 }
 
-/// A condition once its static parts are gone.
+/// A condition after its static parts have been evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Condition {
     Constant(bool),
     Input(Input),
 }
 
-/// Rows of inputs, one row a gate.
+/// The inputs of all gates, one row per gate.
 #[derive(Clone, Debug)]
 pub(super) struct InputRows {
     starts: Vec<u32>,
@@ -103,7 +104,8 @@ impl InputRows {
     }
 }
 
-/// For each source, the gates that read it: the gate's number, doubled, plus one where it reads the negation.
+/// For each source, the gates that read it. An entry is the gate's index times two, plus one if the gate reads the
+/// negation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watchers {
     starts: Vec<u32>,
@@ -111,7 +113,8 @@ pub(super) struct Watchers {
 }
 
 impl Watchers {
-    /// Collects the watchers of `count` sources from all gates; `pick` gives the source's number where it is of the wanted sort.
+    /// Collects the watchers of `count` sources from all gates. `pick` returns the index of a source of the wanted
+    /// kind, and `None` for others.
     pub(super) fn from_gates<'a>(
         count: usize,
         gates: impl Iterator<Item = &'a [Input]> + Clone,

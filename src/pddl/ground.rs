@@ -1,4 +1,4 @@
-//! From a model to a task.
+//! Grounding: from a model to a task.
 
 mod conditions;
 mod instances;
@@ -21,25 +21,26 @@ use conditions::Grounder;
 use std::sync::Arc;
 
 impl Task {
-    /// Grounds a model: reachable facts, action instances (without those that could never change anything), gates.
+    /// Grounds a model: finds the reachable facts and the action instances (without those that could never change
+    /// anything), and builds the gates.
     ///
     /// # Errors
-    /// [`PddlError::TooLarge`] with the limit that was passed.
+    /// [`PddlError::TooLarge`] if a limit is exceeded.
     pub fn ground(model: &Model) -> Result<Self, PddlError> {
         ground_model(model, &[])
     }
 
-    /// The same, with a condition for each of [`Model::goal_parts`], so that a state can say which of them hold
-    /// ([`SignalState::holds_part`]).
+    /// Grounds a model and adds a condition for each of [`Model::goal_parts`], so that a state can report which of them
+    /// hold ([`State::holds_part`]).
     ///
     /// # Errors
-    /// As [`Task::ground`].
+    /// The same as [`Task::ground`].
     pub fn ground_with_parts(model: &Model) -> Result<Self, PddlError> {
         ground_model(model, &model.goal_parts())
     }
 }
 
-/// `parts` are the parts of the goal that get conditions of their own.
+/// Grounds a model. `parts` are the parts of the goal that get conditions of their own.
 fn ground_model(model: &Model, parts: &[&Formula]) -> Result<Task, PddlError> {
     let (objects, numbers) = number_objects(model)?;
     let mut types = Types::from_model(model, &numbers)?;
@@ -79,16 +80,16 @@ fn ground_model(model: &Model, parts: &[&Formula]) -> Result<Task, PddlError> {
     Ok(assemble(model, objects, types, &is_static, atoms, &init, ops, subs, goals))
 }
 
-/// The goal and the parts of it that are asked for one by one.
+/// The goal, and the parts of it that can be queried individually.
 struct Goals {
     goal: Condition,
     parts: Vec<Condition>,
 }
 
-/// Objects by number, and numbers by name.
+/// Object names by index, and indexes by name.
 type NumberedObjects = (Vec<Arc<str>>, FastMap<Name, ObjectId>);
 
-/// Objects and constants in the order of their names.
+/// Numbers objects and constants in the order of their names.
 fn number_objects(model: &Model) -> Result<NumberedObjects, PddlError> {
     let mut all: Vec<Name> = model.objects.iter().map(|object| object.name).collect();
     let mut constant = |term: &Term| {
@@ -117,7 +118,7 @@ fn visit_terms(formula: &Formula, each: &mut impl FnMut(&Term)) {
     match formula {
         Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| visit_terms(part, each)),
         Formula::Not(inner) | Formula::Exists(_, inner) | Formula::Forall(_, inner) => {
-            visit_terms(inner, each);
+            visit_terms(inner, each)
         }
         Formula::Imply(left, right) => {
             visit_terms(left, each);
@@ -131,7 +132,7 @@ fn visit_terms(formula: &Formula, each: &mut impl FnMut(&Term)) {
     }
 }
 
-/// Sorts the facts, gives everything its final number, and connects the gates.
+/// Sorts the facts, assigns all final indexes and connects the gates.
 #[expect(clippy::too_many_arguments, reason = "the one place where all the parts meet")]
 fn assemble(
     model: &Model,
@@ -213,9 +214,13 @@ fn assemble(
     });
     Task {
         objects,
-        predicates: model.predicates.iter().map(|of| (word(of.name), of.arity)).collect(),
+        predicates: model
+            .predicates
+            .iter()
+            .map(|predicate| (word(predicate.name), predicate.arity))
+            .collect(),
         is_changing: is_static.iter().map(|fixed| !fixed).collect(),
-        actions: model.actions.iter().map(|of| (word(of.name), of.parameters.len())).collect(),
+        actions: model.actions.iter().map(|action| (word(action.name), action.parameters.len())).collect(),
         parameters: parameters.collect(),
         types,
         fact_predicates,

@@ -1,14 +1,15 @@
-//! Maps with a short hash function. Their sizes are bounded by [`super::limits`], so a file made to collide costs time within those bounds only.
+//! Maps with a fast hash function. Their sizes are bounded by [`super::limits`], so a file crafted to cause collisions
+//! costs only time within those bounds.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map over a short hash function.
+/// A map with a fast hash function.
 pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<FoldHasher>>;
-/// A set over a short hash function.
+/// A set with a fast hash function.
 pub type FastSet<K> = HashSet<K, BuildHasherDefault<FoldHasher>>;
 
-/// Multiplies each word into 128 bits and folds the halves together.
+/// A hasher that multiplies each word into 128 bits and folds the halves together.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FoldHasher(u64);
 

@@ -1,4 +1,4 @@
-//! Finds the bindings of a clause by joining its facts, one literal after the other through an index.
+//! Finds the bindings of a clause by joining its literals one after another through an index.
 
 use super::atoms::Atoms;
 use super::condition::{Argument, Clause, Pattern, Slot};
@@ -7,34 +7,36 @@ use super::ids::ObjectId;
 use super::limits;
 use super::types::{TypeId, Types};
 
-/// A slot that no object fills yet.
+/// Marks a slot that isn't bound yet.
 pub(super) const UNBOUND: ObjectId = ObjectId(u16::MAX);
 
 /// One step of a join.
 #[derive(Clone, Debug)]
 enum JoinStep {
-    /// Every argument is bound: the fact must be entered.
+    /// All arguments are bound: the fact must have been entered.
     Check(Pattern),
-    /// Walk the facts that have the bound argument in this place (or all of the predicate) and bind the rest.
+    /// Scan the facts with the bound argument at this position (or all facts of the predicate) and bind the remaining
+    /// arguments.
     Scan { pattern: Pattern, index_place: Option<usize> },
-    /// Both sides are bound and must be the same, or must differ.
+    /// Both sides are bound and must be equal, or must differ.
     Compare { left: Argument, right: Argument, same: bool },
-    /// Bind a slot to what the other side is.
+    /// Bind a slot to the value of the other side.
     Assign { slot: Slot, from: Argument },
-    /// Bind a slot to each object of its type.
+    /// Bind a slot to each object of its type in turn.
     ForEachObject { slot: Slot },
-    /// The slot is of no further interest, but its type must have an object.
+    /// The slot's value doesn't matter, but its type must have at least one object.
     Inhabited { slot: Slot },
 }
 
-/// The order in which a clause is joined, given what is bound before.
+/// The order in which a clause is joined, given which slots are bound beforehand.
 #[derive(Clone, Debug)]
 pub(super) struct JoinPlan {
     steps: Vec<JoinStep>,
 }
 
 impl JoinPlan {
-    /// Plans the join of `clause`. `bound` slots are given; `wanted` slots must be bound at the end; the literal `skip` was matched before.
+    /// Plans the join of `clause`. `bound` slots have values at the start, `wanted` slots must have values at the end,
+    /// and the literal `skip` has already been matched.
     pub(super) fn new(
         clause: &Clause,
         slots: usize,
@@ -90,7 +92,7 @@ impl JoinPlan {
     }
 }
 
-/// Moves that need no choice: checks, comparisons and assignments whose sides are known.
+/// Appends the steps that involve no choice: checks, comparisons and assignments whose sides are bound.
 fn push_determined_steps(
     moves: &mut Vec<JoinStep>,
     pairs: &mut Vec<(Argument, Argument, bool)>,
@@ -137,7 +139,7 @@ fn is_known(argument: Argument, known: &[bool]) -> bool {
     as_slot(argument).is_none_or(|slot| known[usize::from(slot)])
 }
 
-/// What an argument stands for under a binding.
+/// Returns the object an argument refers to under a binding.
 #[inline]
 pub(super) fn resolve(argument: Argument, binding: &[ObjectId]) -> ObjectId {
     match argument {
@@ -146,18 +148,18 @@ pub(super) fn resolve(argument: Argument, binding: &[ObjectId]) -> ObjectId {
     }
 }
 
-/// Everything a join reads, and how much work it has done.
+/// The data a join reads, and a counter of the work done.
 pub(super) struct Joiner<'a> {
     pub(super) atoms: &'a Atoms,
     pub(super) types: &'a Types,
-    /// The type of each slot.
     pub(super) variable_types: &'a [TypeId],
-    /// Facts looked at, over all joins of one grounding.
+    /// Number of facts examined, over all joins of one grounding.
     pub(super) work: &'a mut u64,
 }
 
 impl Joiner<'_> {
-    /// Fits a fact to a pattern: binds its free slots (and lists them in `undo`), or says that it does not fit.
+    /// Matches a fact against a pattern: binds the pattern's free slots and lists them in `undo`. Returns whether the
+    /// fact matches.
     #[inline]
     pub(super) fn match_atom(
         &self,
@@ -187,7 +189,7 @@ impl Joiner<'_> {
         true
     }
 
-    /// Appends each completed binding to `found`, whole.
+    /// Appends each complete binding to `found`.
     pub(super) fn run(
         &mut self,
         plan: &JoinPlan,
@@ -197,7 +199,8 @@ impl Joiner<'_> {
         self.run_steps(&plan.steps, binding, found)
     }
 
-    /// Recursion only at moves that bind slots, so never deeper than there are slots.
+    /// Runs the remaining steps. Recurses only at steps that bind slots, so the depth is bounded by the number of
+    /// slots.
     fn run_steps(
         &mut self,
         mut moves: &[JoinStep],
@@ -301,7 +304,7 @@ impl Joiner<'_> {
     }
 }
 
-/// The objects a pattern names under a binding.
+/// Resolves the arguments of a pattern under a binding.
 pub(super) fn resolve_all(arguments: &[Argument], binding: &[ObjectId], out: &mut Vec<ObjectId>) {
     out.clear();
     out.extend(arguments.iter().map(|&argument| resolve(argument, binding)));

@@ -1,10 +1,11 @@
-//! Words and parentheses of a PDDL text.
+//! Lexer for PDDL text.
 //!
-//! Everything is lower case; `;` starts a comment; parentheses and `?` delimit; other bytes beyond ASCII are refused outside comments.
+//! The input is lower case. `;` starts a comment; parentheses and `?` are delimiters; non-ASCII bytes outside comments
+//! are rejected.
 
 use super::error::{PddlError, PddlText};
 
-/// One token and where it starts.
+/// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Token<'t> {
     Open,
@@ -22,31 +23,31 @@ pub(super) struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    /// Reads `text`, which must be lower case already, up to its first token.
+    /// Creates a lexer for `text`, which must already be lower case, and reads the first token.
     pub(super) fn new(part: PddlText, text: &'t str) -> Result<Self, PddlError> {
         let mut lexer = Self { part, text, offset: 0, token_start: 0, token: Token::End };
         lexer.advance()?;
         Ok(lexer)
     }
 
-    /// The current token.
+    /// Returns the current token.
     pub(super) fn token(&self) -> Token<'t> {
         self.token
     }
 
-    /// Takes the current token and reads the next one.
+    /// Returns the current token and advances to the next one.
     pub(super) fn next(&mut self) -> Result<Token<'t>, PddlError> {
         let token = self.token;
         self.advance()?;
         Ok(token)
     }
 
-    /// An error at the current token.
+    /// Returns an error at the current token.
     pub(super) fn error(&self, reason: impl Into<String>) -> PddlError {
         self.error_at(self.token_start, reason)
     }
 
-    /// An error at a byte of the text.
+    /// Returns an error at a byte offset of the text.
     pub(super) fn error_at(&self, at: usize, reason: impl Into<String>) -> PddlError {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         let line = before.split(|&byte| byte == b'\n').count();
@@ -54,7 +55,7 @@ impl<'t> Lexer<'t> {
         PddlError::Text { part: self.part, line, column, reason: reason.into() }
     }
 
-    /// Where the current token starts.
+    /// Returns the byte offset of the current token.
     pub(super) fn position(&self) -> usize {
         self.token_start
     }

@@ -1,49 +1,46 @@
-//! What the two PDDL texts say, before anything is grounded.
+//! The content of a domain and a problem, before grounding.
 
 use super::names::{Name, Names};
 use std::sync::Arc;
 
-/// A domain and a problem, parsed.
+/// A parsed domain and problem.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// Every word of both texts.
     pub names: Names,
-    /// The domain's name.
+    /// Name of the domain.
     pub domain: Option<Name>,
-    /// The problem's name.
+    /// Name of the problem.
     pub problem: Option<Name>,
-    /// The domain the problem says it belongs to; may differ from `domain`, which is for the caller to judge.
+    /// The domain that the problem declares. May differ from `domain`; the caller decides whether that is an error.
     pub problem_domain: Option<Name>,
-    /// Types as declared: a type and its parent.
+    /// Types as declared: pairs of a type and its parent.
     pub types: Vec<(Name, Name)>,
-    /// Predicates in order of declaration.
     pub predicates: Vec<Predicate>,
-    /// Actions in order of declaration.
     pub actions: Vec<Action>,
     /// Constants of the domain and objects of the problem, as written; a name may occur twice.
     pub objects: Vec<Object>,
-    /// Initial facts as written; duplicates are allowed.
+    /// Initial facts as written, possibly with duplicates.
     pub init: Vec<GroundAtom>,
-    /// The goal.
     pub goal: Formula,
 }
 
 impl Model {
-    /// The conjuncts of the goal in the order written, those of nested conjunctions included.
+    /// Returns the conjuncts of the goal in the order written, including those of nested conjunctions.
     pub fn goal_parts(&self) -> Vec<&Formula> {
         let mut parts = Vec::new();
         collect_conjuncts(&self.goal, &mut parts);
         parts
     }
 
-    /// A formula in PDDL, on one line.
+    /// Formats a formula as PDDL on one line.
     pub fn to_pddl(&self, formula: &Formula) -> String {
         let mut text = String::new();
         self.write_formula(formula, &mut text);
         text
     }
 
-    /// Recurses as deep as the parser let formulas nest.
+    /// Appends a formula. Recurses once per level of nesting, which the parser bounds.
     fn write_formula(&self, formula: &Formula, out: &mut String) {
         let word = |name: Name| self.names.word(name);
         let term = |of: &Term| match of {
@@ -89,70 +86,59 @@ fn collect_conjuncts<'m>(formula: &'m Formula, parts: &mut Vec<&'m Formula>) {
 /// A declared predicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Predicate {
-    /// Its name.
     pub name: Name,
-    /// How many arguments it takes. Types of arguments are not checked, as in the reference.
+    /// Number of arguments. Argument types are not checked, as in the reference.
     pub arity: usize,
 }
 
-/// A named thing.
+/// An object or a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Its name.
     pub name: Name,
-    /// Its declared type.
+    /// The declared type.
     pub type_name: Name,
 }
 
 /// An action schema.
 #[derive(Clone, Debug)]
 pub struct Action {
-    /// Its name.
     pub name: Name,
-    /// Its parameters.
     pub parameters: Vec<Variable>,
-    /// When it may be taken.
     pub precondition: Formula,
-    /// What it does; costs are left out.
+    /// Effects; costs are omitted.
     pub effects: Vec<Effect>,
 }
 
-/// A parameter or quantified variable.
+/// A parameter or a quantified variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name, without the question mark.
+    /// Name without the question mark.
     pub name: Name,
     /// The types it ranges over; more than one for `either`.
     pub types: Vec<Name>,
 }
 
-/// A variable or a named thing.
+/// A variable or a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Term {
-    /// A variable, without its question mark.
+    /// A variable, without the question mark.
     Variable(Name),
-    /// A named thing.
     Constant(Name),
 }
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Formula {
-    /// All hold; the empty one is true.
+    /// Conjunction; true if empty.
     And(Vec<Formula>),
-    /// Some holds; the empty one is false.
+    /// Disjunction; false if empty.
     Or(Vec<Formula>),
-    /// Does not hold.
     Not(Box<Formula>),
-    /// The second holds wherever the first does.
     Imply(Box<Formula>, Box<Formula>),
-    /// Holds for some binding.
     Exists(Vec<Variable>, Box<Formula>),
-    /// Holds for every binding.
     Forall(Vec<Variable>, Box<Formula>),
-    /// A fact: the predicate's place in [`Model::predicates`] and its arguments.
+    /// An atom: the index of the predicate in [`Model::predicates`], and its arguments.
     Atom(usize, Vec<Term>),
-    /// Two terms are the same thing.
     Equal(Term, Term),
 }
 
@@ -162,26 +148,24 @@ impl Default for Formula {
     }
 }
 
-/// One literal of an effect with what surrounds it.
+/// One literal of an effect, with its enclosing quantifiers and conditions.
 #[derive(Clone, Debug)]
 pub struct Effect {
-    /// Variables of surrounding `forall`s.
+    /// Variables of the enclosing `forall`s.
     pub variables: Vec<Variable>,
-    /// The conditions of the surrounding `when`s; all must hold.
+    /// Conditions of the enclosing `when`s, all of which must hold.
     pub conditions: Vec<Arc<Formula>>,
-    /// Whether the fact becomes true (else false).
+    /// Whether the fact becomes true (otherwise false).
     pub is_add: bool,
-    /// The predicate's place in [`Model::predicates`].
+    /// Index into [`Model::predicates`].
     pub predicate: usize,
-    /// Its arguments.
     pub terms: Vec<Term>,
 }
 
 /// An initial fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroundAtom {
-    /// The predicate's place in [`Model::predicates`].
+    /// Index into [`Model::predicates`].
     pub predicate: usize,
-    /// Its arguments.
     pub objects: Vec<Name>,
 }

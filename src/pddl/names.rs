@@ -1,13 +1,13 @@
-//! Interned names: each distinct lower-case word of the two texts once.
+//! Interned names: stores each distinct lower-case word of the two texts once.
 
 use super::hash::FastMap;
 use std::sync::Arc;
 
-/// A word of the texts.
+/// An interned word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(pub(super) u32);
 
-/// All words, by number and by spelling.
+/// All words, by index and by spelling.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     words: Vec<Arc<str>>,
@@ -15,7 +15,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The name of a word, new or known.
+    /// Interns a word and returns its name.
     pub fn intern(&mut self, word: &str) -> Name {
         if let Some(&number) = self.numbers.get(word) {
             return Name(number);
@@ -27,27 +27,27 @@ impl Names {
         Name(number)
     }
 
-    /// The name of a word that occurs in the texts.
+    /// Returns the name of a word, or `None` if the word doesn't occur in the texts.
     pub fn find(&self, word: &str) -> Option<Name> {
         self.numbers.get(word).copied().map(Name)
     }
 
-    /// How a name is spelt (lower case).
+    /// Returns the spelling of a name, in lower case.
     pub fn word(&self, name: Name) -> &str {
         &self.words[name.0 as usize]
     }
 
-    /// The spelling, shared.
+    /// Returns the spelling as a shared string.
     pub fn shared_word(&self, name: Name) -> Arc<str> {
         Arc::clone(&self.words[name.0 as usize])
     }
 
-    /// How many there are.
+    /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no names.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }

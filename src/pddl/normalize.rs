@@ -1,5 +1,5 @@
-//! From formulas to clauses: negations inwards, alternatives outwards, `exists` into the clause's own variables,
-//! `forall` into "none of these alternatives holds".
+//! Converts formulas into clauses: pushes negations inwards, pulls disjunctions outwards, turns `exists` into variables
+//! of the clause and `forall` into a negated disjunction.
 
 use super::condition::{Argument, Clause, Nested, Pattern, Scope, Slot};
 use super::error::PddlError;
@@ -10,7 +10,7 @@ use super::model::{Formula, Model, Term, Variable};
 use super::names::Name;
 use super::types::Types;
 
-/// Brings the formulas of one action or goal into clauses.
+/// Converts the formulas of one action or goal into clauses.
 pub(super) struct Normalizer<'m> {
     model: &'m Model,
     objects: &'m FastMap<Name, ObjectId>,
@@ -39,7 +39,7 @@ impl<'m> Normalizer<'m> {
         }
     }
 
-    /// Makes variables visible until [`Self::leave`], and gives their slots.
+    /// Brings variables into scope until [`Self::leave_scope`] and returns their slots.
     pub(super) fn enter_scope(&mut self, variables: &[Variable]) -> Result<Vec<Slot>, PddlError> {
         let mut slots = Vec::with_capacity(variables.len());
         for variable in variables {
@@ -63,18 +63,19 @@ impl<'m> Normalizer<'m> {
         self.visible_variables.truncate(self.visible_variables.len() - variables.len());
     }
 
-    /// The clauses one of which holds exactly when the formula (or, with `wanted` false, its negation) holds.
-    pub(super) fn normalize(
+    /// Returns the clauses of a disjunction that is equivalent to the formula or, with a negative polarity, to its
+    /// negation.
+    pub(super) fn to_clauses(
         &mut self,
         formula: &Formula,
         wanted: Polarity,
     ) -> Result<Vec<Clause>, PddlError> {
         match (formula, wanted) {
-            (Formula::Not(inner), _) => self.normalize(inner, wanted.flipped()),
+            (Formula::Not(inner), _) => self.to_clauses(inner, wanted.flipped()),
             (Formula::And(parts), Polarity::Positive) | (Formula::Or(parts), Polarity::Negative) => {
                 let mut product = vec![Clause::default()];
                 for part in parts {
-                    let alternatives = self.normalize(part, wanted)?;
+                    let alternatives = self.to_clauses(part, wanted)?;
                     product = self.combine(product, &alternatives)?;
                 }
                 Ok(product)
@@ -82,26 +83,26 @@ impl<'m> Normalizer<'m> {
             (Formula::Or(parts), Polarity::Positive) | (Formula::And(parts), Polarity::Negative) => {
                 let mut all = Vec::new();
                 for part in parts {
-                    all.extend(self.normalize(part, wanted)?);
+                    all.extend(self.to_clauses(part, wanted)?);
                     self.check_limits(&all)?;
                 }
                 Ok(all)
             }
             (Formula::Imply(left, right), Polarity::Positive) => {
-                let mut all = self.normalize(left, Polarity::Negative)?;
-                all.extend(self.normalize(right, Polarity::Positive)?);
+                let mut all = self.to_clauses(left, Polarity::Negative)?;
+                all.extend(self.to_clauses(right, Polarity::Positive)?);
                 self.check_limits(&all)?;
                 Ok(all)
             }
             (Formula::Imply(left, right), Polarity::Negative) => {
-                let left = self.normalize(left, Polarity::Positive)?;
-                let right = self.normalize(right, Polarity::Negative)?;
+                let left = self.to_clauses(left, Polarity::Positive)?;
+                let right = self.to_clauses(right, Polarity::Negative)?;
                 self.combine(left, &right)
             }
             (Formula::Exists(variables, body), Polarity::Positive)
             | (Formula::Forall(variables, body), Polarity::Negative) => {
                 let slots = self.enter_scope(variables)?;
-                let mut clauses = self.normalize(body, wanted)?;
+                let mut clauses = self.to_clauses(body, wanted)?;
                 self.leave_scope(variables);
                 for clause in &mut clauses {
                     clause.own_variables.extend_from_slice(&slots);
@@ -111,7 +112,7 @@ impl<'m> Normalizer<'m> {
             (Formula::Forall(variables, body), Polarity::Positive)
             | (Formula::Exists(variables, body), Polarity::Negative) => {
                 let slots = self.enter_scope(variables)?;
-                let mut clauses = self.normalize(body, wanted.flipped())?;
+                let mut clauses = self.to_clauses(body, wanted.flipped())?;
                 self.leave_scope(variables);
                 for clause in &mut clauses {
                     clause.own_variables.extend_from_slice(&slots);
@@ -125,7 +126,7 @@ impl<'m> Normalizer<'m> {
                 }])
             }
             (Formula::Atom(predicate, terms), _) => {
-                let pattern = self.normalize_literal(*predicate, terms)?;
+                let pattern = self.to_pattern(*predicate, terms)?;
                 Ok(vec![match wanted {
                     Polarity::Positive => Clause { positive: vec![pattern], ..Clause::default() },
                     Polarity::Negative => Clause { negative: vec![pattern], ..Clause::default() },
@@ -141,11 +142,7 @@ impl<'m> Normalizer<'m> {
         }
     }
 
-    pub(super) fn normalize_literal(
-        &mut self,
-        predicate: usize,
-        terms: &[Term],
-    ) -> Result<Pattern, PddlError> {
+    pub(super) fn to_pattern(&mut self, predicate: usize, terms: &[Term]) -> Result<Pattern, PddlError> {
         self.literal_count += 1;
         if self.literal_count > limits::LITERALS {
             return Err(self.too_large("literals in one action or goal", limits::LITERALS));
@@ -156,7 +153,7 @@ impl<'m> Normalizer<'m> {
 
     fn to_argument(&self, term: Term) -> Argument {
         match term {
-            // The parser let only visible variables through; the innermost of a name counts.
+            // The parser has checked that the variable is in scope; the innermost binding of a name wins.
             Term::Variable(name) => {
                 let slot = self
                     .visible_variables
@@ -203,7 +200,7 @@ impl<'m> Normalizer<'m> {
         Ok(())
     }
 
-    /// Those of `slots` that the clauses speak of.
+    /// Returns those of `slots` that the clauses mention.
     fn used_slots(&self, clauses: &[Clause], slots: Vec<Slot>) -> Vec<Slot> {
         let mut seen = vec![false; self.scope.variable_types.len()];
         let mut mark = |argument: &Argument| {

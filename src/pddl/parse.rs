@@ -1,4 +1,5 @@
-//! Domain and problem, section by section, straight from the tokens (no tree of the whole text is kept).
+//! Parses a domain and a problem, section by section, directly from the tokens (without building a syntax tree of the
+//! whole text).
 
 mod effect;
 mod formula;
@@ -11,10 +12,10 @@ use super::model::{Action, Formula, GroundAtom, Model, Object, Predicate, Variab
 use super::names::Name;
 
 impl Model {
-    /// Parses a domain and a problem of it.
+    /// Parses a domain and a problem that belongs to it.
     ///
     /// # Errors
-    /// [`PddlError`] with line and column of the first thing that cannot be understood.
+    /// [`PddlError`] with the line and column of the first error.
     pub fn parse(domain: &str, problem: &str) -> Result<Self, PddlError> {
         let mut shared = ParsedTexts::default();
         let lower = domain.to_ascii_lowercase();
@@ -25,7 +26,7 @@ impl Model {
     }
 }
 
-/// What both texts fill.
+/// The data that both texts contribute to.
 #[derive(Default)]
 struct ParsedTexts {
     model: Model,
@@ -98,7 +99,7 @@ impl<'t> Parser<'t, '_> {
         self.expect_end()
     }
 
-    /// `(define (KIND NAME)`, up to the first section.
+    /// Parses `(define (KIND NAME)`, up to the first section.
     fn parse_head(&mut self, kind: &str) -> Result<Name, PddlError> {
         self.expect_open("(define")?;
         self.expect_keyword("define")?;
@@ -190,7 +191,7 @@ impl<'t> Parser<'t, '_> {
             let at = self.lexer.position();
             self.expect_open("a fact")?;
             let word = self.expect_word("the name of a predicate")?;
-            // Values of functions play no part; what is not said is false, so a denial says nothing.
+            // Function values are ignored. Under the closed-world assumption, a negated fact adds nothing.
             if word == "=" || word == "not" {
                 self.skip_rest()?;
                 self.expect_close()?;
@@ -216,7 +217,7 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    /// A declared predicate, or an error at `at`.
+    /// Looks up a declared predicate. Fails with an error at `at` if there is none.
     fn find_predicate(&mut self, word: &str, at: usize) -> Result<usize, PddlError> {
         let name = self.shared.model.names.intern(word);
         self.shared
@@ -237,7 +238,7 @@ impl<'t> Parser<'t, '_> {
             .error_at(at, format!("the predicate {word:?} takes {} arguments, not {given}", declared.arity)))
     }
 
-    /// `?a ?b - type ?c`, up to the closing parenthesis.
+    /// Parses `?a ?b - type ?c` up to the closing parenthesis.
     fn parse_variables(&mut self) -> Result<Vec<Variable>, PddlError> {
         let mut variables = Vec::new();
         self.parse_typed_list(limits::ARITY, "variables in one list", |parser, word, kinds| {
@@ -247,7 +248,7 @@ impl<'t> Parser<'t, '_> {
         Ok(variables)
     }
 
-    /// Names, each group followed by `- type` or `- (either ...)`; without one the type is `object`.
+    /// Parses names in groups, each followed by `- type` or `- (either ...)`; the default type is `object`.
     fn parse_typed_list(
         &mut self,
         limit: usize,
@@ -301,7 +302,7 @@ impl<'t> Parser<'t, '_> {
         Ok(kinds)
     }
 
-    /// Everything up to the parenthesis that closes the current list.
+    /// Skips everything up to the parenthesis that closes the current list.
     fn skip_rest(&mut self) -> Result<(), PddlError> {
         let mut depth = 0_usize;
         loop {

@@ -1,7 +1,8 @@
-//! Finding a way to the goal: best-first search on the grounded task, guided by the size of a plan that ignores harm.
+//! Best-first search for a plan on the grounded task, guided by the size of a delete-relaxed plan.
 //!
-//! Promises: an answer is a plan that works, a proof that there is none, or the word that the search gave up; the effort is
-//! bounded by counts, never by a clock, so the same question has the same answer everywhere. Plans are short, not shortest.
+//! Guarantees: the outcome is a valid plan, a proof that no plan exists, or an explicit "gave up". Effort is bounded by
+//! counters rather than a clock, so the same query returns the same result on every machine. Plans are short, but not
+//! necessarily shortest.
 
 mod relaxed_plan;
 mod shorten;
@@ -15,42 +16,43 @@ use relaxed_plan::RelaxedPlanHeuristic;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How much a search may do before it gives up.
+/// The effort after which a search gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
-    /// States looked at.
+    /// Maximum number of distinct states generated.
     pub states: usize,
-    /// Elementary steps of the estimates, some nanoseconds each.
+    /// Maximum number of elementary heuristic operations, each taking a few nanoseconds.
     pub work: u64,
 }
 
 impl SearchLimits {
-    /// Enough for any problem that people would play by hand; some tenths of a second at most.
+    /// Enough for any problem that people would play by hand; takes a few tenths of a second at most.
     pub const INTERACTIVE: Self = Self { states: 20_000, work: 60_000_000 };
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchOutcome {
-    /// These instances, one after the other, reach the goal. None are needed where it holds already.
+    /// Applying these instances in order reaches the goal. Empty if the goal already holds.
     Found(Vec<OpId>),
-    /// The goal cannot be reached with the instances that may be used.
+    /// The goal is unreachable with the usable instances.
     Impossible,
-    /// The effort was spent.
+    /// The search ran out of effort.
     GaveUp {
-        /// States that were looked at.
+        /// Number of distinct states generated.
         states: usize,
     },
 }
 
-/// One way to search. The first finds short plans; the second finds some plan where the first drowns.
+/// A search configuration. The first finds short plans; the second finds some plan where the first exceeds its limits.
 #[derive(Clone, Copy)]
 struct SearchStrategy {
-    /// What a step already taken counts, and what one still expected.
+    /// Weights of the path cost and of the heuristic value.
     weights: (u32, u32),
-    /// How often what the estimate proposes is followed for each state that is taken by its estimate alone.
+    /// After progress, the next `20 * preferred_boost` nodes come from the preferred queue, otherwise every second one
+    /// does. At 0 the preferred queue is not used.
     preferred_boost: u32,
-    /// Its share of the effort: one of so many parts.
+    /// Divides the total effort to give the strategy's limit.
     limit_divisor: u32,
 }
 
@@ -59,26 +61,26 @@ const STRATEGIES: [SearchStrategy; 2] = [
     SearchStrategy { weights: (0, 1), preferred_boost: 50, limit_divisor: 1 },
 ];
 
-/// Searches in one task.
+/// A planner for one task.
 pub struct Planner<'t> {
     task: &'t Task,
     usable: Bits,
     heuristic: RelaxedPlanHeuristic,
 }
 
-/// A state that was reached.
+/// A state reached by the search.
 struct Node {
     facts: Bits,
-    /// From which node, and with which instance; the first node's own number at the start.
+    /// The parent node and the instance that leads from it; the root is its own parent.
     parent: (u32, OpId),
     steps: u32,
 }
 
-/// A node that waits: how far the whole way is thought to be, how far the rest, whether the estimate did not propose it, number.
+/// An open node: total estimate, heuristic value, whether it was *not* reached by a preferred operator, index.
 type QueueEntry = Reverse<(u32, u32, bool, u32)>;
 
 impl<'t> Planner<'t> {
-    /// Prepares for a task in which only some instances may be used.
+    /// Prepares for a task in which only the instances accepted by `usable` may be applied.
     pub fn new(task: &'t Task, usable: impl Fn(OpId) -> bool) -> Self {
         let mut bits = Bits::new(task.op_count());
         for op in task.ops().filter(|&op| usable(op)) {
@@ -87,26 +89,26 @@ impl<'t> Planner<'t> {
         Self { task, heuristic: RelaxedPlanHeuristic::new(task, &bits), usable: bits }
     }
 
-    /// Looks for a plan from a state of the task.
+    /// Searches for a plan from a state of the task.
     pub fn find_plan(&mut self, from: &State, effort: SearchLimits) -> SearchOutcome {
         let mut states = 0;
-        for style in STRATEGIES {
+        for strategy in STRATEGIES {
             let part = SearchLimits {
-                states: effort.states / style.limit_divisor as usize,
-                work: effort.work / u64::from(style.limit_divisor),
+                states: effort.states / strategy.limit_divisor as usize,
+                work: effort.work / u64::from(strategy.limit_divisor),
             };
-            match self.search(from, part, style) {
+            match self.search(from, part, strategy) {
                 SearchOutcome::Found(plan) => {
                     return SearchOutcome::Found(shorten::shorten(self.task, from, plan));
                 }
                 SearchOutcome::Impossible => return SearchOutcome::Impossible,
-                SearchOutcome::GaveUp { states: looked_at } => states += looked_at,
+                SearchOutcome::GaveUp { states: generated } => states += generated,
             }
         }
         SearchOutcome::GaveUp { states }
     }
 
-    fn search(&mut self, from: &State, effort: SearchLimits, style: SearchStrategy) -> SearchOutcome {
+    fn search(&mut self, from: &State, effort: SearchLimits, strategy: SearchStrategy) -> SearchOutcome {
         if from.is_goal(self.task) {
             return SearchOutcome::Found(Vec::new());
         }
@@ -127,13 +129,13 @@ impl<'t> Planner<'t> {
         };
         queues.all.push(Reverse((0, 0, false, 0)));
         let mut seen = vec![false];
-        while let Some(number) = queues.next(style) {
+        while let Some(number) = queues.next(strategy) {
             if std::mem::replace(&mut seen[number as usize], true) {
                 continue;
             }
             let (facts, steps) = (nodes[number as usize].facts.clone(), nodes[number as usize].steps);
             state.restore(self.task, &facts);
-            // Asked again for what it proposes here: keeping that for every node would cost more than it saves.
+            // Recomputes the preferred operators: storing them for every node would cost more than it saves.
             self.heuristic.estimate(self.task, &state, &mut work);
             let proposed: Vec<OpId> = self.heuristic.preferred_ops().collect();
             let open: Vec<OpId> =
@@ -148,9 +150,9 @@ impl<'t> Planner<'t> {
                         return SearchOutcome::Found(plan_to(&nodes, next));
                     }
                     if let Some(rest) = self.heuristic.estimate(self.task, &state, &mut work) {
-                        let (past, future) = style.weights;
+                        let (past, future) = strategy.weights;
                         let whole = (past * (steps + 1)).saturating_add(future.saturating_mul(rest));
-                        queues.add(Reverse((whole, rest, !proposed.contains(&op), next)), style);
+                        queues.add(Reverse((whole, rest, !proposed.contains(&op), next)), strategy);
                     }
                     if nodes.len() >= effort.states || work >= effort.work {
                         return SearchOutcome::GaveUp { states: nodes.len() };
@@ -163,7 +165,7 @@ impl<'t> Planner<'t> {
     }
 }
 
-/// The nodes that wait, and apart from them those that the estimate proposed, which are asked for more often after progress.
+/// The open nodes, and a separate queue of those reached by preferred operators, which is favoured after progress.
 struct Queues {
     all: BinaryHeap<QueueEntry>,
     preferred: BinaryHeap<QueueEntry>,
@@ -173,20 +175,21 @@ struct Queues {
 }
 
 impl Queues {
-    fn add(&mut self, waiting: QueueEntry, style: SearchStrategy) {
+    fn add(&mut self, waiting: QueueEntry, strategy: SearchStrategy) {
         let Reverse((_, rest, unfavoured, _)) = waiting;
         self.all.push(waiting);
-        if style.preferred_boost > 0 && !unfavoured {
+        if strategy.preferred_boost > 0 && !unfavoured {
             self.preferred.push(waiting);
         }
         if rest < self.best_estimate {
             self.best_estimate = rest;
-            self.boost_left = style.preferred_boost * 20;
+            self.boost_left = strategy.preferred_boost * 20;
         }
     }
 
-    fn next(&mut self, style: SearchStrategy) -> Option<u32> {
-        let favour = self.boost_left > 0 || (style.preferred_boost > 0 && self.taken_count.is_multiple_of(2));
+    fn next(&mut self, strategy: SearchStrategy) -> Option<u32> {
+        let favour =
+            self.boost_left > 0 || (strategy.preferred_boost > 0 && self.taken_count.is_multiple_of(2));
         self.taken_count += 1;
         self.boost_left = self.boost_left.saturating_sub(1);
         let first = if favour { self.preferred.pop().or_else(|| self.all.pop()) } else { self.all.pop() };
@@ -194,7 +197,7 @@ impl Queues {
     }
 }
 
-/// The instances on the way to a node.
+/// Returns the instances on the path to a node.
 fn plan_to(nodes: &[Node], last: u32) -> Vec<OpId> {
     let mut plan = Vec::new();
     let mut at = last;

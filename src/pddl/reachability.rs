@@ -1,6 +1,6 @@
-//! Which facts can become true and which action instances can apply when deletions are ignored.
+//! Finds the facts that can become true and the action instances that can apply under delete relaxation.
 //!
-//! Semi-naive: facts enter one by one, and each entry joins only what it completes.
+//! Semi-naive evaluation: facts are entered one at a time, and each new fact is joined only with what it completes.
 
 use super::atoms::Atoms;
 use super::condition::{Clause, Slot};
@@ -12,7 +12,7 @@ use super::limits;
 use super::schema::Schema;
 use super::types::Types;
 
-/// The instances of one alternative of one action: rows of bindings, one object a slot.
+/// The instances of one disjunct of one action: rows of bindings, one object per slot.
 pub(super) struct Instances {
     pub(super) action: usize,
     pub(super) clause: usize,
@@ -21,32 +21,31 @@ pub(super) struct Instances {
     pub(super) count: usize,
 }
 
-/// What a completed join means.
+/// The conclusion of a rule.
 enum Head {
-    /// An instance of an action.
     Instance(usize),
     /// A fact that a conditional effect may add.
     Effect(usize),
 }
 
-/// A clause whose bindings are wanted, with one plan for each fact that may complete it.
+/// A clause whose bindings are needed, with one join plan for each literal that may complete it.
 struct Rule {
     action: usize,
     head: Head,
     body: Clause,
-    /// Two literals could be completed by the same fact, so a binding may be found twice.
+    /// Whether two literals can match the same fact, so that a binding may be found twice.
     may_repeat: bool,
     seen: FastSet<Box<[ObjectId]>>,
 }
 
-/// Completes a rule from one literal.
+/// Completes a rule starting from one literal.
 struct Trigger {
     rule: usize,
     literal: usize,
     plan: JoinPlan,
 }
 
-/// Runs to the end and gives the instances found.
+/// Runs to the fixpoint and returns the instances found.
 pub(super) fn find_instances(
     schemas: &[Schema],
     types: &Types,
@@ -170,7 +169,7 @@ impl Explorer<'_> {
         Joiner { atoms, types: self.types, variable_types: kinds, work }
     }
 
-    /// Keeps the bindings found as instances, and makes known what they add.
+    /// Records the bindings found as instances, and adds the facts they produce to the known ones.
     fn record_bindings(
         &mut self,
         at: usize,

@@ -1,4 +1,4 @@
-//! Actions and goal in disjunctive form, ready for joining.
+//! Actions and goal in disjunctive normal form, ready for joining.
 
 use super::condition::{Clause, Pattern, Scope, Slot};
 use super::error::PddlError;
@@ -10,8 +10,8 @@ use super::names::Name;
 use super::normalize::{Normalizer, Polarity};
 use super::types::Types;
 
-/// An action in disjunctive form. As in the reference, `exists` in a precondition gives the instance a further
-/// variable, and each alternative makes instances of its own; those with the same arguments count as one action.
+/// An action in disjunctive normal form. As in the reference, an `exists` in a precondition adds a variable to the
+/// instance, and each disjunct produces instances of its own; those with the same arguments count as one action.
 pub(super) struct Schema {
     pub(super) scope: Scope,
     pub(super) parameters: Vec<Slot>,
@@ -19,7 +19,7 @@ pub(super) struct Schema {
     pub(super) effects: Vec<SchemaEffect>,
 }
 
-/// One effect literal; it fires when one of its clauses holds.
+/// One effect literal. It fires if one of its clauses holds.
 pub(super) struct SchemaEffect {
     pub(super) is_add: bool,
     pub(super) pattern: Pattern,
@@ -27,7 +27,7 @@ pub(super) struct SchemaEffect {
 }
 
 impl SchemaEffect {
-    /// Whether it fires always, with nothing more to bind.
+    /// Returns whether it always fires and binds no further variables.
     pub(super) fn is_unconditional(&self) -> bool {
         matches!(self.conditions.as_slice(), [only] if only.own_variables.is_empty() && only.size() == 1)
     }
@@ -43,14 +43,14 @@ impl Schema {
         let place = format!("PDDL domain, action {:?}", model.names.word(action.name));
         let mut normal = Normalizer::new(model, objects, types, place.clone());
         let parameters = normal.enter_scope(&action.parameters)?;
-        let clauses = normal.normalize(&action.precondition, Polarity::Positive)?;
+        let clauses = normal.to_clauses(&action.precondition, Polarity::Positive)?;
         let mut effects = Vec::with_capacity(action.effects.len());
         let mut size = 0;
         for effect in &action.effects {
             let each = normal.enter_scope(&effect.variables)?;
             let mut when = vec![Clause::default()];
             for condition in &effect.conditions {
-                let part = normal.normalize(condition, Polarity::Positive)?;
+                let part = normal.to_clauses(condition, Polarity::Positive)?;
                 when = normal.combine(when, &part)?;
             }
             for clause in &mut when {
@@ -61,14 +61,14 @@ impl Schema {
                 let what = "literals in the effects of one action";
                 return Err(PddlError::TooLarge { place, what, limit: limits::LITERALS as u64 });
             }
-            let pattern = normal.normalize_literal(effect.predicate, &effect.terms)?;
+            let pattern = normal.to_pattern(effect.predicate, &effect.terms)?;
             normal.leave_scope(&effect.variables);
             effects.push(SchemaEffect { is_add: effect.is_add, pattern, conditions: when });
         }
         Ok(Self { scope: normal.scope, parameters, clauses, effects })
     }
 
-    /// The goal, as a schema without parameters and effects.
+    /// Builds the goal as a schema without parameters and effects.
     pub(super) fn from_goal(
         model: &Model,
         goal: &Formula,
@@ -76,7 +76,7 @@ impl Schema {
         types: &mut Types,
     ) -> Result<Self, PddlError> {
         let mut normal = Normalizer::new(model, objects, types, "PDDL problem, goal".to_owned());
-        let clauses = normal.normalize(goal, Polarity::Positive)?;
+        let clauses = normal.to_clauses(goal, Polarity::Positive)?;
         Ok(Self { scope: normal.scope, parameters: Vec::new(), clauses, effects: Vec::new() })
     }
 }

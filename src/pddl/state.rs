@@ -1,4 +1,4 @@
-//! A state of a task, with what applies in it kept up to date.
+//! A state of a task, with incrementally updated applicable instances.
 
 use super::bits::Bits;
 use super::gates::{Condition, Input, Source};
@@ -8,22 +8,20 @@ use super::task::{OpEffect, Task};
 /// A fact that became true or false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The fact.
     pub fact: FactId,
-    /// Whether it is true now.
+    /// Whether the fact is true now.
     pub is_true: bool,
 }
 
-/// An action instance that became applicable or ceased to be. Within one step an instance may flip more than once.
+/// An action instance that became applicable or inapplicable. Within one step, an instance may flip more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flip {
-    /// The instance.
     pub op: OpId,
-    /// Whether it applies now.
+    /// Whether the instance is applicable now.
     pub is_applicable: bool,
 }
 
-/// The true facts, and for each gate how many of its inputs do not hold. Methods take the task the state belongs to.
+/// The true facts, and the number of unmet inputs of each gate. Methods take the task that the state belongs to.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     facts: Bits,
@@ -34,7 +32,8 @@ pub struct State {
 }
 
 impl State {
-    /// The state with these facts; `gates` are the inputs of all gates, sub-gates from `first_sub` on, each after those it reads.
+    /// Creates the state with these facts. `gates` are the inputs of all gates; sub-gates start at `first_sub`, each
+    /// after the gates it reads.
     pub(super) fn new<'a>(
         facts: Bits,
         count: usize,
@@ -49,30 +48,30 @@ impl State {
         state
     }
 
-    /// The true facts and the unmet inputs, as a task keeps them of its initial state.
+    /// Returns the true facts and the unmet input counts, as a task stores them for its initial state.
     pub(super) fn into_parts(self) -> (Bits, Vec<u16>) {
         (self.facts, self.unmet_inputs)
     }
 
-    /// Whether a fact is true.
+    /// Returns whether a fact is true.
     #[inline]
     pub fn holds(&self, fact: FactId) -> bool {
         self.facts.get(fact.index())
     }
 
-    /// The true facts.
+    /// Returns the true facts.
     pub fn facts(&self) -> &Bits {
         &self.facts
     }
 
-    /// Whether an action instance can be applied.
+    /// Returns whether an action instance is applicable.
     #[inline]
     pub fn is_applicable(&self, op: OpId) -> bool {
         self.unmet_inputs[op.index()] == 0
     }
 
-    /// All applicable instances, ascending. An action whose precondition has alternatives may have several instances with the
-    /// same arguments; they count as one action.
+    /// Iterates over the applicable instances in ascending order. An action with a disjunctive precondition may have
+    /// several instances with the same arguments, which count as one action.
     pub fn applicable(&self, task: &Task) -> impl Iterator<Item = OpId> {
         self.unmet_inputs[..task.op_count()]
             .iter()
@@ -81,24 +80,26 @@ impl State {
             .map(|(at, _)| OpId(at as u32))
     }
 
-    /// Whether the goal holds.
+    /// Returns whether the goal holds.
     #[inline]
     pub fn is_goal(&self, task: &Task) -> bool {
         self.holds_condition(task.goal)
     }
 
-    /// Whether a part of the goal holds, counted from 0 in the order of [`super::Model::goal_parts`]; false beyond the last.
+    /// Returns whether a part of the goal holds. Parts are numbered from 0 in the order of
+    /// [`super::Model::goal_parts`]; out of range is false.
     pub fn holds_part(&self, task: &Task, part: usize) -> bool {
         task.goal_parts.get(part).is_some_and(|&condition| self.holds_condition(condition))
     }
 
-    /// Whether an effect of an instance would fire now.
+    /// Returns whether an effect of an instance would fire now.
     pub fn would_fire(&self, task: &Task, effect: &OpEffect) -> bool {
         let (from, to) = effect.conditions;
         task.conditions[from as usize..to as usize].iter().all(|&input| self.holds_input(input))
     }
 
-    /// Applies an instance's effects, deletions first. What changed is in [`Self::changes`] and [`Self::flips`] until the next change.
+    /// Applies an instance's effects, deletes first. [`Self::changes`] and [`Self::flips`] report what changed, until
+    /// the next change.
     pub fn apply(&mut self, task: &Task, op: OpId) {
         self.changes.clear();
         self.flips.clear();
@@ -121,7 +122,7 @@ impl State {
         self.fired = fired;
     }
 
-    /// Goes to the state in which exactly these facts are true.
+    /// Moves to the state in which exactly these facts are true.
     pub fn restore(&mut self, task: &Task, facts: &Bits) {
         self.changes.clear();
         self.flips.clear();
@@ -131,7 +132,7 @@ impl State {
         }
     }
 
-    /// Goes back to the initial state, without listing what changed.
+    /// Returns to the initial state, without recording changes.
     pub fn reset(&mut self, task: &Task) {
         self.facts.copy_from(&task.initial_facts);
         self.unmet_inputs.clone_from(&task.initial_unmet);
@@ -139,12 +140,12 @@ impl State {
         self.flips.clear();
     }
 
-    /// Facts changed by the last [`Self::apply`] or [`Self::restore`].
+    /// Returns the facts changed by the last [`Self::apply`] or [`Self::restore`].
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// Instances that the last [`Self::apply`] or [`Self::restore`] made applicable or not, in order.
+    /// Returns the instances whose applicability the last [`Self::apply`] or [`Self::restore`] changed, in order.
     pub fn flips(&self) -> &[Flip] {
         &self.flips
     }
@@ -158,7 +159,8 @@ impl State {
         self.notify_gates(task, task.fact_watchers.watchers_of(fact.index()), now);
     }
 
-    /// Tells gates that something they read is now `now`. Recurses only along nested quantifiers, whose depth the parser bounds.
+    /// Notifies gates that something they read is now `now`. Recurses only along nested quantifiers, whose depth the
+    /// parser bounds.
     fn notify_gates(&mut self, task: &Task, watchers: &[u32], now: bool) {
         for &watcher in watchers {
             let gate = (watcher >> 1) as usize;
@@ -200,7 +202,7 @@ impl State {
 }
 
 impl Task {
-    /// The initial state.
+    /// Returns the initial state.
     pub fn initial(&self) -> State {
         State {
             facts: self.initial_facts.clone(),

@@ -1,4 +1,4 @@
-//! The core on domains that have nothing to do with households.
+//! Tests of the core on domains other than household ones.
 
 mod conditions;
 mod planning;
@@ -27,7 +27,7 @@ pub(super) fn ground_task(domain: &str, problem: &str) -> Result<Task, PddlError
     Task::ground(&Model::parse(domain, problem)?)
 }
 
-/// The applicable actions as text, sorted; instances of several alternatives of one action count once.
+/// Returns the applicable actions as sorted text. Instances from several disjuncts of one action count once.
 pub(super) fn applicable_texts(task: &Task, state: &State) -> Vec<String> {
     let text = |op| {
         let words = task.bound_objects(op).iter().map(|&object| task.object_name(object));
@@ -39,7 +39,7 @@ pub(super) fn applicable_texts(task: &Task, state: &State) -> Vec<String> {
     all
 }
 
-/// Applies the instance of this text.
+/// Applies the instance with this text.
 pub(super) fn apply_text(task: &Task, state: &mut State, wanted: &str) {
     let op = task.ops().find(|&op| {
         let words = task.bound_objects(op).iter().map(|&object| task.object_name(object));
@@ -89,7 +89,7 @@ fn subtypes_constants_and_objects_named_twice_are_understood() {
     assert_eq!(applicable_texts(&task, &state), ["polish r1", "swing"]);
 }
 
-/// Ten thousand blocks: `stack` alone would have a hundred million instances.
+/// With ten thousand blocks, `stack` alone would have a hundred million instances.
 #[test]
 fn a_problem_with_ten_thousand_objects_is_refused_in_words() {
     let names: Vec<String> = (0..10_000).map(|at| format!("b{at}")).collect();
@@ -103,7 +103,7 @@ fn a_problem_with_ten_thousand_objects_is_refused_in_words() {
     assert!(error.contains("too large for this program"), "{error}");
 }
 
-/// Ten thousand objects that are only ever joined through facts load.
+/// Ten thousand objects load if they are only joined through facts.
 #[test]
 fn facts_are_joined_and_the_product_is_never_enumerated() {
     let names: Vec<String> = (0..10_000).map(|at| format!("r{at}")).collect();

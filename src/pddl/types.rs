@@ -1,4 +1,4 @@
-//! The type hierarchy and which objects each type has.
+//! The type hierarchy and the objects of each type.
 
 use super::bits::Bits;
 use super::error::PddlError;
@@ -14,7 +14,7 @@ pub struct TypeId(pub(super) u16);
 
 /// The type hierarchy of one task.
 ///
-/// A name that was never declared is a type without objects (so a condition over it is never true), as in the reference.
+/// An undeclared type name is a type without objects (so a condition over it is never true), as in the reference.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     words: Vec<String>,
@@ -26,10 +26,10 @@ pub struct Types {
 }
 
 impl Types {
-    /// The root type, of which every declared type is a descendant.
+    /// The root type, an ancestor of every declared type.
     pub const OBJECT: TypeId = TypeId(0);
 
-    /// The hierarchy of a model over `objects`, its objects by number.
+    /// Builds the hierarchy of a model; `objects` maps its objects to their indexes.
     pub(super) fn from_model(model: &Model, objects: &FastMap<Name, ObjectId>) -> Result<Self, PddlError> {
         let mut types = Self::default();
         types.intern("object", objects.len());
@@ -52,7 +52,7 @@ impl Types {
             }
         }
         parents.resize(types.words.len(), Vec::new());
-        // What hangs on nothing hangs on the root.
+        // Types without a parent become children of the root.
         for (at, above) in parents.iter_mut().enumerate().skip(1) {
             if above.is_empty() {
                 above.push(Self::OBJECT);
@@ -98,7 +98,7 @@ impl Types {
         id
     }
 
-    /// The type a variable ranges over; a union is made when there are several.
+    /// Returns the type a variable ranges over, creating a union if there are several.
     pub(super) fn type_of_variable(&mut self, words: &[&str], objects: usize) -> TypeId {
         if let [word] = words {
             return self.intern(word, objects);
@@ -119,38 +119,38 @@ impl Types {
         id
     }
 
-    /// The type of this name, where one occurs in the domain or problem.
+    /// Returns the type with this name, if it occurs in the domain or problem.
     pub fn find(&self, word: &str) -> Option<TypeId> {
         self.by_word.get(word).copied()
     }
 
-    /// A type's name, lower case; empty for a union.
+    /// Returns a type's name in lower case; empty for a union.
     pub fn name(&self, kind: TypeId) -> &str {
         self.words.get(usize::from(kind.0)).map_or("", String::as_str)
     }
 
-    /// How many types there are.
+    /// Returns the number of types.
     pub(super) fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// The type an object was declared with.
+    /// Returns the type an object was declared with.
     pub fn declared_type(&self, object: ObjectId) -> Option<TypeId> {
         self.declared_types.get(usize::from(object.0)).copied().flatten()
     }
 
-    /// Whether the object is of the type or of one below it.
+    /// Returns whether the object is of this type or of a subtype.
     #[inline]
     pub fn is_a(&self, object: ObjectId, kind: TypeId) -> bool {
         self.members[usize::from(kind.0)].get(usize::from(object.0))
     }
 
-    /// The objects of a type, ascending.
+    /// Iterates over the objects of a type in ascending order.
     pub fn members(&self, kind: TypeId) -> impl Iterator<Item = ObjectId> + '_ {
         self.members[usize::from(kind.0)].ones().map(|at| ObjectId(at as u16))
     }
 
-    /// All types below this one, by name.
+    /// Returns all proper subtypes, sorted by name.
     pub fn subtypes(&self, kind: TypeId) -> Vec<TypeId> {
         let mut all = self.children[usize::from(kind.0)].clone();
         let mut at = 0;

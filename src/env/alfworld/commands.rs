@@ -1,25 +1,26 @@
-//! The command texts of all action instances, expanded once where the facts they read never change.
+//! The command texts of all action instances. Texts that depend only on static facts are expanded once.
 
 use super::expand::{CompiledGrammar, Expander};
 use super::limits;
 use super::located_error::{LocatedError, excerpt};
 use crate::pddl::{ActionId, FastMap, ObjectId, OpId, Task};
 
-/// How an instance is commanded.
+/// How an action instance is expressed as a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command {
-    /// By the text of this number.
+    /// By the text with this index.
     Text(u32),
     /// By a text that depends on changing facts and is expanded in each state.
     Varying,
-    /// Not at all: its text cannot be expanded, which is an error as soon as it applies.
+    /// The text cannot be expanded, which is an error as soon as the instance is applicable. Holds the index of the
+    /// error.
     Broken(u32),
 }
 
 /// All commands of a game.
 #[derive(Debug)]
 pub(super) struct Commands {
-    /// Ascending by bytes, unique.
+    /// Sorted by bytes, unique.
     texts: Vec<Box<str>>,
     numbers: FastMap<Box<str>, u32>,
     by_op: Vec<Command>,
@@ -30,7 +31,7 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    /// Expands the templates of every instance. The expander works over the initial facts.
+    /// Expands the templates of all instances. The expander must work over the initial facts.
     pub(super) fn new(
         task: &Task,
         compiled: &CompiledGrammar,
@@ -106,7 +107,7 @@ impl Commands {
         Ok(Self::sort_and_index(texts, of_op, broken, varying))
     }
 
-    /// Gives the texts their numbers in sorted order, and finds the instances of each.
+    /// Sorts the texts, assigns their indexes and groups the instances by text.
     fn sort_and_index(
         texts: Vec<Box<str>>,
         mut of_op: Vec<Command>,
@@ -144,7 +145,7 @@ impl Commands {
         Self { texts, numbers, by_op: of_op, op_starts, ops, broken, has_varying: varying }
     }
 
-    /// How many texts there are.
+    /// Returns the number of texts.
     pub(super) fn len(&self) -> usize {
         self.texts.len()
     }
@@ -154,13 +155,13 @@ impl Commands {
         &self.texts[number as usize]
     }
 
-    /// The number of a text.
+    /// Returns the index of a text.
     #[inline]
     pub(super) fn find(&self, text: &str) -> Option<u32> {
         self.numbers.get(text).copied()
     }
 
-    /// The instances that a text commands.
+    /// Returns the instances that a text stands for.
     #[inline]
     pub(super) fn ops(&self, number: u32) -> &[OpId] {
         &self.ops[self.op_starts[number as usize] as usize..self.op_starts[number as usize + 1] as usize]
@@ -171,12 +172,12 @@ impl Commands {
         self.by_op[op.index()]
     }
 
-    /// Why an instance has no text.
+    /// Returns why an instance has no text.
     pub(super) fn broken_reason(&self, at: u32) -> &LocatedError {
         &self.broken[at as usize]
     }
 
-    /// Whether any text depends on changing facts.
+    /// Returns whether any text depends on changing facts.
     pub(super) fn has_varying(&self) -> bool {
         self.has_varying
     }

@@ -1,4 +1,4 @@
-//! How things are called: "apple 1", "countertop 2".
+//! Displayed names of objects, such as "apple 1" and "countertop 2".
 
 use crate::pddl::{FastMap, ObjectId, Task};
 
@@ -9,7 +9,8 @@ pub(super) struct Entities {
 }
 
 impl Entities {
-    /// Names everything that occurs in an initial fact. Within one base name numbers run against the order of ids.
+    /// Names everything that occurs in an initial fact. Within one base name, numbers run in the opposite order of the
+    /// ids.
     pub(super) fn new(task: &Task) -> Self {
         let mut occurs = vec![false; task.object_count()];
         for at in task.initial().facts().ones() {
@@ -37,14 +38,16 @@ impl Entities {
         Self { names: task.objects().map(name).collect() }
     }
 
-    /// An object's displayed name; things without number end with a blank, things in no fact keep their id.
+    /// Returns an object's displayed name. Unnumbered objects have a trailing space; objects that occur in no fact keep
+    /// their id.
     #[inline]
     pub(super) fn name(&self, object: ObjectId) -> &str {
         &self.names[object.index()]
     }
 }
 
-/// What an id's number follows: the part before the first bar, basins set apart. None for ids without a bar.
+/// Returns the part of the name before the number: the id up to the first bar, with basins kept apart. Returns `None`
+/// if the id has no bar.
 fn base_name(id: &str) -> Option<String> {
     let (base, _) = id.split_once("_bar_")?;
     Some(if id.contains("basin") { format!("{base}basin") } else { base.to_owned() })

@@ -1,4 +1,4 @@
-//! A world as everybody else sees it.
+//! Implements `Environment` for ALFWorld games.
 
 use super::game::Game;
 use super::progress::Progress;
@@ -9,7 +9,7 @@ use crate::env::{EnvError, Environment, Snapshot};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What a snapshot keeps; the game tells worlds apart.
+/// The content of a snapshot. The game identifies the world it belongs to.
 struct SnapshotData {
     game: Arc<Game>,
     saved_state: SavedState,

@@ -1,4 +1,4 @@
-//! Texts compiled against a task, and their expansion over the text's fact store.
+//! Texts compiled against a task, and their expansion over the text fact store.
 
 mod compile;
 mod expander;
@@ -12,7 +12,7 @@ use super::query::{NameSlot, Query};
 /// A compiled text.
 pub(super) type Text = Vec<Part>;
 
-/// A symbol by number, or the name of one that does not exist (an error only when it is needed).
+/// A symbol by index, or the name of a nonexistent one (an error only if it is expanded).
 #[derive(Clone, Debug)]
 pub(super) enum SymbolRef {
     Known(u32),
@@ -44,7 +44,7 @@ pub(super) enum Value {
     Or(Vec<Value>),
 }
 
-/// A production.
+/// A compiled production.
 #[derive(Clone, Debug)]
 pub(super) struct CompiledProduction {
     condition: Option<Result<Query, Box<str>>>,

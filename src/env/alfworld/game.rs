@@ -1,4 +1,4 @@
-//! A game, loaded: everything that playing it does not change.
+//! A loaded game: everything that doesn't change during play.
 
 use super::commands::{Command, Commands};
 use super::entities::Entities;
@@ -13,7 +13,7 @@ use crate::pddl::{Bits, Model, PredicateId, Task};
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// The keys of `game.tw-pddl` that matter.
+/// The keys of `game.tw-pddl` that are used.
 #[derive(Deserialize)]
 struct GameFile {
     pddl_domain: String,
@@ -25,7 +25,7 @@ struct GameFile {
     walkthrough: Option<Vec<String>>,
 }
 
-/// A loaded game. Shared by all worlds that play it.
+/// A loaded game, shared by all worlds that play it.
 #[derive(Debug)]
 pub struct Game {
     label: String,
@@ -41,7 +41,7 @@ pub struct Game {
     walkthrough: Vec<String>,
 }
 
-/// The start of an episode, worked out once.
+/// The start of an episode, computed once.
 #[derive(Debug)]
 pub(super) struct InitialState {
     pub(super) intro: String,
@@ -53,10 +53,11 @@ pub(super) struct InitialState {
 }
 
 impl Game {
-    /// Loads a game from the bytes of its file. `label` is the name it has in errors.
+    /// Loads a game from the bytes of its file. Errors refer to it as `label`.
     ///
     /// # Errors
-    /// [`EnvError::Panicked`] with the place and the reason, for a file that is no game, contradicts itself or is too large.
+    /// [`EnvError::Broken`] with the location and the reason if the file is not a game, is inconsistent or is too
+    /// large.
     pub fn load(label: &str, bytes: &[u8]) -> Result<Arc<Self>, EnvError> {
         Self::parse_file(label, bytes).map(Arc::new).map_err(|broken| broken.in_file(label))
     }
@@ -82,13 +83,14 @@ impl Game {
         let task = Task::ground(&model).map_err(pddl)?;
         let compiled = CompiledGrammar::new(&document, &task)?;
         let entities = Entities::new(&task);
-        let told = TextFacts { stated: task.initial().facts().clone(), denied: Bits::new(task.fact_count()) };
+        let text_facts =
+            TextFacts { stated: task.initial().facts().clone(), denied: Bits::new(task.fact_count()) };
         let mut scratch = Scratch::default();
         let mut expander = Expander {
             compiled: &compiled,
             task: &task,
             entities: &entities,
-            text_facts: &told,
+            text_facts: &text_facts,
             scratch: &mut scratch,
             budget: limits::LOAD_WORK,
             is_exhausted: false,
@@ -98,7 +100,7 @@ impl Game {
         expander.budget = limits::TEXT_WORK;
         expander.expand(compiled.intro(), None, &mut intro)?;
         let goal_text = extract_goal_text(&intro);
-        let start = InitialState::new(&task, &commands, intro, told);
+        let start = InitialState::new(&task, &commands, intro, text_facts);
         let targets = Targets::from_goal(&model);
         Ok(Self {
             label: label.to_owned(),
@@ -115,39 +117,40 @@ impl Game {
         })
     }
 
-    /// The name under which it was loaded.
+    /// Returns the label under which the game was loaded.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// The goal as the start text says it, without its last full stop ("put a hot apple in fridge"). Empty where the text says none.
+    /// Returns the goal from the introductory text, without its final full stop ("put a hot apple in fridge"). Empty if
+    /// the text contains none.
     pub fn goal_text(&self) -> &str {
         &self.goal_text
     }
 
-    /// The kind of task, guessed from the PDDL goal.
+    /// Returns the task type, inferred from the PDDL goal.
     pub fn task_type(&self) -> Option<TaskType> {
         self.targets.task_type
     }
 
-    /// What the goal is about, read off the PDDL goal.
+    /// Returns the objects that the PDDL goal is about.
     pub fn targets(&self) -> &Targets {
         &self.targets
     }
 
-    /// What the file says of its solvability; none where it says nothing.
+    /// Returns the `solvable` entry of the file, if it has one.
     pub fn solvable(&self) -> Option<bool> {
         self.solvable
     }
 
-    /// The file's own solution; empty where it has none.
+    /// Returns the file's own solution; empty if it has none.
     pub fn walkthrough(&self) -> &[String] {
         &self.walkthrough
     }
 }
 
 impl InitialState {
-    fn new(task: &Task, commands: &Commands, intro: String, told: TextFacts) -> Self {
+    fn new(task: &Task, commands: &Commands, intro: String, text_facts: TextFacts) -> Self {
         let mut counts = vec![0_u32; commands.len()];
         let mut active = Bits::new(commands.len());
         let mut broken = Vec::new();
@@ -164,7 +167,7 @@ impl InitialState {
         let listed = active.ones().map(|at| at as u32).collect();
         Self {
             intro,
-            text_facts: told,
+            text_facts,
             command_counts: counts,
             active_commands: active,
             listed_commands: listed,
@@ -173,7 +176,7 @@ impl InitialState {
     }
 }
 
-/// What stands after "Your task is to:", without the full stop.
+/// Returns the text after "Your task is to:", without the full stop.
 fn extract_goal_text(intro: &str) -> String {
     let Some((_, goal)) = intro.split_once("Your task is to:") else { return String::new() };
     let line = goal.trim_start().lines().next().unwrap_or_default().trim_end();

@@ -1,7 +1,9 @@
-//! The `.twl2` language: a document of actions and productions, texts with symbols and expressions, queries over facts.
+//! The `.twl2` language: a document of actions and productions, texts with symbols and expressions, and queries over
+//! facts.
 //!
-//! Parsing only. Texts are parsed totally, as in the reference: what cannot be used ends the text silently, and what would
-//! raise an exception there (an expression outside the language, a malformed query) is kept and reported when it is needed.
+//! This module only parses. As in the reference, parsing a text never fails: an unusable character silently ends the
+//! text, and what would raise an exception there (an expression outside the language, a malformed query) is stored and
+//! reported if it is needed.
 
 mod document;
 mod expression;
@@ -18,10 +20,10 @@ pub(super) use text::{ForEach, ForEachBody, Piece};
 
 use crate::env::EnvError;
 
-/// Parses a grammar text alone, without a game: what [`super::Game::load`] does first with it.
+/// Checks that a grammar parses, without a game. [`super::Game::load`] does this first.
 ///
 /// # Errors
-/// [`EnvError::Panicked`] with the line of the first thing that is not in the language.
+/// [`EnvError::Broken`] with the line of the first syntax error.
 pub fn check(label: &str, grammar: &str) -> Result<(), EnvError> {
     let document = Document::parse(grammar).map_err(|broken| broken.in_file(label))?;
     for production in document.productions.values().flatten() {
@@ -36,7 +38,7 @@ pub(super) fn parse_text(text: &str) -> Vec<Piece> {
     text::parse(text)
 }
 
-/// Parses a query; an error says why it cannot be one.
+/// Parses a query. The error describes why it is malformed.
 pub(super) fn parse_query(text: &str) -> Result<Vec<FactPattern>, String> {
     query::parse(text)
 }

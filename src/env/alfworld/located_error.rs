@@ -1,8 +1,8 @@
-//! What is wrong with a game, before the file's name is known to it.
+//! Errors in a game before the file name is attached.
 
 use crate::env::EnvError;
 
-/// A place in a game file and what is wrong there.
+/// A location in a game file and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LocatedError {
     pub(super) place: String,
@@ -14,13 +14,13 @@ impl LocatedError {
         Self { place: place.into(), reason: reason.into() }
     }
 
-    /// The same with the file it is about.
+    /// Attaches the file name.
     pub(super) fn in_file(self, file: &str) -> EnvError {
         EnvError::Broken { file: file.to_owned(), place: self.place, reason: self.reason }
     }
 }
 
-/// A piece of hostile text, short enough for a message.
+/// Returns an excerpt of untrusted text, short enough for an error message.
 pub(super) fn excerpt(text: &str) -> String {
     const MAX_CHARS: usize = 60;
     let mut short: String = text.chars().take(MAX_CHARS).collect();

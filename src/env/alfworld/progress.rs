@@ -1,27 +1,25 @@
-//! AgentBoard's progress rate: how many of a task type's patterns some observation has matched.
+//! AgentBoard's progress rate: the number of patterns of a task type that some observation has matched.
 //!
-//! Each pattern is looked for in every observation and stays met; their order does not matter. The rate is hits / (n + 1),
-//! and 1 when the goal holds. Both wordings of placing are known ("put ... in/on", "move ... to").
+//! Each pattern is searched for in every observation and stays matched; the order doesn't matter. The rate is hits / (n
+//! + 1), and 1 if the goal holds. Both wordings of placing are recognized ("put ... in/on", "move ... to").
 
 use super::subgoals::{Subgoal, Subgoals};
 use super::targets::{Targets, TaskType};
 
-/// What an observation is searched for.
+/// A pattern to search for in an observation.
 #[derive(Clone, Debug)]
 enum Pattern {
-    /// One line says `you see` and `a X <number>`.
+    /// One line contains `you see` and `a X <number>`.
     See(String),
-    /// `You pick up the X <number>`.
     Pick(String),
-    /// `You <verb> the X <number> using the`.
     Treat(&'static str, String),
-    /// The thing is put, or moved, to the receptacle.
+    /// The object is put in, or moved to, the receptacle.
     Place(String, String),
-    /// What a label says.
+    /// A subgoal from a label.
     Label(Subgoal),
 }
 
-/// The patterns of one task and which of them were met.
+/// The patterns of one task, and which of them have been matched.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
     patterns: Vec<(Pattern, bool)>,
@@ -44,26 +42,26 @@ impl Progress {
         Self { patterns: [see, pick].into_iter().chain(last).map(|pattern| (pattern, false)).collect() }
     }
 
-    /// Measures by the subgoals of a label.
+    /// Measures progress by the subgoals of a label.
     pub(super) fn from_subgoals(Subgoals(all): Subgoals) -> Self {
         Self { patterns: all.into_iter().map(|subgoal| (Pattern::Label(subgoal), false)).collect() }
     }
 
-    /// Forgets what was met.
+    /// Clears the matches.
     pub(super) fn reset(&mut self) {
         for (_, met) in &mut self.patterns {
             *met = false;
         }
     }
 
-    /// Looks for every pattern in an observation.
+    /// Searches an observation for every pattern.
     pub(super) fn observe(&mut self, observation: &str) {
         for (pattern, met) in &mut self.patterns {
             *met = *met || pattern.matches(observation);
         }
     }
 
-    /// The rate now; without patterns it is the reward.
+    /// Returns the current rate; without patterns it equals the reward.
     pub(super) fn rate(&self, won: bool) -> f64 {
         if won {
             return 1.0;
@@ -95,12 +93,12 @@ impl Pattern {
     }
 }
 
-/// What follows the first `prefix <number>` in a text.
+/// Returns the text after the first `prefix <number>`.
 fn after_number<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     text.match_indices(prefix).find_map(|(at, _)| after_number_at(&text[at..], prefix))
 }
 
-/// What follows `prefix <number>` at the start of a text.
+/// Returns the text after `prefix <number>` at the start of a text.
 fn after_number_at<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let rest = text.strip_prefix(prefix)?;
     let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());

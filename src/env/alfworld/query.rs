@@ -1,22 +1,23 @@
-//! Queries over the text's fact store, compiled: each fact of a query reads a view, a list of the facts it can match in the
-//! order the reference tries them, with an index by argument.
+//! Compiled queries over the text fact store. Each atom of a query reads a view: a list of the facts it can match in
+//! the order in which the reference tries them, indexed by argument.
 
 use super::grammar::FactPattern;
 use super::limits;
 use super::located_error::LocatedError;
 use crate::pddl::{Bits, FactId, FastMap, FastSet, ObjectId, PredicateId, Task, TypeId};
 
-/// A placeholder's name, over the whole grammar.
+/// A placeholder name, numbered over the whole grammar.
 pub(super) type NameSlot = u16;
-/// A placeholder's name with its type, over the whole grammar.
+/// A placeholder name with its type, numbered over the whole grammar.
 pub(super) type TypedSlot = u16;
 
-/// The second fact store: what the texts know. It starts as the initial facts; negative literals appear by deletion only.
+/// The second fact store, which texts are expanded from. It starts as the initial facts; negative literals are only
+/// added by deletions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TextFacts {
-    /// Facts stated.
+    /// Facts known to be true.
     pub(super) stated: Bits,
-    /// Facts explicitly denied.
+    /// Facts that were explicitly deleted.
     pub(super) denied: Bits,
 }
 
@@ -26,7 +27,7 @@ impl TextFacts {
         if denied { self.denied.get(fact.index()) } else { self.stated.get(fact.index()) }
     }
 
-    /// States a fact, or denies it.
+    /// Records a fact as true or as explicitly false.
     pub(super) fn record(&mut self, fact: FactId, now: bool) {
         self.stated.set(fact.index(), now);
         self.denied.set(fact.index(), !now);
@@ -37,27 +38,27 @@ impl TextFacts {
 #[derive(Clone, Debug)]
 pub(super) struct Query {
     pub(super) facts: Vec<QueryFact>,
-    /// The distinct placeholders, in order of appearance.
+    /// The distinct placeholders in order of appearance.
     pub(super) slots: Vec<TypedSlot>,
 }
 
-/// A compiled fact of a query.
+/// A compiled atom of a query.
 #[derive(Clone, Debug)]
 pub(super) struct QueryFact {
-    /// None where no fact can ever match.
+    /// `None` if no fact can ever match.
     pub(super) view: Option<u32>,
     pub(super) is_denied: bool,
     pub(super) slots: Vec<TypedSlot>,
 }
 
-/// Facts that one fact of a query can match.
+/// The facts that one atom of a query can match.
 #[derive(Clone, Debug)]
 pub(super) struct View {
     order: Vec<FactId>,
     by_position: Vec<Index>,
 }
 
-/// For each object, the facts that have it in one place, in the order of the view.
+/// For each object, the facts with that object at one position, in the order of the view.
 #[derive(Clone, Debug)]
 struct Index {
     starts: Vec<u32>,
@@ -65,12 +66,12 @@ struct Index {
 }
 
 impl View {
-    /// Every fact of the view.
+    /// Returns all facts of the view.
     pub(super) fn facts(&self) -> &[FactId] {
         &self.order
     }
 
-    /// The facts with `object` in `place`.
+    /// Returns the facts with `object` at position `place`.
     #[inline]
     pub(super) fn facts_with(&self, place: usize, object: ObjectId) -> &[FactId] {
         let index = &self.by_position[place];
@@ -99,9 +100,10 @@ impl View {
     }
 }
 
-/// The signatures that placeholders of these types match, in the order the reference tries them: breadth first, one place
-/// at a time replaced by any type below it, by name. What the first replacement gives is not remembered there, so that in a
-/// hierarchy of more than one level a signature comes up twice, and its facts are answered twice.
+/// Returns the signatures that placeholders of these types match, in the order in which the reference tries them:
+/// breadth first, replacing one position at a time by any subtype, by name. The reference doesn't remember the results
+/// of the first replacement, so that in a hierarchy of more than one level a signature occurs twice and its facts are
+/// returned twice.
 fn signatures(task: &Task, kinds: &[TypeId]) -> Result<Vec<Vec<TypeId>>, LocatedError> {
     let mut below: FastMap<TypeId, Vec<TypeId>> = FastMap::default();
     let mut seen: FastSet<Vec<TypeId>> = FastSet::default();
@@ -147,12 +149,12 @@ impl Index {
     }
 }
 
-/// Numbers placeholders and makes views while a grammar is compiled.
+/// Numbers placeholders and creates views while a grammar is compiled.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     pub(super) names: FastMap<String, NameSlot>,
     typed: FastMap<(NameSlot, TypeId), TypedSlot>,
-    /// By typed slot: its name.
+    /// The name of each typed slot.
     pub(super) name_of: Vec<NameSlot>,
     view_numbers: FastMap<(PredicateId, Vec<TypeId>), u32>,
     pub(super) views: Vec<View>,
@@ -182,7 +184,7 @@ impl Slots {
         Ok(slot)
     }
 
-    /// Compiles a query. The inner error is one that only its evaluation raises.
+    /// Compiles a query. The inner error is raised only if the query is evaluated.
     pub(super) fn compile_query(
         &mut self,
         task: &Task,

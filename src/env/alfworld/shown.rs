@@ -1,10 +1,11 @@
-//! What the agent may know, read off the texts it was given and the commands it gave. Nothing else is consulted, so nothing leaks.
+//! What the agent may know, derived only from the texts it received and the commands it issued, so that no hidden state
+//! leaks.
 
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the agent has been shown so far. Cheap to copy.
+/// What the agent has been shown so far. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shown {
     known: Arc<Known>,
@@ -17,7 +18,7 @@ struct Known {
     seen: BTreeMap<String, SeenReceptacle>,
 }
 
-/// What is known of one receptacle.
+/// The knowledge about one receptacle.
 #[derive(Clone, Debug, Default)]
 struct SeenReceptacle {
     open: Option<bool>,
@@ -25,12 +26,12 @@ struct SeenReceptacle {
 }
 
 impl Shown {
-    /// Where the agent last went.
+    /// Returns the receptacle that the agent last went to.
     pub(super) fn last_place(&self) -> Option<&str> {
         self.known.place.as_deref()
     }
 
-    /// Starts anew from the start text; the patch is onto nothing.
+    /// Starts over from the introductory text. Returns a merge patch against an empty object.
     pub(super) fn reset(&mut self, intro: &str) -> Value {
         self.known = Arc::default();
         let mut patch = self.observe("", intro);
@@ -44,7 +45,7 @@ impl Shown {
         patch
     }
 
-    /// Takes in the answer to an accepted command. The patch says what changed; null where nothing did.
+    /// Processes the reply to an accepted command. Returns a merge patch of the changes, or null if nothing changed.
     pub(super) fn observe(&mut self, command: &str, answer: &str) -> Value {
         let mut change = Change { known: Arc::make_mut(&mut self.known), patch: Map::new() };
         if let Some(place) = command.strip_prefix("go to ") {
@@ -60,14 +61,15 @@ impl Shown {
     }
 }
 
-/// The knowledge under change and what of it differs from before.
+/// The knowledge being updated, and the merge patch so far.
 struct Change<'k> {
     known: &'k mut Known,
     patch: Map<String, Value>,
 }
 
 impl Change<'_> {
-    /// Takes in one sentence, without its full stop. `open` is the receptacle that the sentence before called open; so is the result.
+    /// Processes one sentence, without its full stop. `open` is the receptacle that the previous sentence said is open;
+    /// the result is the same for the next sentence.
     fn apply_sentence<'t>(&mut self, sentence: &'t str, open: Option<&'t str>) -> Option<&'t str> {
         let between = |from: &str, to: &str| {
             let (left, right) = sentence.strip_prefix(from)?.split_once(to)?;
@@ -139,12 +141,12 @@ impl Change<'_> {
         }
     }
 
-    /// A thing left a receptacle, or came to it.
-    fn move_item(&mut self, item: &str, receptacle: &str, came: bool) {
+    /// Records that an item was moved into or out of a receptacle.
+    fn move_item(&mut self, item: &str, receptacle: &str, is_added: bool) {
         let known = self.known.seen.get(receptacle).and_then(|seen| seen.items.clone());
         let mut items = known.unwrap_or_default();
         items.retain(|other| other != item);
-        if came {
+        if is_added {
             items.push(item.to_owned());
         }
         self.set_items(receptacle, items);
@@ -156,7 +158,7 @@ impl Change<'_> {
     }
 }
 
-/// The names in a list as the texts write it: "a mug 1, and a pen 2", "nothing".
+/// Parses a list as the texts write it: "a mug 1, and a pen 2", "nothing".
 fn parse_items(list: &str) -> Vec<String> {
     if list == "nothing" {
         return Vec::new();

@@ -1,23 +1,24 @@
-//! The subgoals of AgentBoard's labels: patterns that are looked for in one observation, as Python's `re.search` does.
+//! The subgoals of AgentBoard's labels: patterns that are searched for in one observation, as Python's `re.search`
+//! does.
 
 use regex::{Regex, RegexBuilder};
 
-/// Bytes that a compiled pattern may take.
+/// Size limit of a compiled pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// The subgoals of a task.
 #[derive(Clone, Debug)]
 pub struct Subgoals(pub(super) Vec<Subgoal>);
 
-/// One subgoal: everything in it has to be found.
+/// One subgoal: all of its regular expressions must match.
 #[derive(Clone, Debug)]
 pub(super) struct Subgoal(Vec<Regex>);
 
 impl Subgoals {
-    /// Compiles the patterns. Look-ahead is understood where the labels have it: behind a `^` at the very beginning.
+    /// Compiles the patterns. Look-ahead is supported where the labels use it: after a `^` at the very beginning.
     ///
     /// # Errors
-    /// Which pattern is not understood, and why.
+    /// A description of the unsupported pattern and the reason.
     pub fn compile(patterns: &[String]) -> Result<Self, String> {
         patterns.iter().map(|pattern| Subgoal::compile(pattern)).collect::<Result<_, _>>().map(Self)
     }
@@ -27,7 +28,7 @@ impl Subgoal {
     fn compile(pattern: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = pattern.strip_prefix('^').unwrap_or_default();
-        // All of these begin at the start, so each can be looked for by itself.
+        // All of these are anchored at the start, so each can be searched for separately.
         while let Some((ahead, after)) = split_look_ahead(rest) {
             parts.push(format!("^(?:{ahead})"));
             rest = after;
@@ -50,7 +51,7 @@ impl Subgoal {
     }
 }
 
-/// The inside of a `(?=...)` at the start of a pattern, and what follows it.
+/// Splits a `(?=...)` at the start of a pattern into its content and the rest.
 fn split_look_ahead(pattern: &str) -> Option<(&str, &str)> {
     let inside = pattern.strip_prefix("(?=")?;
     let mut depth = 1_u32;

@@ -1,25 +1,25 @@
-//! What a task is about: its type and the kinds of things in its goal. Progress is measured by these.
+//! The type of a task and the kinds of objects in its goal, which progress is measured by.
 
 use super::located_error::LocatedError;
 use crate::env::EnvError;
 use crate::pddl::{Formula, Model, Term};
 use serde::Deserialize;
 
-/// The six task types, by the names of ALFWorld's data.
+/// The six task types, with the names used in ALFWorld's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskType {
-    /// Put a thing somewhere.
+    /// Put an object somewhere.
     PickAndPlaceSimple,
-    /// Look at a thing under a lamp.
+    /// Look at an object under a lamp.
     LookAtObjInLight,
-    /// Clean a thing and put it somewhere.
+    /// Clean an object and put it somewhere.
     PickCleanThenPlaceInRecep,
-    /// Heat a thing and put it somewhere.
+    /// Heat an object and put it somewhere.
     PickHeatThenPlaceInRecep,
-    /// Cool a thing and put it somewhere.
+    /// Cool an object and put it somewhere.
     PickCoolThenPlaceInRecep,
-    /// Put two things of one kind somewhere.
+    /// Put two objects of the same kind somewhere.
     PickTwoObjAndPlace,
 }
 
@@ -34,7 +34,7 @@ impl TaskType {
         Self::PickTwoObjAndPlace,
     ];
 
-    /// Its name in ALFWorld's data ("pick_heat_then_place_in_recep").
+    /// Returns the name used in ALFWorld's data ("pick_heat_then_place_in_recep").
     pub fn name(self) -> &'static str {
         match self {
             Self::PickAndPlaceSimple => "pick_and_place_simple",
@@ -46,18 +46,18 @@ impl TaskType {
         }
     }
 
-    /// The type of this name.
+    /// Returns the task type with this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|of| of.name() == name)
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// What a task is about. Kinds are in lower case ("alarmclock"); empty where there is none.
+/// What a task is about. Kinds are in lower case ("alarmclock"); empty if the task has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Targets {
-    /// The type of task; none where the goal is of no known shape.
+    /// The task type, or `None` if the goal has an unknown shape.
     pub task_type: Option<TaskType>,
-    /// The kind of thing to find.
+    /// The kind of object to find.
     pub object: String,
     /// The kind of receptacle it goes to.
     pub receptacle: String,
@@ -82,10 +82,10 @@ struct Params {
 }
 
 impl Targets {
-    /// Reads them from the `traj_data.json` beside a game. `label` is its name in errors.
+    /// Reads the targets from the `traj_data.json` beside a game. Errors refer to it as `label`.
     ///
     /// # Errors
-    /// [`EnvError::Panicked`] when the bytes are not such a file.
+    /// [`EnvError::Broken`] if the bytes are not such a file.
     pub fn from_traj_data(label: &str, bytes: &[u8]) -> Result<Self, EnvError> {
         let data: TrajData = serde_json::from_slice(bytes).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
@@ -100,11 +100,11 @@ impl Targets {
         })
     }
 
-    /// Reads them off a goal: the class of what is wanted, where, and in which condition.
+    /// Derives the targets from a goal: the kind of object, its destination and its condition.
     pub(super) fn from_goal(model: &Model) -> Self {
         let mut seen = GoalFacts::default();
         seen.visit(model, &model.goal);
-        // A lamp is the object that must be toggleable; what is held or placed is the other one.
+        // The lamp is the object that must be toggleable; the object that is held or placed is the other one.
         let lamp =
             seen.objects.iter().find(|(term, _)| seen.toggled.contains(term)).map(|(_, kind)| kind.clone());
         let wanted: Vec<&(Term, String)> =
@@ -133,7 +133,7 @@ impl Targets {
     }
 }
 
-/// What a goal speaks of.
+/// The facts that a goal mentions.
 #[derive(Default)]
 struct GoalFacts {
     objects: Vec<(Term, String)>,
@@ -159,12 +159,12 @@ impl GoalFacts {
                 };
                 let kind = |term: &Term| word(term).strip_suffix("type").unwrap_or(word(term)).to_owned();
                 match (model.names.word(model.predicates[*predicate].name), terms.as_slice()) {
-                    ("objecttype", [object, of @ Term::Constant(_)])
+                    ("objecttype", [object, class @ Term::Constant(_)])
                         if !self.objects.iter().any(|(term, _)| term == object) =>
                     {
-                        self.objects.push((*object, kind(of)));
+                        self.objects.push((*object, kind(class)));
                     }
-                    ("receptacletype", [_, of @ Term::Constant(_)]) => self.receptacle = kind(of),
+                    ("receptacletype", [_, class @ Term::Constant(_)]) => self.receptacle = kind(class),
                     ("istoggled" | "toggleable", [object]) => self.toggled.push(*object),
                     ("isclean", _) => self.clean = true,
                     ("ishot", _) => self.hot = true,

@@ -1,4 +1,4 @@
-//! A small kitchen of our own, played through every quirk of the reference.
+//! Tests in a small kitchen that cover every quirk of the reference.
 
 mod broken_files;
 mod environment;
@@ -11,14 +11,14 @@ pub(super) const DOMAIN: &str = include_str!("../../../tests/data/kitchen/domain
 pub(super) const PROBLEM: &str = include_str!("../../../tests/data/kitchen/problem.pddl");
 pub(super) const GRAMMAR: &str = include_str!("../../../tests/data/kitchen/grammar.twl2");
 
-/// The bytes of a game file made of these parts.
+/// Builds the bytes of a game file from these parts.
 pub(super) fn game_file(domain: &str, problem: &str, grammar: &str) -> Vec<u8> {
     serde_json::json!({ "pddl_domain": domain, "pddl_problem": problem, "grammar": grammar })
         .to_string()
         .into_bytes()
 }
 
-/// The small kitchen with some text of its three parts replaced.
+/// Returns the small kitchen with some text of its three parts replaced.
 pub(super) fn kitchen_with(changes: &[(&str, &str)]) -> Arc<Game> {
     let change = |text: &str| changes.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
     for (from, _) in changes {
@@ -27,12 +27,12 @@ pub(super) fn kitchen_with(changes: &[(&str, &str)]) -> Arc<Game> {
     Game::load("kitchen", &game_file(&change(DOMAIN), &change(PROBLEM), &change(GRAMMAR))).unwrap()
 }
 
-/// The small kitchen, at its start.
+/// Returns the small kitchen at its start.
 pub(super) fn kitchen() -> World {
     World::new(kitchen_with(&[]), None).unwrap()
 }
 
-/// Takes commands that must be accepted and gives the last answer.
+/// Plays commands that must be accepted and returns the last reply.
 pub(super) fn play_accepted(world: &mut World, commands: &[&str]) -> String {
     let mut last = String::new();
     for command in commands {
@@ -43,7 +43,7 @@ pub(super) fn play_accepted(world: &mut World, commands: &[&str]) -> String {
     last
 }
 
-/// The commands that begin so.
+/// Returns the admissible commands with this prefix.
 pub(super) fn commands_starting_with(world: &World, start: &str) -> Vec<String> {
     world.commands().iter().filter(|command| command.starts_with(start)).map(ToOwned::to_owned).collect()
 }

@@ -1,21 +1,21 @@
-//! What is true of the world, for the world pane: read off the facts.
+//! The ground truth for the world pane, derived from the facts.
 
 use super::game::Game;
 use crate::pddl::{FactId, ObjectId, PredicateId, State};
 use serde_json::{Map, Value, json};
 
-/// What the picture is read from.
+/// The data that the ground truth is derived from.
 #[derive(Clone, Copy)]
 pub(super) struct TruthSource<'w> {
     pub(super) game: &'w Game,
     pub(super) state: &'w State,
-    /// The receptacle that the agent went to last.
+    /// The receptacle that the agent last went to.
     pub(super) last_place: Option<&'w str>,
-    /// What it holds.
+    /// The item that the agent holds.
     pub(super) held_item: Option<&'w str>,
 }
 
-/// The predicates that the picture is made of; a game without them has a poorer picture.
+/// The predicates that the ground truth is derived from. A game without them has less to show.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Truth {
     agent_at: Option<PredicateId>,
@@ -41,7 +41,7 @@ impl Truth {
         }
     }
 
-    /// Everything, as a patch onto nothing.
+    /// Returns everything, as a merge patch against an empty object.
     pub(super) fn full_patch(&self, scene: TruthSource) -> Value {
         let game = scene.game;
         let mut receptacles = Map::new();
@@ -65,7 +65,7 @@ impl Truth {
         Value::Object(whole)
     }
 
-    /// What the last command changed; null where nothing did.
+    /// Returns a merge patch of what the last command changed, or null if nothing changed.
     pub(super) fn change_patch(&self, scene: TruthSource) -> Value {
         let game = scene.game;
         let mut patch = Map::new();
@@ -91,7 +91,8 @@ impl Truth {
         if patch.is_empty() { Value::Null } else { Value::Object(patch) }
     }
 
-    /// The receptacle the agent stands at: the one it went to, or the first there; null where there is none.
+    /// Returns the receptacle the agent is at: the one it went to, or else the first one at its location; null if there
+    /// is none.
     fn agent_place(&self, scene: TruthSource) -> Value {
         let game = scene.game;
         let here = true_facts(scene, self.agent_at).next().map(|fact| game.task.arguments(fact)[1]);

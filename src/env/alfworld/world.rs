@@ -1,4 +1,4 @@
-//! Playing a game: one step costs what it changes.
+//! Playing a game. The cost of a step is proportional to what it changes.
 
 use super::commands::Command;
 use super::expand::{Expander, Scratch};
@@ -15,13 +15,13 @@ use crate::env::EnvError;
 use crate::pddl::{Bits, OpId, State};
 use std::sync::Arc;
 
-/// The answer to whatever is not admissible.
+/// The reply to any inadmissible command.
 const NOTHING_HAPPENS: &str = "Nothing happens.";
 
 /// A game being played.
 ///
-/// [`Self::begin`] and [`Self::play`] are the lean way (no allocation where nothing changed); the `Environment` of the same
-/// world adds progress, what the agent knows, and what is true.
+/// [`Self::restart`] and [`Self::play`] are the cheap interface (no allocation if nothing changed). The `Environment`
+/// implementation adds progress, what the agent knows and the ground truth.
 #[derive(Debug)]
 pub struct World {
     game: Arc<Game>,
@@ -32,7 +32,7 @@ pub struct World {
     listed_commands: Vec<u32>,
     is_list_stale: bool,
     broken_commands: Vec<u32>,
-    /// Commands whose text depends on changing facts, ascending; expanded anew in each state.
+    /// Commands whose text depends on changing facts, sorted; expanded again in each state.
     varying_commands: Vec<(String, OpId)>,
     feedback: String,
     scratch: Scratch,
@@ -41,18 +41,18 @@ pub struct World {
     pub(super) truth: Truth,
 }
 
-/// The answer to one command.
+/// The reply to one command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply<'w> {
-    /// The text.
+    /// The text printed by the game.
     pub feedback: &'w str,
-    /// The command was admissible.
+    /// Whether the command was admissible.
     pub accepted: bool,
-    /// The goal holds now.
+    /// Whether the goal holds now.
     pub won: bool,
 }
 
-/// Where a world stands; made by [`World::place`]. A few hundred bytes.
+/// The state of a world, created by [`World::save_state`]. A few hundred bytes.
 #[derive(Clone, Debug)]
 pub struct SavedState {
     facts: Bits,
@@ -60,10 +60,10 @@ pub struct SavedState {
 }
 
 impl World {
-    /// Opens a game, at its start. `targets` measure progress; without them the goal's own are used.
+    /// Opens a game at its start. Progress is measured by `targets`, or by those of the goal if `None`.
     ///
     /// # Errors
-    /// [`EnvError::Panicked`] when a command that applies at the start cannot be written.
+    /// [`EnvError::Broken`] if the text of a command that is applicable at the start cannot be expanded.
     pub fn new(game: Arc<Game>, targets: Option<&Targets>) -> Result<Self, EnvError> {
         let progress = Progress::new(targets.unwrap_or(game.targets()));
         let mut world = Self {
@@ -86,22 +86,22 @@ impl World {
         Ok(world)
     }
 
-    /// The same world with progress measured by the subgoals of a label; to be done before it is reset.
+    /// Measures progress by the subgoals of a label. Must be called before the world is reset.
     #[must_use]
     pub fn with_subgoals(mut self, subgoals: Subgoals) -> Self {
         self.progress = Progress::from_subgoals(subgoals);
         self
     }
 
-    /// The game.
+    /// Returns the game.
     pub fn game(&self) -> &Arc<Game> {
         &self.game
     }
 
-    /// Goes back to the start and gives the start text.
+    /// Returns to the start and returns the introductory text.
     ///
     /// # Errors
-    /// [`EnvError::Panicked`] when a command that applies at the start cannot be written.
+    /// [`EnvError::Broken`] if the text of a command that is applicable at the start cannot be expanded.
     pub fn restart(&mut self) -> Result<&str, EnvError> {
         let start = &self.game.initial_state;
         self.state.reset(&self.game.task);
@@ -117,10 +117,11 @@ impl World {
         Ok(&self.feedback)
     }
 
-    /// Takes one command.
+    /// Executes one command.
     ///
     /// # Errors
-    /// [`EnvError::Panicked`] when the grammar cannot say what happened. The world has changed by then; reset or restore it.
+    /// [`EnvError::Broken`] if the grammar cannot produce the reply. The world has already changed by then and must be
+    /// reset or restored.
     pub fn play(&mut self, command: &str) -> Result<Reply<'_>, EnvError> {
         let Some(op) = self.find_op(strip_like_python(command)) else {
             return Ok(Reply { feedback: NOTHING_HAPPENS, accepted: false, won: self.is_won() });
@@ -129,18 +130,18 @@ impl World {
         Ok(Reply { feedback: &self.feedback, accepted: true, won: self.is_won() })
     }
 
-    /// The commands that would be accepted now: unique, ascending by bytes.
+    /// Returns the commands that would be accepted now: unique, sorted by bytes.
     pub fn commands(&self) -> AdmissibleCommands<'_> {
         AdmissibleCommands { world: self }
     }
 
-    /// Whether the goal holds now. It may stop holding later.
+    /// Returns whether the goal holds now. It may stop holding later.
     #[inline]
     pub fn is_won(&self) -> bool {
         self.state.is_goal(&self.game.task)
     }
 
-    /// Names of what the agent holds.
+    /// Returns the names of the objects that the agent holds.
     pub fn inventory(&self) -> impl Iterator<Item = &str> {
         let task = &self.game.task;
         let held = self.game.holds_predicate.into_iter().flat_map(|holds| task.facts_of(holds));
@@ -148,15 +149,15 @@ impl World {
             .map(|fact| self.game.entities.name(task.arguments(fact)[1]))
     }
 
-    /// Where the world stands now.
+    /// Returns a copy of the current state.
     pub fn save_state(&self) -> SavedState {
         SavedState { facts: self.state.facts().clone(), text_facts: self.text_facts.clone() }
     }
 
-    /// Returns to a place of this same game.
+    /// Restores a saved state of this game.
     ///
     /// # Errors
-    /// [`EnvError::Panicked`] as for [`Self::begin`].
+    /// The same as [`Self::restart`].
     pub fn restore_state(&mut self, place: &SavedState) -> Result<(), EnvError> {
         self.state.restore(&self.game.task, &place.facts);
         self.text_facts.clone_from(&place.text_facts);
@@ -164,7 +165,7 @@ impl World {
         self.refresh_commands().map_err(|broken| broken.in_file(self.game.label()))
     }
 
-    /// What the world pane's picture is read from.
+    /// Returns the data that the ground truth is derived from.
     pub(super) fn truth_source(&self) -> TruthSource<'_> {
         TruthSource {
             game: &self.game,
@@ -191,7 +192,7 @@ impl World {
             self.text_facts.record(effect.fact, effect.is_add);
         }
         self.update_counts();
-        // Before the text, so that the list is right even where the text fails.
+        // Done before the text is expanded, so that the list is right even if the expansion fails.
         let listed = self.refresh_commands();
         self.feedback.clear();
         let action = game.task.action_of(op);
@@ -205,7 +206,7 @@ impl World {
         listed
     }
 
-    /// Follows the instances that flipped.
+    /// Updates the command counts from the instances that flipped.
     fn update_counts(&mut self) {
         let commands = &self.game.commands;
         for flip in self.state.flips() {
@@ -291,29 +292,29 @@ impl World {
     }
 }
 
-/// The commands of one state.
+/// The admissible commands of one state.
 #[derive(Clone, Copy)]
 pub struct AdmissibleCommands<'w> {
     world: &'w World,
 }
 
 impl<'w> AdmissibleCommands<'w> {
-    /// How many there are.
+    /// Returns the number of commands.
     pub fn len(&self) -> usize {
         self.world.listed_commands.len() + self.world.varying_commands.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether a command, without white space around it, is one of them.
+    /// Returns whether a command, after stripping surrounding white space, is one of them.
     pub fn contains(&self, command: &str) -> bool {
         self.world.find_op(command).is_some()
     }
 
-    /// The texts, ascending by bytes.
+    /// Iterates over the texts in byte order.
     pub fn iter(&self) -> impl Iterator<Item = &'w str> + use<'w> {
         let world = self.world;
         let mut fixed =
@@ -327,7 +328,7 @@ impl<'w> AdmissibleCommands<'w> {
     }
 }
 
-/// Without the white space that Python's `strip` removes: Unicode's, and the four separators U+001C to U+001F.
+/// Strips the white space that Python's `strip` removes: Unicode's, and the four separators U+001C to U+001F.
 fn strip_like_python(command: &str) -> &str {
     command.trim_matches(|c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
 }

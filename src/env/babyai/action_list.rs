@@ -1,7 +1,7 @@
-//! The list of available actions, in the original's order, and the message for each action that is refused in particular.
+//! The list of available actions, in the original's order, and the specific error messages for unavailable actions.
 //!
-//! Names and numbers are those of one observation. The numbers of things to take and to go to count only what has a way to
-//! it, so they can differ from the observation's.
+//! Names and numbers belong to a single observation. For "pick up" and "go to", only reachable objects are numbered, so
+//! the numbers can differ from those in the observation.
 
 use super::observation::{Barrier, NameCounts, Observation, SeenCell};
 use super::path_planner::{Destination, Window};
@@ -9,14 +9,14 @@ use super::primitive_actions::PrimitiveAction;
 use super::thing::{CellCode, DoorState, Kind, Pose, Thing};
 use std::fmt::Write as _;
 
-/// What an available action does.
+/// The effect of an available action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ActionPlan {
-    /// One low-level action.
+    /// A single primitive action.
     Primitive(PrimitiveAction),
-    /// A walk, and then these.
+    /// A walk, followed by these actions.
     Walk(Destination, &'static [PrimitiveAction]),
-    /// Nothing: the list is asked for.
+    /// No effect on the world; asks for the action list.
     ListActions,
 }
 
@@ -24,7 +24,7 @@ pub(super) enum ActionPlan {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ActionList {
     text: String,
-    /// Where each name ends, and what it does.
+    /// The end offset of each name, and the action's plan.
     entries: Vec<(u32, ActionPlan)>,
 }
 
@@ -34,33 +34,33 @@ impl ActionList {
         self.entries.push((self.text.len() as u32, plan));
     }
 
-    /// The names in order.
+    /// Iterates over the names in order.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.entries.iter().map(|&(end, _)| end));
         starts.zip(&self.entries).map(|(start, &(end, _))| &self.text[start as usize..end as usize])
     }
 
-    /// What an action of this name does.
+    /// Returns the plan of the action with this name.
     pub(super) fn find_plan(&self, name: &str) -> Option<ActionPlan> {
         self.names().zip(&self.entries).find(|(own, _)| *own == name).map(|(_, &(_, plan))| plan)
     }
 
-    /// Lists what is available.
+    /// Rebuilds the list for an observation.
     pub(super) fn rebuild(
         &mut self,
-        sight: &Observation,
+        observation: &Observation,
         window: &Window,
         agent: Pose,
         carried: Option<Thing>,
     ) {
         self.text.clear();
         self.entries.clear();
-        let offers = self;
+        let list = self;
         let words = |text: &'static str| move |out: &mut String| out.push_str(text);
-        offers.add(ActionPlan::Primitive(PrimitiveAction::Left), words("turn left"));
-        offers.add(ActionPlan::Primitive(PrimitiveAction::Right), words("turn right"));
-        if !is_barred(sight) {
-            offers.add(ActionPlan::Primitive(PrimitiveAction::Forward), words("move forward"));
+        list.add(ActionPlan::Primitive(PrimitiveAction::Left), words("turn left"));
+        list.add(ActionPlan::Primitive(PrimitiveAction::Right), words("turn right"));
+        if !is_barred(observation) {
+            list.add(ActionPlan::Primitive(PrimitiveAction::Forward), words("move forward"));
         }
         let reachable = |spot: &&SeenCell| window.can_reach(Destination::Facing(spot.x, spot.y));
         let numbered = |verb: &'static str, code: CellCode, number: u8| {
@@ -72,52 +72,52 @@ impl ActionList {
         };
         if carried.is_none() {
             let mut count = NameCounts::default();
-            for spot in sight.things().filter(|s| is_portable(s)).filter(reachable) {
+            for spot in observation.things().filter(|s| is_portable(s)).filter(reachable) {
                 let number = count.next(spot.code);
                 let plan = ActionPlan::Walk(Destination::Facing(spot.x, spot.y), &[PrimitiveAction::PickUp]);
-                offers.add(plan, numbered("pickup ", spot.code, number));
+                list.add(plan, numbered("pickup ", spot.code, number));
             }
-        } else if !is_blocked(sight, agent) {
-            offers.add(ActionPlan::Primitive(PrimitiveAction::Drop), words("drop"));
+        } else if !is_blocked(observation, agent) {
+            list.add(ActionPlan::Primitive(PrimitiveAction::Drop), words("drop"));
         }
         let mut count = NameCounts::default();
-        for spot in sight.things().filter(|s| s.code.kind() == Some(Kind::Door)) {
+        for spot in observation.things().filter(|s| s.code.kind() == Some(Kind::Door)) {
             let number = count.next(spot.code);
             let (on, facing) = (Destination::On(spot.x, spot.y), Destination::Facing(spot.x, spot.y));
             match door_passage(spot.code, carried) {
                 DoorPassage::Open if window.can_reach(on) => {
-                    offers.add(ActionPlan::Walk(on, &[]), numbered("go through ", spot.code, number));
+                    list.add(ActionPlan::Walk(on, &[]), numbered("go through ", spot.code, number));
                 }
                 DoorPassage::AfterToggle if window.can_reach(facing) => {
                     let plan = ActionPlan::Walk(facing, &[PrimitiveAction::Toggle, PrimitiveAction::Forward]);
-                    offers.add(plan, numbered("toggle and go through ", spot.code, number));
+                    list.add(plan, numbered("toggle and go through ", spot.code, number));
                     if window.is_at(facing) {
-                        offers.add(ActionPlan::Primitive(PrimitiveAction::Toggle), words("toggle"));
+                        list.add(ActionPlan::Primitive(PrimitiveAction::Toggle), words("toggle"));
                     }
                 }
                 _ => {}
             }
         }
         let mut count = NameCounts::default();
-        for spot in sight.things().filter(reachable) {
+        for spot in observation.things().filter(reachable) {
             let number = count.next(spot.code);
             let plan = ActionPlan::Walk(Destination::Facing(spot.x, spot.y), &[]);
-            offers.add(plan, numbered("go to ", spot.code, number));
+            list.add(plan, numbered("go to ", spot.code, number));
         }
-        offers.add(ActionPlan::ListActions, words("check available actions"));
+        list.add(ActionPlan::ListActions, words("check available actions"));
     }
 }
 
-/// The messages that are kept for particular actions, in the order in which they are recorded; of two for the same action
-/// the later one counts.
+/// Returns error messages for specific unavailable actions, in the order in which they are recorded. If an action
+/// occurs twice, the later message applies.
 pub(super) fn refusals(
-    sight: &Observation,
+    observation: &Observation,
     window: &Window,
     agent: Pose,
     carried: Option<Thing>,
 ) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    if is_barred(sight) {
+    if is_barred(observation) {
         let why = "There is a barrier in front of you, you can't move forward.";
         found.push(("move forward".to_owned(), why.to_owned()));
     }
@@ -134,19 +134,19 @@ pub(super) fn refusals(
         }
     };
     if carried.is_none() {
-        no_way(&mut sight.things().filter(|s| is_portable(s)), "pickup");
+        no_way(&mut observation.things().filter(|s| is_portable(s)), "pickup");
     }
-    // Doors come between, but no message of theirs is for the same action.
-    no_way(&mut sight.things(), "go to");
+    // Doors come in between in the original, but none of their messages is for the same action.
+    no_way(&mut observation.things(), "go to");
     match carried {
         None => found.push(refusal("drop", "You cannot drop the object, as you are not carrying anything.")),
-        Some(_) if is_blocked(sight, agent) => {
+        Some(_) if is_blocked(observation, agent) => {
             let why = "You cannot drop the object, as there is already an object in front of you.";
             found.push(refusal("drop", why));
         }
         Some(_) => {}
     }
-    add_door_refusals(sight, window, carried, &mut found);
+    add_door_refusals(observation, window, carried, &mut found);
     found
 }
 
@@ -155,14 +155,14 @@ fn refusal(action: &str, why: &str) -> (String, String) {
 }
 
 fn add_door_refusals(
-    sight: &Observation,
+    observation: &Observation,
     window: &Window,
     carried: Option<Thing>,
     found: &mut Vec<(String, String)>,
 ) {
-    // The original prints its table of counts by mistake, in the order in which names were met.
+    // By mistake, the original prints its table of counts, in the order in which the names were first seen.
     let mut counts: Vec<(CellCode, u8)> = Vec::new();
-    for spot in sight.things().filter(|s| s.code.kind() == Some(Kind::Door)) {
+    for spot in observation.things().filter(|s| s.code.kind() == Some(Kind::Door)) {
         let known = counts.iter().position(|(code, _)| *code == spot.code);
         let at = known.unwrap_or_else(|| {
             counts.push((spot.code, 0));
@@ -204,7 +204,7 @@ fn add_door_refusals(
     }
 }
 
-/// How a door can be passed with what is carried.
+/// How a door can be passed with the carried object.
 enum DoorPassage {
     Open,
     AfterToggle,
@@ -226,11 +226,11 @@ fn is_portable(spot: &SeenCell) -> bool {
     spot.code.kind() != Some(Kind::Door)
 }
 
-fn is_barred(sight: &Observation) -> bool {
-    sight.barrier.is_some_and(|Barrier { distance, .. }| distance <= 1)
+fn is_barred(observation: &Observation) -> bool {
+    observation.barrier.is_some_and(|Barrier { distance, .. }| distance <= 1)
 }
 
-fn is_blocked(sight: &Observation, agent: Pose) -> bool {
+fn is_blocked(observation: &Observation, agent: Pose) -> bool {
     let front = agent.front();
-    sight.seen().iter().any(|spot| (spot.x, spot.y) == front && spot.code.blocks_dropping())
+    observation.seen().iter().any(|spot| (spot.x, spot.y) == front && spot.code.blocks_dropping())
 }

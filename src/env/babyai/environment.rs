@@ -1,4 +1,4 @@
-//! A level as everybody else sees it.
+//! Implements `Environment` for BabyAI levels.
 
 use super::level_start::LevelStart;
 use super::shown::{carried_json, pose_json, rows_json};
@@ -8,7 +8,7 @@ use crate::env::{EnvError, Environment, Snapshot};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// What a snapshot keeps; the level tells worlds apart.
+/// The content of a snapshot. The level identifies the world it belongs to.
 struct SnapshotData {
     start: Arc<LevelStart>,
     state: WorldState,
@@ -29,7 +29,7 @@ impl World {
         }
     }
 
-    /// Everything that is so, as a patch onto nothing.
+    /// Returns the whole ground truth as a merge patch against an empty object.
     fn full_truth(&self) -> Value {
         let place = &self.state.grid;
         let mut truth = json!({
@@ -44,7 +44,7 @@ impl World {
         truth
     }
 
-    /// The clauses and whether each was done.
+    /// Returns the clauses, each with whether it has been done.
     fn mission_json(&self) -> Value {
         let done = self.state.grid.mission_memory.done_clauses(&self.start.instruction);
         let clause =
@@ -57,7 +57,7 @@ impl World {
         if credit.total() == 0 { Value::Null } else { json!([credit.reached, credit.total()]) }
     }
 
-    /// What became different since `before`.
+    /// Returns a merge patch of the changes since `before`.
     fn truth_changes(&self, before: &WorldState) -> Value {
         let (was, is) = (&before.grid, &self.state.grid);
         let mut truth = Map::new();

@@ -1,5 +1,5 @@
-//! Own levels from a file: one JSON object with the fields of a level's start. Whoever wrote it, reading ends with a level or
-//! with the place and the reason of what is wrong.
+//! Reads custom levels from a file: one JSON object with the fields of a level's start. Any input results in a level or
+//! in an error with location and reason.
 
 mod json_node;
 
@@ -13,24 +13,23 @@ use super::view::{GridView, Image, VIEW_SIDE};
 use crate::env::EnvError;
 use std::sync::Arc;
 
-/// Bytes of a level file; the largest real ones have 20 KB.
+/// Maximum size of a level file, in bytes; the largest real ones have 20 KB.
 const MAX_FILE_BYTES: usize = 4 << 20;
-/// Columns and rows of a level; the largest real ones have 22.
+/// Maximum number of columns and rows; the largest real levels have 22.
 const MAX_SIDE: usize = 128;
-/// The same as a number to compare with.
 const MAX_COORDINATE: i64 = MAX_SIDE as i64;
-/// Subgoals of a list, and lists.
+/// Maximum number of subgoals in a list, and of lists.
 const MAX_SUBGOALS: usize = 1000;
-/// Text of one subgoal, mission or goal, in bytes.
+/// Maximum length of a subgoal, mission or goal, in bytes.
 const MAX_TEXT_BYTES: usize = 4096;
 const KINDS: &str = "door, key, ball or box";
 const COLOURS: &str = "red, green, blue, purple, yellow or grey";
 
 impl LevelStart {
-    /// Reads a level file; `label` is the name under which errors speak of it.
+    /// Parses a level file. Errors refer to it as `label`.
     ///
     /// # Errors
-    /// [`EnvError::Panicked`] with the place in the file and the reason.
+    /// [`EnvError::Broken`] with the location in the file and the reason.
     pub fn parse(label: &str, bytes: &[u8]) -> Result<Self, EnvError> {
         if bytes.len() > MAX_FILE_BYTES {
             let reason = format!("it has {} bytes; a level has at most {MAX_FILE_BYTES}", bytes.len());
@@ -43,24 +42,24 @@ impl LevelStart {
         Self::from_json(label, &value)
     }
 
-    /// A row of a list of tasks, already read as JSON: a whole level, or a label of AgentBoard's test split, which has
-    /// subgoals and difficulty and whose place in the list tells level and seed.
+    /// Reads an entry of a task list that has already been parsed as JSON: a complete level, or a label of AgentBoard's
+    /// test split, which has subgoals and difficulty and whose position in the list determines level and seed.
     ///
     /// # Errors
-    /// As [`Start::parse`]; also [`EnvError::BadRequest`] for a label behind the end of the split.
+    /// The same as [`LevelStart::parse`]; also [`EnvError::Refused`] for a label beyond the end of the split.
     pub fn from_task_row(label: &str, value: &serde_json::Value, row: usize) -> Result<Self, EnvError> {
         if value.get("grid").is_some() {
             return Self::from_json(label, value);
         }
         let Some((level, seed)) = Level::test_split().nth(row) else {
-            let many = Level::test_split().count();
+            let count = Level::test_split().count();
             let what =
-                format!("{label}: a label without a level of its own; the test split has {many} tasks");
+                format!("{label}: a label without a level of its own; the test split has {count} tasks");
             return Err(EnvError::Refused { what });
         };
         let mut start = level.generate(seed)?;
         let mut read = |root: Node| -> Result<(), LocatedError> {
-            // Alternatives stand beside each other, as `subgoals_1`, `subgoals_2`.
+            // Alternatives are stored side by side, as `subgoals_1` and `subgoals_2`.
             start.subgoals = match (root.optional("subgoals_1"), root.optional("subgoals_2")) {
                 (Some(first), second) => {
                     let mut lists = read_subgoal_lists(&first)?;
@@ -76,10 +75,10 @@ impl LevelStart {
         Ok(start)
     }
 
-    /// A level already read as JSON.
+    /// Reads a level that has already been parsed as JSON.
     ///
     /// # Errors
-    /// As [`Start::parse`].
+    /// The same as [`LevelStart::parse`].
     pub fn from_json(label: &str, value: &serde_json::Value) -> Result<Self, EnvError> {
         read_start(Node::root(value)).map_err(|broken| broken.in_file(label))
     }
@@ -184,15 +183,15 @@ fn read_thing(node: &Node) -> Result<Thing, LocatedError> {
     Ok(thing)
 }
 
-fn read_thing_id(node: &Node, many: usize) -> Result<ThingId, LocatedError> {
+fn read_thing_id(node: &Node, count: usize) -> Result<ThingId, LocatedError> {
     let index = node.number(0, i64::from(u16::MAX))?;
-    if index as usize >= many {
-        return Err(node.error(&format!("there is no object {index}; there are {many}, counted from 0")));
+    if index as usize >= count {
+        return Err(node.error(&format!("there is no object {index}; there are {count}, counted from 0")));
     }
     Ok(ThingId(index as u16))
 }
 
-/// An object can be in one place only.
+/// Marks an object as placed. An object can be in one place only.
 fn claim_thing(node: &Node, id: ThingId, used: &mut [bool]) -> Result<(), LocatedError> {
     match used.get_mut(usize::from(id.0)) {
         None => {
@@ -206,14 +205,14 @@ fn claim_thing(node: &Node, id: ThingId, used: &mut [bool]) -> Result<(), Locate
     }
 }
 
-fn read_cell(node: &Node, many: usize, used: &mut [bool]) -> Result<Cell, LocatedError> {
+fn read_cell(node: &Node, count: usize, used: &mut [bool]) -> Result<Cell, LocatedError> {
     if node.is_null() {
         return Ok(Cell::Empty);
     }
     if node.is_word("W") {
         return Ok(Cell::Wall);
     }
-    let id = read_thing_id(node, many).map_err(|broken| LocatedError {
+    let id = read_thing_id(node, count).map_err(|broken| LocatedError {
         reason: format!("{}; a cell is null, \"W\" or an object's number", broken.reason),
         ..broken
     })?;
@@ -254,11 +253,11 @@ fn read_rooms(root: &Node, width: i16, height: i16) -> Result<RoomLayout, Locate
     })
 }
 
-/// What is gathered while a mission is read.
+/// Data collected while a mission is read.
 struct MissionReader {
-    /// Where the objects of descriptions lay.
+    /// The positions of the objects of descriptions.
     positions: Vec<Option<(i16, i16)>>,
-    /// For each description in order: which objects it means is still to be found.
+    /// For each description in order: whether its objects still have to be matched.
     unmatched: Vec<bool>,
 }
 
@@ -312,10 +311,10 @@ impl MissionReader {
         self.unmatched.push(set.is_none());
         let Some(set) = set else { return Ok(found) };
         let most = MAX_SIDE * MAX_SIDE;
-        let many = self.positions.len();
-        // A wall has no number; the original's dump says -1.
+        let count = self.positions.len();
+        // A wall has no index; the original's dump uses -1.
         let ids = set.map_items(most, |item| {
-            if item.is_minus_one() { Ok(None) } else { read_thing_id(item, many).map(Some) }
+            if item.is_minus_one() { Ok(None) } else { read_thing_id(item, count).map(Some) }
         })?;
         found.things = ids.iter().flatten().copied().collect();
         let Some(poss) = node.optional("obj_poss") else { return Ok(found) };
@@ -350,7 +349,7 @@ fn read_subgoals(root: &Node) -> Result<Vec<Vec<String>>, LocatedError> {
     root.optional("subgoals").map_or(Ok(Vec::new()), |node| read_subgoal_lists(&node))
 }
 
-/// A list of patterns, or several lists that are alternatives.
+/// Reads a list of patterns, or several lists that are alternatives.
 fn read_subgoal_lists(node: &Node) -> Result<Vec<Vec<String>>, LocatedError> {
     let text = |node: &Node| node.text(MAX_TEXT_BYTES).map(ToOwned::to_owned);
     let nested = node.items(MAX_SUBGOALS)?.first().is_some_and(Node::is_list);
@@ -362,7 +361,8 @@ fn read_subgoal_lists(node: &Node) -> Result<Vec<Vec<String>>, LocatedError> {
     Ok(lists.into_iter().filter(|list| !list.is_empty()).collect())
 }
 
-/// The view before the thing was put into the hand: it is given, or the level is the one that starts so.
+/// Returns the view from before the object was put into the agent's hand, if the file contains one or the level is one
+/// that starts that way.
 fn read_stale_view(root: &Node, start: &LevelStart) -> Result<Option<Image>, LocatedError> {
     if let Some(initial) = root.optional("initial")
         && let Some(stale) = initial.optional("image_is_stale")

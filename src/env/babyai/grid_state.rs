@@ -1,4 +1,4 @@
-//! The state of the grid and its low-level actions.
+//! The state of the grid, and the primitive actions on it.
 
 use super::level_start::LevelStart;
 use super::mission_check::{ActionFacts, MissionMemory, Verdict};
@@ -8,14 +8,14 @@ use super::view::{GridView, Image};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The state that low-level actions change. Cheap to copy: what rarely changes is shared.
+/// The state that primitive actions change. Cheap to clone: rarely changed parts are shared.
 #[derive(Clone, Debug)]
 pub(super) struct GridState {
     pub(super) cells: Arc<Vec<Cell>>,
     pub(super) things: Arc<Vec<Thing>>,
     pub(super) agent: Pose,
     pub(super) carrying: Option<ThingId>,
-    /// Low-level actions so far.
+    /// Number of primitive actions so far.
     pub(super) action_count: u32,
     known_positions: Arc<Vec<Option<(i16, i16)>>>,
     pub(super) mission_memory: MissionMemory,
@@ -49,24 +49,24 @@ impl GridState {
         self.things.get(usize::from(id.0)).copied()
     }
 
-    /// What the agent sees.
+    /// Returns the agent's view.
     pub(super) fn view(&self, start: &LevelStart) -> Image {
         let scene =
             GridView { cells: &self.cells, things: &self.things, width: start.width, height: start.height };
         scene.view(self.agent, self.carrying)
     }
 
-    /// What a cell shows.
+    /// Returns the encoded content of a cell.
     pub(super) fn cell_code(&self, index: usize) -> CellCode {
         encode_cell(&self.things, self.cells.get(index).copied().unwrap_or(Cell::Wall))
     }
 
-    /// What the agent carries.
+    /// Returns the object that the agent carries.
     pub(super) fn carried_thing(&self) -> Option<Thing> {
         self.carrying.and_then(|id| self.thing(id))
     }
 
-    /// Does one low-level action and checks the mission.
+    /// Executes one primitive action and checks the mission.
     pub(super) fn apply_action(&mut self, start: &LevelStart, action: PrimitiveAction) -> Verdict {
         self.action_count += 1;
         let front = self.agent.front();
@@ -133,7 +133,7 @@ impl GridState {
         }
     }
 
-    /// Positions that missions know are found again only when something is laid down, or could not be.
+    /// Recomputes the object positions that missions use. Called only when an object is dropped or could not be.
     fn refresh_known_positions(&mut self, start: &LevelStart) {
         let marks = Arc::make_mut(&mut self.known_positions);
         marks.fill(None);
@@ -167,7 +167,7 @@ impl GridState {
         self.mission_memory.check_mission(&start.instruction, &facts)
     }
 
-    /// The text that stands for the whole state: triples of all cells, the pose, what is carried.
+    /// Encodes the whole state as text: the triples of all cells, the pose, and the carried object.
     pub(super) fn fingerprint(&self, start: &LevelStart) -> String {
         let width = start.width as usize;
         let mut text = String::with_capacity(self.cells.len() * 3 + 32);

@@ -1,23 +1,24 @@
-//! A level at its start: everything an episode begins with. It comes from a seed ([`super::Level::start`]) or a file ([`super::Start::parse`]).
+//! The initial state of a level: everything an episode starts with. It is generated from a seed
+//! ([`super::Level::generate`]) or read from a file ([`super::LevelStart::parse`]).
 
 use super::mission::Mission;
 use super::thing::{Cell, Pose, Thing, ThingId, cell_at};
 use super::view::Image;
 use std::sync::Arc;
 
-/// How rooms divide the grid; locations such as "on your left" are told inside the room of the start.
+/// How rooms divide the grid. Locations such as "on your left" refer to the inside of the starting room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoomLayout {
-    /// Width and height of a room, its walls included.
+    /// Width and height of a room, including its walls.
     pub size: i16,
-    /// How many below each other.
+    /// Number of room rows.
     pub rows: i16,
-    /// How many beside each other.
+    /// Number of room columns.
     pub cols: i16,
 }
 
 impl RoomLayout {
-    /// Low-level steps that are granted for one walk through all rooms.
+    /// Returns the number of primitive actions allowed for one walk through all rooms.
     pub(super) fn steps_for_one_walk(self) -> u32 {
         [self.size, self.size, self.rows, self.cols]
             .into_iter()
@@ -26,55 +27,54 @@ impl RoomLayout {
     }
 }
 
-/// A level at its start.
+/// The initial state of a level.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelStart {
-    /// AgentBoard's number of the level, from 1 to 40; 0 where it is none of them.
+    /// AgentBoard's level number, from 1 to 40, or 0 for any other level.
     pub number: u8,
-    /// The full name, such as `BabyAI-GoToRedBall-v0`; empty where a file gives none.
+    /// The full name, such as `BabyAI-GoToRedBall-v0`; empty if a file gives none.
     pub env_id: String,
-    /// The seed it was made from.
+    /// The seed that the level was generated from.
     pub seed: u64,
-    /// Columns.
+    /// Number of columns.
     pub width: i16,
-    /// Rows.
+    /// Number of rows.
     pub height: i16,
-    /// How rooms divide it.
     pub rooms: RoomLayout,
-    /// Low-level steps over which the reward of the environment falls to a tenth.
+    /// The number of primitive actions over which the environment's reward falls to a tenth.
     pub max_steps: u32,
     /// The cells, row by row.
     pub cells: Arc<Vec<Cell>>,
-    /// The things; cells, boxes and descriptions speak of them by index.
+    /// All objects; cells, boxes and descriptions refer to them by index.
     pub things: Arc<Vec<Thing>>,
-    /// The agent.
     pub agent: Pose,
-    /// What it carries.
     pub carrying: Option<ThingId>,
-    /// The mission in the words of the original.
+    /// The mission in the original's wording.
     pub mission: String,
-    /// The mission as the agent is told it: what comes first is hidden.
+    /// The mission as shown to the agent, with the order of its parts hidden.
     pub goal: String,
-    /// What has to be done.
+    /// The mission to check.
     pub instruction: Mission,
-    /// Where each thing that a description matched lay when it did.
+    /// The position of each object that a description matched, at the time of matching.
     pub known_positions: Arc<Vec<Option<(i16, i16)>>>,
-    /// The first view, where it was made before the thing was put into the hand (`PutNextS7N4Carrying`).
+    /// The first view, if it was taken before the carried object was put into the agent's hand (`PutNextS7N4Carrying`).
     pub stale_view: Option<Image>,
-    /// AgentBoard's subgoals: lists of patterns, each list an alternative; none where the environment's reward is the progress.
+    /// AgentBoard's subgoals: lists of patterns, each list an alternative. Empty if progress is the environment's
+    /// reward.
     pub subgoals: Vec<Vec<String>>,
-    /// AgentBoard's word of difficulty, where a label gave one.
+    /// AgentBoard's difficulty, if a label contains one.
     pub difficulty: Option<String>,
 }
 
 impl LevelStart {
-    /// What a cell holds; outside of the grid are walls.
+    /// Returns the content of a cell; everything outside the grid is wall.
     pub fn cell(&self, x: i16, y: i16) -> Cell {
         cell_at(&self.cells, self.width, self.height, x, y)
     }
 }
 
-/// The goal as AgentBoard tells a mission: both words of order become "and", wherever they stand.
+/// Returns the goal text that AgentBoard shows for a mission: both ordering phrases are replaced by "and" wherever they
+/// occur.
 pub(super) fn goal_text(mission: &str) -> String {
     mission.replace("then", "and").replace("after you", "and")
 }

@@ -1,4 +1,4 @@
-//! The 40 levels, made from a seed as minigrid 2.3.0 makes them.
+//! The 40 levels, generated from a seed exactly as minigrid 2.3.0 does.
 
 mod builder;
 mod catalog;
@@ -16,69 +16,69 @@ use builder::{LevelBuilder, Restart};
 use recipe::Recipe;
 use std::sync::Arc;
 
-/// How often a level is begun anew before it is given up. The levels need a few attempts, the hardest some hundreds.
+/// Maximum number of attempts to generate a level. Levels need a few attempts, the hardest a few hundred.
 const ATTEMPTS: u32 = 100_000;
 
 /// One of the levels.
 #[derive(Clone, Copy, Debug)]
 pub struct Level {
-    /// AgentBoard's number, from 1.
+    /// AgentBoard's level number, starting at 1.
     pub number: u8,
     /// The short name, such as `GoToRedBall`.
     pub name: &'static str,
-    /// AgentBoard's test split has tasks of it.
+    /// Whether AgentBoard's test split has tasks of this level.
     pub in_test_split: bool,
     rooms: RoomLayout,
-    /// Low-level steps, where they do not follow from the mission.
+    /// Limit on primitive actions, if it isn't derived from the mission.
     max_steps: Option<u32>,
     recipe: Recipe,
 }
 
 impl Level {
-    /// All levels in the order of their numbers.
+    /// Returns all levels, ordered by number.
     pub fn all() -> &'static [Self] {
         catalog::LEVELS
     }
 
-    /// The level of a number, a short name, or a full id such as `BabyAI-GoToRedBall-v0`.
+    /// Returns the level with this number, short name, or full id such as `BabyAI-GoToRedBall-v0`.
     pub fn from_name(text: &str) -> Option<&'static Self> {
         let short = text.strip_prefix("BabyAI-").and_then(|rest| rest.strip_suffix("-v0")).unwrap_or(text);
         let number = text.parse::<u8>().ok();
         Self::all().iter().find(|level| level.name == short || Some(level.number) == number)
     }
 
-    /// The seeds of AgentBoard's test split; each of its levels has all of them, in this order.
+    /// The seeds of AgentBoard's test split. Each of its levels uses all of them, in this order.
     pub const TEST_SEEDS: std::ops::RangeInclusive<u64> = 1234..=1237;
 
-    /// The tasks of AgentBoard's test split: level by level, seed by seed.
+    /// Iterates over the tasks of AgentBoard's test split: level by level, then seed by seed.
     pub fn test_split() -> impl Iterator<Item = (&'static Self, u64)> {
         let levels = Self::all().iter().filter(|level| level.in_test_split);
         levels.flat_map(|level| Self::TEST_SEEDS.map(move |seed| (level, seed)))
     }
 
-    /// The full id, such as `BabyAI-GoToRedBall-v0`.
+    /// Returns the full id, such as `BabyAI-GoToRedBall-v0`.
     pub fn env_id(&self) -> String {
         format!("BabyAI-{}-v0", self.name)
     }
 
-    /// The agent begins with a thing in its hand, which the first observation still sees lying.
+    /// Returns whether the agent starts with an object in its hand that the first observation still shows on the floor.
     pub fn starts_carrying(&self) -> bool {
         matches!(self.recipe, Recipe::PutNextCarrying { .. })
     }
 
-    /// The level as a seed makes it.
+    /// Generates the level from a seed.
     ///
     /// # Errors
-    /// [`EnvError::BadRequest`] when a seed leads to no level, which has not been seen.
+    /// [`EnvError::Refused`] if a seed doesn't lead to a level, which has never been observed.
     pub fn generate(&self, seed: u64) -> Result<LevelStart, EnvError> {
-        let mut dice = Pcg64::new(seed);
+        let mut rng = Pcg64::new(seed);
         let mut past = None;
         for _ in 0..ATTEMPTS {
-            let mut site = LevelBuilder::new(&mut dice, self.rooms);
-            let built = recipe::build(self.recipe, &mut site, &mut past)
-                .and_then(|mission| check_mission(&site, mission, recipe::is_unblocking(self.recipe)));
+            let mut builder = LevelBuilder::new(&mut rng, self.rooms);
+            let built = recipe::build(self.recipe, &mut builder, &mut past)
+                .and_then(|mission| check_mission(&builder, mission, recipe::is_unblocking(self.recipe)));
             if let Ok(mission) = built {
-                let (cells, things, agent) = (site.cells, site.things, site.agent);
+                let (cells, things, agent) = (builder.cells, builder.things, builder.agent);
                 return Ok(self.finish(seed, cells, things, agent, mission));
             }
         }
@@ -96,7 +96,7 @@ impl Level {
     ) -> LevelStart {
         let RoomLayout { size, rows, cols } = self.rooms;
         let max_steps = self.rooms.steps_for_one_walk() * mission.walk_count();
-        let many = things.len();
+        let count = things.len();
         let mut start = LevelStart {
             number: self.number,
             env_id: self.env_id(),
@@ -112,7 +112,7 @@ impl Level {
             mission: String::new(),
             goal: String::new(),
             instruction: mission,
-            known_positions: Arc::new(vec![None; many]),
+            known_positions: Arc::new(vec![None; count]),
             stale_view: None,
             subgoals: Vec::new(),
             difficulty: None,
@@ -130,7 +130,7 @@ impl Level {
     }
 }
 
-/// The thing that the mission asks to move; there is only one of its kind and colour.
+/// Returns the object that the mission asks to move; it is the only one of its kind and colour.
 fn moved_thing(start: &LevelStart) -> Option<ThingId> {
     let Some(ClauseAction::PutNext(moved, _)) = start.instruction.clauses().next().map(|c| &c.action) else {
         return None;
@@ -142,7 +142,7 @@ fn moved_thing(start: &LevelStart) -> Option<ThingId> {
         .map(|at| ThingId(at as u16))
 }
 
-/// Numbers things as they lie, row by row; then what lies in boxes; what will be carried comes last.
+/// Renumbers objects by position, row by row, followed by objects in boxes and finally the object that will be carried.
 fn renumber_by_rows(start: &mut LevelStart, held: Option<ThingId>) {
     let mut order: Vec<ThingId> = start
         .cells
@@ -175,7 +175,7 @@ fn renumber_by_rows(start: &mut LevelStart, held: Option<ThingId>) {
     (start.things, start.cells) = (Arc::new(things), Arc::new(cells));
 }
 
-/// Puts the last thing into the hand after the first view was made.
+/// Puts the last object into the agent's hand after the first view has been taken.
 fn put_last_thing_in_hand(start: &mut LevelStart) {
     let held = ThingId((start.things.len() - 1) as u16);
     let scene =
@@ -189,16 +189,16 @@ fn put_last_thing_in_hand(start: &mut LevelStart) {
     }
 }
 
-/// Refuses missions that would be done already, or would use up a key that opens a door.
-fn check_mission(site: &LevelBuilder, mission: Mission, unblocking: bool) -> Result<Mission, Restart> {
+/// Rejects missions that are already done, or that would use up a key that opens a door.
+fn check_mission(builder: &LevelBuilder, mission: Mission, unblocking: bool) -> Result<Mission, Restart> {
     let scope = MatchContext {
-        cells: &site.cells,
-        things: &site.things,
-        width: site.width(),
-        rooms: site.rooms,
-        agent: site.agent,
+        cells: &builder.cells,
+        things: &builder.things,
+        width: builder.width(),
+        rooms: builder.rooms,
+        agent: builder.agent,
     };
-    let locked: Vec<_> = site
+    let locked: Vec<_> = builder
         .things
         .iter()
         .filter(|t| t.kind == Kind::Door && t.door_state == DoorState::Locked)

@@ -1,11 +1,11 @@
-//! Which things a description means: settled once, at the start.
+//! Resolves descriptions to objects, once at the start.
 
 use super::level_start::{LevelStart, RoomLayout};
 use super::mission::{Description, Side};
 use super::thing::{Cell, Colour, DIRECTIONS, Pose, Thing, ThingId};
 use std::sync::Arc;
 
-/// A grid in which a description is looked up, from where the agent stands.
+/// A grid in which descriptions are looked up, relative to the agent's pose.
 #[derive(Clone, Copy)]
 pub(super) struct MatchContext<'a> {
     pub(super) cells: &'a [Cell],
@@ -16,7 +16,7 @@ pub(super) struct MatchContext<'a> {
 }
 
 impl MatchContext<'_> {
-    /// The things that match, column by column, and where they lie.
+    /// Returns the matching objects and their positions, column by column.
     pub(super) fn find_things(self, wanted: &Description) -> Vec<(ThingId, (i16, i16))> {
         let mut found = Vec::new();
         self.for_each_cell(wanted, |cell, place| {
@@ -29,7 +29,7 @@ impl MatchContext<'_> {
         found
     }
 
-    /// The walls that match, where the kind is open and the colour is open or grey.
+    /// Returns the matching walls. Walls match if the description has no kind and its colour is `None` or grey.
     fn find_walls(self, wanted: &Description) -> Vec<(i16, i16)> {
         let mut found = Vec::new();
         if wanted.kind.is_none() && wanted.colour.is_none_or(|colour| colour == Colour::Grey) {
@@ -42,7 +42,7 @@ impl MatchContext<'_> {
         found
     }
 
-    /// Every cell on the side that is asked for, column by column.
+    /// Visits every cell on the described side, column by column.
     fn for_each_cell(self, wanted: &Description, mut visit: impl FnMut(Cell, (i16, i16))) {
         let width = (self.width as usize).max(1);
         let height = self.cells.len() / width;
@@ -56,7 +56,7 @@ impl MatchContext<'_> {
         }
     }
 
-    /// A cell lies on this side of the agent, in its own room (walls included).
+    /// Returns whether a cell is on this side of the agent and in its room (including the walls).
     fn is_on_side(self, (x, y): (i16, i16), side: Side) -> bool {
         let pitch = (self.rooms.size - 1).max(1);
         let corner = |at: i16, many: i16| (at / pitch).clamp(0, (many - 1).max(0)) * pitch;
@@ -79,13 +79,14 @@ impl MatchContext<'_> {
     }
 }
 
-/// A thing has the kind and the colour that are asked for.
+/// Returns whether an object has the described kind and colour.
 fn matches_thing(wanted: &Description, thing: Thing) -> bool {
     wanted.kind.is_none_or(|kind| kind == thing.kind)
         && wanted.colour.is_none_or(|colour| colour == thing.colour)
 }
 
-/// Matches those descriptions of a level that are `open`, in the order of its clauses, and notes where their things lie.
+/// Matches those descriptions of a level that are `open`, in the order of the clauses, and records the positions of
+/// their objects.
 pub(super) fn match_descriptions(start: &mut LevelStart, open: &[bool]) {
     let scope = MatchContext {
         cells: &start.cells,
@@ -100,7 +101,7 @@ pub(super) fn match_descriptions(start: &mut LevelStart, open: &[bool]) {
         let found = scope.find_things(description);
         description.things = found.iter().map(|(id, _)| *id).collect();
         description.walls = scope.find_walls(description);
-        // What is carried lies nowhere, so no side of it can be told.
+        // A carried object has no position, so it cannot match a side.
         let carried = start.carrying.filter(|_| description.side.is_none());
         let held = |id: &ThingId| matches_thing(description, start.things[usize::from(id.0)]);
         let held: Vec<ThingId> = carried.filter(held).into_iter().collect();

@@ -1,25 +1,21 @@
-//! Missions: what has to be done, in words and as a check after every low-level action.
+//! Missions: what has to be done, as text and as data that is checked after every primitive action.
 
 use super::thing::{Colour, Kind, ThingId};
 
-/// Where a thing lay as seen from the agent at the start, inside the room of the start.
+/// The location of an object relative to the agent's initial pose, within the starting room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// To its left.
     Left,
-    /// To its right.
     Right,
-    /// Before it.
     Front,
-    /// Behind it.
     Behind,
 }
 
 impl Side {
-    /// All of them, in the order in which the original draws from them.
+    /// All sides, in the order of the original's random choice.
     pub const ALL: [Self; 4] = [Self::Left, Self::Right, Self::Front, Self::Behind];
 
-    /// Its word in files.
+    /// Returns the name used in files.
     pub fn word(self) -> &'static str {
         match self {
             Self::Left => "left",
@@ -29,7 +25,7 @@ impl Side {
         }
     }
 
-    /// The side of a word.
+    /// Returns the side with this name.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|side| side.word() == word)
     }
@@ -44,23 +40,20 @@ impl Side {
     }
 }
 
-/// A description of things; what is left open matches any. Which things it means is settled at the start.
+/// A description of objects; fields that are `None` match anything. It is resolved to objects once, at the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
-    /// The kind.
     pub kind: Option<Kind>,
-    /// The colour.
     pub colour: Option<Colour>,
-    /// The side.
     pub side: Option<Side>,
-    /// The things that matched at the start, column by column.
+    /// The objects that matched at the start, column by column.
     pub things: Vec<ThingId>,
-    /// Walls that matched: to the original a wall is an object too, and it is grey.
+    /// Walls that matched: the original treats a wall as a grey object.
     pub walls: Vec<(i16, i16)>,
 }
 
 impl Description {
-    /// A description that matches nothing yet.
+    /// Creates a description without matches.
     pub fn new(kind: Option<Kind>, colour: Option<Colour>, side: Option<Side>) -> Self {
         Self { kind, colour, side, things: Vec::new(), walls: Vec::new() }
     }
@@ -76,30 +69,27 @@ impl Description {
     }
 }
 
-/// What a clause asks for.
+/// The action that a clause asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClauseAction {
-    /// Stand before it, looking at it.
+    /// Stand in front of it, facing it.
     GoTo(Description),
-    /// Take it.
     PickUp(Description),
-    /// Open it.
     Open(Description),
-    /// Lay the first next to the second.
+    /// Put the first next to the second.
     PutNext(Description, Description),
 }
 
-/// One clause. A strict one fails when something else was picked up or toggled.
+/// One clause. A strict clause fails if another object is picked up or toggled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clause {
-    /// What to do.
     pub action: ClauseAction,
-    /// Whether another deed of its kind ends the mission as failed.
+    /// Whether performing the action on another object fails the mission.
     pub is_strict: bool,
 }
 
 impl Clause {
-    /// Its descriptions: one, or two for "put next".
+    /// Iterates over the descriptions: one, or two for "put next".
     pub fn descriptions(&self) -> impl Iterator<Item = &Description> {
         let (first, second) = match &self.action {
             ClauseAction::GoTo(one) | ClauseAction::PickUp(one) | ClauseAction::Open(one) => (one, None),
@@ -108,7 +98,7 @@ impl Clause {
         std::iter::once(first).chain(second)
     }
 
-    /// The same, to be changed.
+    /// Iterates mutably over the descriptions.
     pub fn descriptions_mut(&mut self) -> impl Iterator<Item = &mut Description> {
         let (first, second) = match &mut self.action {
             ClauseAction::GoTo(one) | ClauseAction::PickUp(one) | ClauseAction::Open(one) => (one, None),
@@ -117,7 +107,7 @@ impl Clause {
         std::iter::once(first).chain(second)
     }
 
-    /// The clause in words.
+    /// Returns the clause as text.
     pub fn text(&self) -> String {
         let mut out = String::new();
         self.write_text(&mut out);
@@ -143,7 +133,6 @@ impl Clause {
 /// A clause, or two in any order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MissionPart {
-    /// One clause.
     One(Clause),
     /// Two clauses joined by "and".
     Both(Clause, Clause),
@@ -178,7 +167,7 @@ impl MissionPart {
     }
 }
 
-/// Which half of a sequence comes first.
+/// Which part of a sequence comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SequenceOrder {
     /// "A, then B".
@@ -191,13 +180,12 @@ pub enum SequenceOrder {
 #[expect(clippy::large_enum_variant, reason = "a level has one mission")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mission {
-    /// No order.
+    /// A part on its own.
     Part(MissionPart),
-    /// Two parts in an order. A strict one fails when the later part is done too early.
+    /// Two parts in a fixed order. A strict sequence fails if the later part is done too early.
     Sequence {
-        /// Which is first.
         order: SequenceOrder,
-        /// Whether the wrong order fails.
+        /// Whether the wrong order fails the mission.
         is_strict: bool,
         /// The part that is named first.
         named_first: MissionPart,
@@ -207,7 +195,7 @@ pub enum Mission {
 }
 
 impl Mission {
-    /// The clauses as they are named.
+    /// Iterates over the clauses in the order in which they are named.
     pub fn clauses(&self) -> impl Iterator<Item = &Clause> {
         let (a, b) = match self {
             Self::Part(part) => (part, None),
@@ -216,7 +204,7 @@ impl Mission {
         a.clauses().chain(b.into_iter().flat_map(MissionPart::clauses))
     }
 
-    /// The same, to be changed.
+    /// Iterates mutably over the clauses.
     pub fn clauses_mut(&mut self) -> impl Iterator<Item = &mut Clause> {
         let (a, b) = match self {
             Self::Part(part) => (part, None),
@@ -225,7 +213,7 @@ impl Mission {
         a.clauses_mut().chain(b.into_iter().flat_map(MissionPart::clauses_mut))
     }
 
-    /// The mission in the words of the original; its descriptions must have been matched.
+    /// Returns the mission in the original's wording. Its descriptions must have been matched.
     pub fn text(&self) -> String {
         let mut out = String::new();
         match self {
@@ -239,7 +227,7 @@ impl Mission {
         out
     }
 
-    /// How many walks it takes: two for "put next", one for every other clause.
+    /// Returns the number of walks the mission takes: two for "put next", one for every other clause.
     pub fn walk_count(&self) -> u32 {
         self.clauses()
             .map(|clause| if matches!(clause.action, ClauseAction::PutNext(..)) { 2 } else { 1 })

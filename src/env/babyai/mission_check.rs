@@ -1,48 +1,47 @@
-//! The check of a mission after each low-level action, with what it remembers.
+//! Checks a mission after each primitive action and keeps the state that the check needs.
 //!
-//! Nothing latches: a mission that was done can be done again, as in the original.
+//! Success is not permanent: a completed mission can be completed again, as in the original.
 
 use super::mission::{Clause, ClauseAction, Description, Mission, MissionPart, SequenceOrder};
 use super::primitive_actions::PrimitiveAction;
 use super::thing::{DoorState, ThingId};
 
-/// What became of a mission with an action.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It goes on.
+    /// The mission is still in progress.
     Continue,
-    /// It is done.
     Success,
-    /// It can no longer be done.
+    /// The mission can no longer be completed.
     Failure,
 }
 
 /// What a mission remembers between actions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MissionMemory {
-    /// For each clause, what was carried when it was last checked.
+    /// For each clause, the object that was carried at its last check.
     carried: [Option<ThingId>; 4],
-    /// For each clause of a pair: it was done.
+    /// For each clause of a pair, whether it has been done.
     done: [bool; 4],
-    /// The half of a sequence that comes first is done.
+    /// Whether the half of a sequence that comes first is done.
     is_first_half_done: bool,
 }
 
-/// What a check looks at: the world after an action.
+/// The input of a check: the world after an action.
 pub(super) struct ActionFacts<'a> {
     pub(super) action: PrimitiveAction,
     pub(super) front: (i16, i16),
-    /// The thing in front, and how it stands if it is a door.
+    /// The object in front of the agent; `door` is its state if it is a door.
     pub(super) thing_in_front: Option<ThingId>,
     pub(super) door: Option<DoorState>,
     pub(super) carrying: Option<ThingId>,
-    /// A thing was laid down by this action.
+    /// Whether this action dropped an object.
     pub(super) has_dropped: bool,
     pub(super) known_positions: &'a [Option<(i16, i16)>],
 }
 
 impl ActionFacts<'_> {
-    /// Where what is described is known to lie.
+    /// Iterates over the known positions of the described objects.
     fn known_places(&self, described: &Description) -> impl Iterator<Item = (i16, i16)> {
         let mark = |id: &ThingId| self.known_positions.get(usize::from(id.0)).copied().flatten();
         described.things.iter().filter_map(mark).chain(described.walls.iter().copied())
@@ -50,8 +49,8 @@ impl ActionFacts<'_> {
 }
 
 impl MissionMemory {
-    /// Which clauses the mission remembers as done, in the order in which they are named: for the world pane. A clause
-    /// that stands alone is done when the mission is.
+    /// Returns for each clause, in the order in which they are named, whether it is done (for the world pane). A single
+    /// clause is done when the mission is.
     pub(super) fn done_clauses(&self, mission: &Mission) -> Vec<bool> {
         let part = |part: &MissionPart, at: usize, whole: bool| match part {
             MissionPart::One(_) => vec![whole],
@@ -81,7 +80,7 @@ impl MissionMemory {
         };
         if !self.is_first_half_done {
             match self.check_part(first.0, first.1, facts) {
-                // The second half is checked with this same action.
+                // The second half is checked against the same action.
                 Verdict::Success => self.is_first_half_done = true,
                 Verdict::Failure => return Verdict::Failure,
                 Verdict::Continue => {
@@ -98,7 +97,7 @@ impl MissionMemory {
             MissionPart::One(clause) => self.check_clause(clause, at, facts),
             MissionPart::Both(first, second) => {
                 for (clause, at) in [(first, at), (second, at + 1)] {
-                    // A failed half is not passed on: it is tried again.
+                    // The failure of a half isn't propagated: the half is checked again.
                     if !self.done[at] {
                         self.done[at] = self.check_clause(clause, at, facts) == Verdict::Success;
                     }

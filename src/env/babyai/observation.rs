@@ -1,14 +1,14 @@
-//! What a view says: the things in it from near to far, and the sentence of an observation.
+//! Turns a view into an observation: the visible objects from near to far, and the text.
 
 use super::thing::{CellCode, Kind, Pose, Thing};
 use super::view::{Image, VIEW_SIDE, offset_in_view};
 use std::fmt::Write as _;
 
-/// Something seen: a thing or a wall.
+/// A visible object or wall.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SeenCell {
     pub(super) code: CellCode,
-    /// Steps ahead, and to the right.
+    /// Distance in cells ahead and to the right.
     pub(super) ahead: i16,
     pub(super) right: i16,
     pub(super) x: i16,
@@ -21,7 +21,7 @@ impl SeenCell {
     }
 }
 
-/// What stands in the agent's own column and is named there.
+/// A wall or box in the agent's own column, named in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Barrier {
     pub(super) is_box: bool,
@@ -31,7 +31,7 @@ pub(super) struct Barrier {
 /// The content of a view.
 #[derive(Clone, Debug)]
 pub(super) struct Observation {
-    /// Things and walls, from near to far; equally far ones as the view is scanned.
+    /// Objects and walls from near to far; equal distances are in scan order.
     seen_cells: [SeenCell; VIEW_SIDE * VIEW_SIDE],
     count: usize,
     /// The nearest wall or box straight ahead.
@@ -39,14 +39,14 @@ pub(super) struct Observation {
 }
 
 impl Observation {
-    /// Reads a view. What has a negative coordinate does not count, as in the original; nor does the agent's own cell.
+    /// Reads a view. As in the original, cells with a negative coordinate and the agent's own cell are ignored.
     pub(super) fn from_image(image: &Image, agent: Pose) -> Self {
         const FARTHEST: usize = VIEW_SIDE + VIEW_SIDE / 2;
-        let mut sight =
+        let mut observation =
             Self { seen_cells: [SeenCell::default(); VIEW_SIDE * VIEW_SIDE], count: 0, barrier: None };
-        // Counting sort: how many there are of each distance, then where each distance begins.
+        // Counting sort: first the number of entries at each distance, then the offset at which each distance begins.
         let mut found = [SeenCell::default(); VIEW_SIDE * VIEW_SIDE];
-        let (mut many, mut next) = (0, [0_usize; FARTHEST + 1]);
+        let (mut count, mut next) = (0, [0_usize; FARTHEST + 1]);
         for (index, &code) in image.iter().enumerate() {
             if code <= CellCode::EMPTY {
                 continue;
@@ -58,37 +58,37 @@ impl Observation {
             }
             let spot = SeenCell { code, ahead, right, x, y };
             next[spot.distance() + 1] += 1;
-            found[many] = spot;
-            many += 1;
+            found[count] = spot;
+            count += 1;
             let is_box = code.kind() == Some(Kind::Box);
-            let nearer = sight.barrier.is_none_or(|b| ahead < b.distance);
+            let nearer = observation.barrier.is_none_or(|b| ahead < b.distance);
             if right == 0 && nearer && (is_box || code == CellCode::WALL) {
-                sight.barrier = Some(Barrier { is_box, distance: ahead });
+                observation.barrier = Some(Barrier { is_box, distance: ahead });
             }
         }
         for distance in 1..next.len() {
             next[distance] += next[distance - 1];
         }
-        for spot in &found[..many] {
+        for spot in &found[..count] {
             let place = &mut next[spot.distance()];
-            sight.seen_cells[*place] = *spot;
+            observation.seen_cells[*place] = *spot;
             *place += 1;
         }
-        sight.count = many;
-        sight
+        observation.count = count;
+        observation
     }
 
-    /// Everything seen.
+    /// Returns everything visible.
     pub(super) fn seen(&self) -> &[SeenCell] {
         &self.seen_cells[..self.count]
     }
 
-    /// Everything seen but the walls.
+    /// Iterates over everything visible except walls.
     pub(super) fn things(&self) -> impl Iterator<Item = &SeenCell> {
         self.seen().iter().filter(|spot| spot.code != CellCode::WALL)
     }
 
-    /// Writes the observation.
+    /// Writes the observation text.
     pub(super) fn write_text(&self, carried: Option<Thing>, out: &mut String) {
         // Writing to a string cannot fail.
         if self.count == 0 {
@@ -128,7 +128,7 @@ impl Observation {
     }
 }
 
-/// Running numbers, one series a full name.
+/// Running numbers, one series per full name.
 pub(super) struct NameCounts([u8; 256]);
 
 impl Default for NameCounts {
@@ -138,12 +138,12 @@ impl Default for NameCounts {
 }
 
 impl NameCounts {
-    /// The last number of a name; 0 before the first.
+    /// Returns the last number assigned to a name, or 0 if there is none.
     pub(super) fn last(&self, code: CellCode) -> u8 {
         self.0[usize::from(code.0)]
     }
 
-    /// Counts one more of a name.
+    /// Assigns the next number to a name.
     pub(super) fn next(&mut self, code: CellCode) -> u8 {
         let count = &mut self.0[usize::from(code.0)];
         *count += 1;

@@ -1,40 +1,40 @@
-//! The planner of the macro actions: breadth first over cells and directions, inside a window around the agent.
+//! The planner of macro actions: breadth-first search over cells and directions within a window around the agent.
 //!
-//! Both the window and what counts as free are the original's: the window is off by one in three directions, cells that are
-//! not seen are free, and so are doors in any state.
+//! Both the window and the definition of a free cell are the original's: the window is off by one in three directions,
+//! and unseen cells and doors in any state count as free.
 
 use super::observation::Observation;
 use super::primitive_actions::PrimitiveAction;
 use super::thing::{CellCode, DIRECTIONS, Kind, Pose};
 
-/// Cells along a side of the widest window.
+/// Side of the largest window, in cells.
 const WINDOW_SIDE: i16 = 8;
-/// Nodes: the cells of the window times the directions.
+/// Number of search nodes: the cells of the window times the directions.
 const NODE_COUNT: usize = 256;
 
-/// The part of the grid in which plans are made, one bit a cell.
+/// The part of the grid in which paths are planned, one bit per cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     left: i16,
     top: i16,
-    /// Cells that can be stood on.
+    /// Cells that the agent can stand on.
     free: u64,
-    /// Free cells with a way to them.
+    /// Free cells with a path to them.
     reachable: u64,
     agent: Pose,
 }
 
-/// Where a plan is to end.
+/// Where a path ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Destination {
-    /// Before this cell, looking at it.
+    /// In front of this cell, facing it.
     Facing(i16, i16),
     /// On this cell.
     On(i16, i16),
 }
 
 impl Window {
-    pub(super) fn new(sight: &Observation, agent: Pose) -> Self {
+    pub(super) fn new(observation: &Observation, agent: Pose) -> Self {
         let Pose { x, y, direction: dir } = agent;
         let (left, right, top, bottom) = match dir & 3 {
             0 => (x - 1, x + 6, y - 3, y + 3),
@@ -45,21 +45,21 @@ impl Window {
         let row = (1_u64 << (right - left + 1)) - 1;
         let free = (0..=bottom - top).fold(0, |free, line| free | row << (line * WINDOW_SIDE));
         let mut window = Self { left, top, free, reachable: 0, agent };
-        for spot in sight.seen().iter().filter(|spot| spot.code.kind() != Some(Kind::Door)) {
+        for spot in observation.seen().iter().filter(|spot| spot.code.kind() != Some(Kind::Door)) {
             window.free &= !window.cell_bit(spot.x, spot.y);
         }
         window.mark_reachable();
         window
     }
 
-    /// The bit of a cell; none outside of the window.
+    /// Returns the bit of a cell, or 0 if it is outside the window.
     fn cell_bit(&self, x: i16, y: i16) -> u64 {
         let (column, line) = (x - self.left, y - self.top);
         let inside = (0..WINDOW_SIDE).contains(&column) && (0..WINDOW_SIDE).contains(&line);
         if inside { 1 << (line * WINDOW_SIDE + column) } else { 0 }
     }
 
-    /// Turning is always possible, so a pose has a way to it when its cell has.
+    /// Marks the reachable cells. Turning is always possible, so a pose is reachable if its cell is.
     fn mark_reachable(&mut self) {
         const FIRST_COLUMN: u64 = 0x0101_0101_0101_0101;
         let mut reached = self.cell_bit(self.agent.x, self.agent.y);
@@ -74,9 +74,9 @@ impl Window {
         self.reachable = reached;
     }
 
-    /// There is a way to this aim.
-    pub(super) fn can_reach(&self, aim: Destination) -> bool {
-        match aim {
+    /// Returns whether there is a path to the destination.
+    pub(super) fn can_reach(&self, destination: Destination) -> bool {
+        match destination {
             Destination::On(x, y) => self.reachable & self.cell_bit(x, y) != 0,
             Destination::Facing(x, y) => {
                 let beside = DIRECTIONS.iter().fold(0, |all, (dx, dy)| all | self.cell_bit(x - dx, y - dy));
@@ -85,19 +85,20 @@ impl Window {
         }
     }
 
-    /// The agent is there already.
-    pub(super) fn is_at(&self, aim: Destination) -> bool {
-        match aim {
+    /// Returns whether the agent is already there.
+    pub(super) fn is_at(&self, destination: Destination) -> bool {
+        match destination {
             Destination::On(x, y) => (x, y) == (self.agent.x, self.agent.y),
             Destination::Facing(x, y) => (x, y) == self.agent.front(),
         }
     }
 
-    /// The shortest way to an aim, or none. Among equally short ways the original's queue decides, in which a node can stand
-    /// several times: the goal is the node that was queued first, and the way to a node leads over the last node that
-    /// queued it. So each layer is kept in two orders, by first and by last insertion.
-    pub(super) fn find_path(&self, aim: Destination) -> Option<Vec<PrimitiveAction>> {
-        if !self.can_reach(aim) {
+    /// Returns the shortest path to a destination, or `None` if there is none. Ties are broken as in the original's
+    /// queue, in which a node can occur several times: the goal is the node that was queued first, and the path to a
+    /// node goes through the last node that queued it. Each layer is therefore kept in two orders, by first and by last
+    /// insertion.
+    pub(super) fn find_path(&self, destination: Destination) -> Option<Vec<PrimitiveAction>> {
+        if !self.can_reach(destination) {
             return None;
         }
         let start = self.node_of(self.agent)?;
@@ -106,7 +107,7 @@ impl Window {
         insert_bit(&mut known, start);
         let (mut first, mut last) = (vec![start], vec![start]);
         while !first.is_empty() {
-            if let Some(&goal) = first.iter().find(|&&node| self.is_destination(node, aim)) {
+            if let Some(&goal) = first.iter().find(|&&node| self.is_destination(node, destination)) {
                 return Some(trace_path(&before, goal, start));
             }
             let mut seen = known;
@@ -143,15 +144,15 @@ impl Window {
         Pose { x: self.left + cell % WINDOW_SIDE, y: self.top + cell / WINDOW_SIDE, direction: node & 3 }
     }
 
-    fn is_destination(&self, node: u8, aim: Destination) -> bool {
+    fn is_destination(&self, node: u8, destination: Destination) -> bool {
         let pose = self.pose_of(node);
-        match aim {
+        match destination {
             Destination::On(x, y) => (x, y) == (pose.x, pose.y),
             Destination::Facing(x, y) => (x, y) == pose.front(),
         }
     }
 
-    /// What can be done from a pose, in the order in which it is queued.
+    /// Returns the actions possible from a pose, in the order in which they are queued.
     fn successors(&self, node: u8) -> [Option<(PrimitiveAction, u8)>; 3] {
         let pose = self.pose_of(node);
         let (x, y) = pose.front();
@@ -166,7 +167,7 @@ impl Window {
     }
 }
 
-/// Sets a bit; false when it was set.
+/// Sets a bit and returns whether it was clear before.
 fn insert_bit(bits: &mut [u64; NODE_COUNT / 64], node: u8) -> bool {
     let (word, bit) = (usize::from(node >> 6), 1_u64 << (node & 63));
     let new = bits[word] & bit == 0;
@@ -179,19 +180,19 @@ fn trace_path(
     goal: u8,
     start: u8,
 ) -> Vec<PrimitiveAction> {
-    let mut way = Vec::new();
+    let mut path = Vec::new();
     let mut node = goal;
     while node != start {
         let Some((action, from)) = before[usize::from(node)] else { break };
-        way.push(action);
+        path.push(action);
         node = from;
     }
-    way.reverse();
-    way
+    path.reverse();
+    path
 }
 
 impl CellCode {
-    /// Stands in the way of what is laid down.
+    /// Returns whether the cell's content prevents dropping an object there.
     pub(super) fn blocks_dropping(self) -> bool {
         self == Self::WALL || matches!(self.kind(), Some(Kind::Key | Kind::Ball | Kind::Box))
     }

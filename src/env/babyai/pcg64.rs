@@ -1,31 +1,31 @@
-//! The random numbers of the original: numpy's PCG64, seeded by its SeedSequence, with the draws that levels make.
+//! The original's random numbers: numpy's PCG64, seeded by its SeedSequence, with the draws used by levels.
 
 /// Words of the entropy pool.
 const POOL: usize = 4;
 const MULTIPLIER: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
 
-/// A generator. Equal seeds give equal draws, on every machine and in the original.
+/// A PCG64 generator. Equal seeds give equal draws on every machine and in the original.
 #[derive(Clone, Debug)]
 pub struct Pcg64 {
     state: u128,
     increment: u128,
-    /// The upper half of the last 64-bit draw that was used for a 32-bit one.
+    /// The upper half of the last 64-bit draw of which only the lower half was used.
     spare_half: Option<u32>,
 }
 
 impl Pcg64 {
-    /// The generator of a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: u64) -> Self {
         let words = seed_words(seed);
         let wide = |i: usize| u128::from(words[i]) << 64 | u128::from(words[i + 1]);
-        let mut dice = Self { state: 0, increment: wide(2) << 1 | 1, spare_half: None };
-        dice.advance();
-        dice.state = dice.state.wrapping_add(wide(0));
-        dice.advance();
-        dice
+        let mut rng = Self { state: 0, increment: wide(2) << 1 | 1, spare_half: None };
+        rng.advance();
+        rng.state = rng.state.wrapping_add(wide(0));
+        rng.advance();
+        rng
     }
 
-    /// State and increment, to compare with the original.
+    /// Returns state and increment, for comparison with the original.
     pub fn state_and_increment(&self) -> (u128, u128) {
         (self.state, self.increment)
     }
@@ -40,7 +40,7 @@ impl Pcg64 {
         folded.rotate_right((self.state >> 122) as u32)
     }
 
-    /// The lower half of a 64-bit draw; the upper half is kept for the next time.
+    /// Returns the lower half of a 64-bit draw and stores the upper half for the next call.
     fn draw32(&mut self) -> u32 {
         if let Some(half) = self.spare_half.take() {
             return half;
@@ -50,58 +50,59 @@ impl Pcg64 {
         both as u32
     }
 
-    /// A whole number, `low` included and `high` not. What lies between is at most 2^32 apart; an empty range gives `low`.
+    /// Draws an integer in `low..high`. The range may span at most 2^32 values; an empty range gives `low`.
     pub fn integer(&mut self, low: i64, high: i64) -> i64 {
         match u32::try_from(high.saturating_sub(low)) {
-            Ok(many) => low + i64::from(self.below(many)),
+            Ok(count) => low + i64::from(self.below(count)),
             Err(_) if high < low => low,
             Err(_) => low + i64::from(self.draw32()),
         }
     }
 
-    /// A number below `many` (Lemire's method). One possible value costs no draw.
-    fn below(&mut self, many: u32) -> u32 {
-        if many <= 1 {
+    /// Draws a number below `count` (Lemire's method). If only one value is possible, no draw is used.
+    fn below(&mut self, count: u32) -> u32 {
+        if count <= 1 {
             return 0;
         }
-        let mut product = u64::from(self.draw32()) * u64::from(many);
-        if (product as u32) < many {
-            let threshold = many.wrapping_neg() % many;
+        let mut product = u64::from(self.draw32()) * u64::from(count);
+        if (product as u32) < count {
+            let threshold = count.wrapping_neg() % count;
             while (product as u32) < threshold {
-                product = u64::from(self.draw32()) * u64::from(many);
+                product = u64::from(self.draw32()) * u64::from(count);
             }
         }
         (product >> 32) as u32
     }
 
-    /// A number from 0 to below `many`, as an index.
-    pub fn index(&mut self, many: usize) -> usize {
-        self.below(many as u32) as usize
+    /// Draws an index below `count`.
+    pub fn index(&mut self, count: usize) -> usize {
+        self.below(count as u32) as usize
     }
 
-    /// A fraction, 0 included and 1 not.
+    /// Draws a fraction in `[0, 1)`.
     pub fn fraction(&mut self) -> f64 {
         (self.draw64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True or false.
+    /// Draws a boolean.
     pub fn coin(&mut self) -> bool {
         self.integer(0, 2) == 0
     }
 
-    /// One of several; `several` is not empty.
-    pub fn pick<T: Copy>(&mut self, several: &[T]) -> T {
-        several[self.index(several.len())]
+    /// Draws one element of `items`, which must not be empty.
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.index(items.len())]
     }
 
-    /// Some of several, each at most once, in the order in which they were drawn.
-    pub fn sample<T: Copy>(&mut self, several: &[T], many: usize) -> Vec<T> {
-        let mut left = several.to_vec();
-        (0..many.min(several.len())).map(|_| left.remove(self.index(left.len()))).collect()
+    /// Draws `count` distinct elements, in the order in which they were drawn.
+    pub fn sample<T: Copy>(&mut self, items: &[T], count: usize) -> Vec<T> {
+        let mut left = items.to_vec();
+        (0..count.min(items.len())).map(|_| left.remove(self.index(left.len()))).collect()
     }
 }
 
-/// Four words of 64 bit out of a seed: the seed is hashed into a pool of four words, which are mixed with each other.
+/// Derives four 64-bit words from a seed: the seed is hashed into a pool of four words, which are then mixed with each
+/// other.
 fn seed_words(seed: u64) -> [u64; 4] {
     let mut constant = 0x43b0_d7e5_u32;
     let mut hash = |word: u32| {

@@ -1,18 +1,16 @@
-//! The actions of the grid; the text interface makes its own out of these.
+//! The primitive actions of the grid. The actions of the text interface are composed of them.
 
-/// A low-level action; the number is that of the original.
+/// A primitive action; the discriminant is the original's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrimitiveAction {
-    /// Turn left.
     Left,
-    /// Turn right.
     Right,
-    /// One step ahead, into an empty cell or an open door.
+    /// Move one cell ahead, onto an empty cell or through an open door.
     Forward,
-    /// Take what lies ahead.
+    /// Pick up the object ahead.
     PickUp,
-    /// Lay down what is carried.
+    /// Drop the carried object.
     Drop,
-    /// Open or close a door, open a box.
+    /// Open or close a door, or open a box.
     Toggle,
 }

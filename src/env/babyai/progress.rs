@@ -1,9 +1,9 @@
-//! AgentBoard's progress: patterns that are looked for in observations, and its word on whether an episode is over.
+//! AgentBoard's progress: patterns searched for in observations, and its decision on whether an episode is over.
 
-/// What is added to an observation that ends the episode.
+/// Appended to the observation that ends the episode.
 pub(super) const COMPLETED: &str = "\n The task is completed.";
 
-/// A subgoal: pieces that must all stand in one sentence of an observation.
+/// A subgoal: fragments that must all occur in one sentence of an observation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pattern {
     pieces: Vec<String>,
@@ -23,17 +23,17 @@ impl Pattern {
     }
 }
 
-/// How far an episode has come.
+/// The progress of an episode.
 #[derive(Clone, Debug)]
 pub(super) struct ProgressTracker {
-    /// What is left of each alternative list.
+    /// The remaining patterns of each alternative list.
     remaining: Vec<Vec<Pattern>>,
     total: usize,
-    /// Subgoals that were seen.
+    /// Number of subgoals reached.
     pub(super) reached: usize,
-    /// AgentBoard's reward: the share of subgoals, or the environment's reward where there are none.
+    /// AgentBoard's reward: the share of subgoals reached, or the environment's reward if there are none.
     pub(super) reward: f64,
-    /// The episode is over.
+    /// Whether the episode is over.
     pub(super) is_done: bool,
 }
 
@@ -45,12 +45,13 @@ impl ProgressTracker {
         Self { remaining: left, total, reached: 0, reward: 0.0, is_done: false }
     }
 
-    /// How many subgoals there are; 0 where progress is the environment's reward.
+    /// Returns the number of subgoals, or 0 if progress is the environment's reward.
     pub(super) fn total(&self) -> usize {
         self.total
     }
 
-    /// Takes in an executed action: the last low-level step's reward and end, and the observation, which may get its last sentence.
+    /// Records an executed action: the last primitive action's reward and end flag, and the observation, to which the
+    /// final sentence may be appended.
     pub(super) fn record_action(&mut self, reward: f64, ended: bool, observation: &mut String) {
         self.is_done = ended;
         if ended {
@@ -61,7 +62,7 @@ impl ProgressTracker {
         } else {
             self.credit_one_subgoal(observation);
         }
-        // An end that came before half of the progress was seen does not count, although the text says it.
+        // An end before half of the progress was reached doesn't count, although the text announces it.
         if self.is_done && self.reward <= 0.5 {
             self.is_done = false;
         }
@@ -71,7 +72,7 @@ impl ProgressTracker {
         }
     }
 
-    /// At most one subgoal is credited: the first position at which a pattern of any alternative is there.
+    /// Credits at most one subgoal: the first position at which a pattern of any alternative matches.
     fn credit_one_subgoal(&mut self, observation: &str) {
         let longest = self.remaining.first().map_or(0, Vec::len);
         let is_there = |at: usize| {
@@ -82,7 +83,7 @@ impl ProgressTracker {
         self.reward = self.reward.max(self.reached as f64 / self.total as f64);
         for list in &mut self.remaining {
             if let Some(pattern) = list.get(at).cloned() {
-                // As the original does: the first that is equal goes.
+                // As in the original, the first equal pattern is removed.
                 let first = list.iter().position(|other| *other == pattern).unwrap_or(at);
                 list.remove(first);
             }

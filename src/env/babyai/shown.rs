@@ -1,4 +1,4 @@
-//! What the agent may know: the cells it has seen, as it saw them last, where it is and what it carries.
+//! What the agent may know: the cells it has seen as it last saw them, its position, and the carried object.
 
 use super::grid_state::GridState;
 use super::level_start::LevelStart;
@@ -7,10 +7,10 @@ use super::view::{Image, VIEW_SIDE, offset_in_view};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Two characters a cell: what it is, and its colour.
+/// Writes a cell as two characters: content and colour.
 ///
-/// two blanks not seen, `. ` empty, `##` wall; else the first is `k` key, `o` ball, `b` box, `/` open, `|` closed or `!` locked door,
-/// and the second the first letter of the colour, `e` for grey.
+/// Two spaces: not seen. `. `: empty. `##`: wall. Otherwise the first character is `k` key, `o` ball, `b` box, `/`
+/// open, `|` closed or `!` locked door, and the second is the first letter of the colour, with `e` for grey.
 pub(super) fn write_cell(code: CellCode, out: &mut String) {
     let Some(kind) = code.kind() else {
         out.push_str(match code {
@@ -38,7 +38,7 @@ pub(super) fn write_cell(code: CellCode, out: &mut String) {
     });
 }
 
-/// The rows whose bits are set, by their numbers.
+/// Returns the rows whose bits are set, keyed by row number.
 pub(super) fn rows_json(
     width: i16,
     changed: impl Iterator<Item = i16>,
@@ -56,7 +56,7 @@ pub(super) fn rows_json(
     Value::Object(rows)
 }
 
-/// The name of what is carried, or null.
+/// Returns the name of the carried object, or null.
 pub(super) fn carried_json(thing: Option<Thing>) -> Value {
     thing.map(|thing| CellCode::from_thing(thing).name()).into()
 }
@@ -65,7 +65,7 @@ pub(super) fn pose_json(agent: Pose) -> Value {
     json!([agent.x, agent.y, agent.direction])
 }
 
-/// What the agent has seen so far. Cheap to copy.
+/// What the agent has seen so far. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Shown {
     seen: Arc<Vec<CellCode>>,
@@ -78,7 +78,7 @@ impl Shown {
         Self { seen: Arc::new(vec![CellCode::UNSEEN; start.cells.len()]), agent: start.agent, carrying: None }
     }
 
-    /// Everything, as a patch onto nothing.
+    /// Returns everything, as a merge patch against an empty object.
     pub(super) fn full_patch(&mut self, start: &LevelStart, place: &GridState, image: &Image) -> Value {
         self.record_view(start, place.agent, image);
         (self.agent, self.carrying) = (place.agent, place.carried_thing());
@@ -92,7 +92,7 @@ impl Shown {
         })
     }
 
-    /// What an observation adds.
+    /// Returns a merge patch of what an observation adds.
     pub(super) fn change_patch(&mut self, start: &LevelStart, place: &GridState, image: &Image) -> Value {
         let mut patch = Map::new();
         let changed = self.record_view(start, place.agent, image);
@@ -106,14 +106,14 @@ impl Shown {
         }
         if self.carrying != place.carried_thing() {
             self.carrying = place.carried_thing();
-            // In a merge patch null takes the key away, which says the same.
+            // In a merge patch, null removes the key, which has the same meaning.
             patch.insert("carrying".to_owned(), carried_json(self.carrying));
         }
         patch.insert("view".to_owned(), visibility_rows(image));
         Value::Object(patch)
     }
 
-    /// Takes in a view; which rows of the grid look different now.
+    /// Records a view and returns which rows of the grid look different now.
     fn record_view(&mut self, start: &LevelStart, agent: Pose, image: &Image) -> Vec<bool> {
         let mut changed = vec![false; start.height as usize];
         for (index, &code) in image.iter().enumerate() {
@@ -123,7 +123,7 @@ impl Shown {
             if code == CellCode::UNSEEN || !inside {
                 continue;
             }
-            // The agent's own cell shows what it carries, which does not lie there.
+            // The agent's own cell shows what it carries, which isn't on the floor.
             let at = y as usize * start.width as usize + x as usize;
             if (ahead, right) == (0, 0) {
                 if self.seen[at] == CellCode::UNSEEN {
@@ -139,7 +139,8 @@ impl Shown {
     }
 }
 
-/// Which cells of the view are seen: a number a row from the farthest on, its highest bit of seven the leftmost.
+/// Encodes the visible cells of the view: one number per row, farthest row first. The highest of seven bits is the
+/// leftmost cell.
 fn visibility_rows(image: &Image) -> Value {
     let row = |row: &[CellCode]| {
         row.iter().fold(0_u8, |bits, code| bits << 1 | u8::from(*code != CellCode::UNSEEN))

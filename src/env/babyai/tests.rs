@@ -1,4 +1,4 @@
-//! A small level of our own, played through every quirk; broken files; the levels from their seeds.
+//! Tests in a small level that cover every quirk; malformed files; levels generated from seeds.
 
 mod files;
 mod levels;
@@ -8,8 +8,7 @@ use super::{LevelStart, World};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A level drawn as text: `#` wall, `.` empty, `^>v<` the agent, and the letters
-/// of the objects in their order.
+/// Builds a level from a drawing: `#` wall, `.` empty, `^>v<` the agent, and letters for the objects in their order.
 pub(super) fn level_json(rows: &[&str], objects: &[&str], instr: Value) -> Value {
     let mut agent = None;
     let mut grid = Vec::new();
@@ -51,7 +50,7 @@ pub(super) fn open_level(level: &Value) -> World {
     World::new(Arc::new(load_level(level)))
 }
 
-/// What can be done, as one text.
+/// Returns the available actions as one text.
 pub(super) fn joined_actions(world: &World) -> String {
     world.available_actions().collect::<Vec<_>>().join(", ")
 }

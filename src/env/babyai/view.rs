@@ -1,29 +1,28 @@
-//! The 7×7 cells in front of the agent, and which of them it sees.
+//! The 7×7 cells in front of the agent, and which of them are visible.
 
 use super::thing::{Cell, CellCode, Pose, Thing, ThingId, cell_at, encode_cell};
 
-/// Cells along a side of the view. The agent stands in the middle of the last row.
+/// Side of the view, in cells. The agent stands in the middle of the last row.
 pub const VIEW_SIDE: usize = 7;
-/// The cell of the agent.
 const AGENT_INDEX: usize = (VIEW_SIDE - 1) * VIEW_SIDE + VIEW_SIDE / 2;
 
-/// What is seen, row by row from the farthest to the agent's own, each from left to right.
+/// The view, row by row from the farthest to the agent's own, each from left to right.
 pub type Image = [CellCode; VIEW_SIDE * VIEW_SIDE];
 
-/// How far ahead and how far to the right a cell of the view lies.
+/// Returns how far ahead and to the right a cell of the view is.
 pub(super) fn offset_in_view(index: usize) -> (i16, i16) {
     ((VIEW_SIDE - 1 - index / VIEW_SIDE) as i16, (index % VIEW_SIDE) as i16 - (VIEW_SIDE / 2) as i16)
 }
 
 impl Pose {
-    /// The cell at a row and a column of the agent's view.
+    /// Returns the grid cell at a row and column of the agent's view.
     pub fn in_view(self, row: usize, column: usize) -> (i16, i16) {
         let (ahead, right) = offset_in_view(row * VIEW_SIDE + column);
         self.offset(ahead, right)
     }
 }
 
-/// A grid to look at.
+/// The grid data that a view is taken from.
 #[derive(Clone, Copy)]
 pub(super) struct GridView<'a> {
     pub(super) cells: &'a [Cell],
@@ -33,11 +32,11 @@ pub(super) struct GridView<'a> {
 }
 
 impl GridView<'_> {
-    /// What the agent sees; its own cell shows what it carries.
+    /// Returns the agent's view. Its own cell shows what it carries.
     pub(super) fn view(self, agent: Pose, carrying: Option<ThingId>) -> Image {
         let mut image = [CellCode::UNSEEN; VIEW_SIDE * VIEW_SIDE];
         let (left_x, left_y) = agent.offset((VIEW_SIDE - 1) as i16, -((VIEW_SIDE / 2) as i16));
-        // One step to the right in the view, and one row nearer.
+        // Vectors of one column to the right and one row nearer.
         let (right, near) = (agent.step_right(), agent.step_back());
         for row in 0..VIEW_SIDE as i16 {
             for col in 0..VIEW_SIDE as i16 {
@@ -61,8 +60,8 @@ impl GridView<'_> {
     }
 }
 
-/// Which cells are seen, one bit each. Sight spreads from the agent's cell row by row away from it, first to the right and
-/// then to the left, to the side and to the two cells beyond, and ends at what is opaque.
+/// Returns the visible cells, one bit each. Visibility spreads from the agent's cell row by row, first to the right and
+/// then to the left, to the side and to the two cells beyond, and stops at opaque cells.
 fn visible_cells(image: &Image) -> u64 {
     let mut clear = 0_u64;
     for (index, code) in image.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A level being played in text.
+//! A level being played through the text interface.
 
 use super::action_list::{ActionList, ActionPlan, refusals};
 use super::grid_state::GridState;
@@ -13,7 +13,7 @@ use super::thing::{Pose, Thing};
 use super::view::Image;
 use std::sync::Arc;
 
-/// The answer to an action that is listed and does nothing, and to an empty one.
+/// The reply to a listed action without effect, and to an empty one.
 const NO_CHANGE: &str = "No change in state.";
 const NOT_RECOGNIZED: &str = "The action is not recognized. Please check valid actions.";
 
@@ -27,25 +27,25 @@ pub struct World {
     pub(super) shown: Shown,
 }
 
-/// All that changes while a level is played and cannot be computed again.
+/// All state that changes during play and cannot be recomputed.
 #[derive(Clone, Debug)]
 pub(super) struct WorldState {
     pub(super) grid: GridState,
-    /// The view that the last observation was made of.
+    /// The view that the last observation was made from.
     pub(super) image: Image,
     pub(super) progress: ProgressTracker,
-    /// The word on the last action that had one.
+    /// The validity of the last action that had one.
     pub(super) last_valid: Option<bool>,
 }
 
-/// What came of one text action.
+/// The result of one text action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
-    /// What the world says.
+    /// The text shown to the agent.
     pub observation: String,
-    /// The low-level actions that were done.
+    /// The primitive actions that were executed.
     pub primitive_actions: Vec<PrimitiveAction>,
-    /// Reward and end as the environment itself has them after the last low-level action.
+    /// The environment's own reward and end flag after the last primitive action.
     pub environment_result: Option<(f64, bool)>,
 }
 
@@ -53,16 +53,16 @@ impl World {
     /// Opens a level at its start.
     pub fn new(start: Arc<LevelStart>) -> Self {
         let now = WorldState::new(&start);
-        let sight = Observation::from_image(&now.image, now.grid.agent);
-        let window = Window::new(&sight, now.grid.agent);
+        let observation = Observation::from_image(&now.image, now.grid.agent);
+        let window = Window::new(&observation, now.grid.agent);
         let shown = Shown::new(&start);
         let mut world =
-            Self { start, state: now, observation: sight, window, actions: ActionList::default(), shown };
+            Self { start, state: now, observation, window, actions: ActionList::default(), shown };
         world.refresh();
         world
     }
 
-    /// Returns to the start and gives the first observation.
+    /// Returns to the start and returns the first observation.
     pub fn restart(&mut self) -> String {
         self.state = WorldState::new(&self.start);
         self.shown = Shown::new(&self.start);
@@ -70,11 +70,11 @@ impl World {
         self.describe()
     }
 
-    /// Does what a text says, as the original's wrapper does.
+    /// Executes a text action, as the original's wrapper does.
     pub fn play(&mut self, text: &str) -> Reply {
         let lower = text.to_lowercase();
         let action = lower.trim_matches(is_python_space);
-        let says = |observation: String| Reply {
+        let reply = |observation: String| Reply {
             observation,
             primitive_actions: Vec::new(),
             environment_result: None,
@@ -82,33 +82,33 @@ impl World {
         if action.contains("check") {
             self.state.last_valid = Some(true);
             let list: Vec<&str> = self.actions.names().collect();
-            return says(format!("You can take the following actions: {}", list.join(", ")));
+            return reply(format!("You can take the following actions: {}", list.join(", ")));
         }
         if action.is_empty() {
             self.state.last_valid = Some(false);
-            return says(NO_CHANGE.to_owned());
+            return reply(NO_CHANGE.to_owned());
         }
         let walk = match self.actions.find_plan(action) {
             None => {
                 self.state.last_valid = Some(false);
-                return says(self.refusal_message(action));
+                return reply(self.refusal_message(action));
             }
             Some(ActionPlan::Primitive(low)) => vec![low],
-            Some(ActionPlan::Walk(aim, then)) => {
-                let mut walk = self.window.find_path(aim).unwrap_or_default();
+            Some(ActionPlan::Walk(destination, then)) => {
+                let mut walk = self.window.find_path(destination).unwrap_or_default();
                 walk.extend_from_slice(then);
                 walk
             }
             Some(ActionPlan::ListActions) => Vec::new(),
         };
         if walk.is_empty() {
-            // Whether it was valid keeps the value of the action before.
-            return says(NO_CHANGE.to_owned());
+            // `valid` keeps the value of the previous action.
+            return reply(NO_CHANGE.to_owned());
         }
         self.run_actions(&walk)
     }
 
-    /// Does low-level actions until one leaves the view as it was, and describes where that led.
+    /// Executes primitive actions until one leaves the view unchanged, and describes the result.
     fn run_actions(&mut self, walk: &[PrimitiveAction]) -> Reply {
         let mut low = Vec::with_capacity(walk.len());
         let mut verdict = Verdict::Continue;
@@ -136,7 +136,7 @@ impl World {
         Reply { observation, primitive_actions: low, environment_result: Some((reward, ended)) }
     }
 
-    /// Reads the view anew: what is seen, which ways there are, what can be done.
+    /// Recomputes the observation, the reachable cells and the action list from the view.
     pub(super) fn refresh(&mut self) {
         let agent = self.state.grid.agent;
         self.observation = Observation::from_image(&self.state.image, agent);
@@ -155,57 +155,57 @@ impl World {
         known.map_or_else(|| NOT_RECOGNIZED.to_owned(), |(_, why)| why)
     }
 
-    /// The messages for actions that are not available and are known to be refused, with the action each is for.
+    /// Returns the error messages for specific unavailable actions, each with its action.
     pub fn refusals(&self) -> Vec<(String, String)> {
         refusals(&self.observation, &self.window, self.state.grid.agent, self.state.grid.carried_thing())
     }
 
-    /// The available actions, in the original's order.
+    /// Iterates over the available actions in the original's order.
     pub fn available_actions(&self) -> impl Iterator<Item = &str> {
         self.actions.names()
     }
 
-    /// The level.
+    /// Returns the initial state of the level.
     pub fn start(&self) -> &Arc<LevelStart> {
         &self.start
     }
 
-    /// The view that the last observation was made of.
+    /// Returns the view that the last observation was made from.
     pub fn image(&self) -> &Image {
         &self.state.image
     }
 
-    /// Where the agent is.
+    /// Returns the agent's pose.
     pub fn agent(&self) -> Pose {
         self.state.grid.agent
     }
 
-    /// What it carries.
+    /// Returns the carried object.
     pub fn carried(&self) -> Option<Thing> {
         self.state.grid.carried_thing()
     }
 
-    /// Low-level actions since the start.
+    /// Returns the number of primitive actions since the start.
     pub fn action_count(&self) -> u32 {
         self.state.grid.action_count
     }
 
-    /// AgentBoard's reward: the share of subgoals that were seen, or the environment's reward.
+    /// Returns AgentBoard's reward: the share of subgoals reached, or the environment's reward.
     pub fn reward(&self) -> f64 {
         self.state.progress.reward
     }
 
-    /// The episode is over, as AgentBoard decides it.
+    /// Returns whether the episode is over, as AgentBoard decides it.
     pub fn is_done(&self) -> bool {
         self.state.progress.is_done
     }
 
-    /// Whether the last action was valid; none where no action had a word on it yet.
+    /// Returns whether the last action was valid, or `None` if no action has set it yet.
     pub fn last_valid(&self) -> Option<bool> {
         self.state.last_valid
     }
 
-    /// FNV-1a, 64 bit, of the whole state as text, in 16 hexadecimal digits.
+    /// Returns the 64-bit FNV-1a hash of the whole state as text, as 16 hexadecimal digits.
     pub fn state_hash(&self) -> String {
         const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
         const PRIME: u64 = 0x0100_0000_01b3;
@@ -223,7 +223,7 @@ impl WorldState {
     }
 }
 
-/// What Python's `strip` takes away.
+/// Returns whether Python's `strip` removes the character.
 fn is_python_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }

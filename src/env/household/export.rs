@@ -1,4 +1,4 @@
-//! Puts a generated game into the files and folders that ALFWorld's loaders look for.
+//! Converts a generated game into the files and folders that ALFWorld's loaders expect.
 
 use super::furnish::TaskGoal;
 use super::id::TaskId;
@@ -10,16 +10,16 @@ use serde::Serialize;
 /// A game as a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportedGame {
-    /// The folder, below whatever directory the caller chose, with `/` between its parts.
+    /// The folder, relative to a directory of the caller's choice, with `/` as the separator.
     pub folder: String,
-    /// Its files: name and contents.
+    /// The files, as pairs of name and content.
     pub files: Vec<(&'static str, String)>,
 }
 
-/// The folder and files of a task, as `alfworld-generate` lays them out. Pure: the caller writes them.
+/// Returns the folder and files of a task, laid out as by `alfworld-generate`. Performs no IO: the caller writes them.
 ///
 /// # Errors
-/// As [`generate`].
+/// The same as [`generate`].
 pub fn export_folder(id: &TaskId) -> Result<ExportedGame, EnvError> {
     let game = generate(id)?;
     Ok(ExportedGame {
@@ -71,16 +71,16 @@ struct Annotation<'a> {
     task_desc: &'a str,
 }
 
-/// Puts the parts of a game together.
+/// Assembles a game from its parts.
 pub(super) fn assemble_game(
     id: TaskId,
     scene: &Scene,
-    aim: &TaskGoal,
+    goal: &TaskGoal,
     problem: &str,
     walkthrough: Vec<String>,
     trial: &str,
 ) -> Result<GeneratedGame, EnvError> {
-    let grammar = GRAMMAR.replace("UNKNOWN GOAL", &aim.sentence);
+    let grammar = GRAMMAR.replace("UNKNOWN GOAL", &goal.sentence);
     let file = GameFile {
         pddl_domain: DOMAIN,
         grammar: &grammar,
@@ -92,23 +92,23 @@ pub(super) fn assemble_game(
         task_id: trial,
         task_type: id.kind.task_type(),
         pddl_params: Params {
-            object_target: aim.object,
-            parent_target: aim.target,
-            toggle_target: aim.lamp,
+            object_target: goal.object,
+            parent_target: goal.target,
+            toggle_target: goal.lamp,
             mrecep_target: "",
             object_sliced: false,
         },
         scene: SceneName { floor_plan: format!("FloorPlan{}", scene.number), scene_num: scene.number },
-        turk_annotations: Annotations { anns: [Annotation { task_desc: &aim.sentence }] },
+        turk_annotations: Annotations { anns: [Annotation { task_desc: &goal.sentence }] },
     };
-    let target = if aim.lamp.is_empty() { aim.target } else { aim.lamp };
+    let target = if goal.lamp.is_empty() { goal.target } else { goal.lamp };
     Ok(GeneratedGame {
         id,
         game_json: to_json(&file)?,
         traj_json: to_json(&data)?,
         task_type: id.kind.task_type(),
-        goal: aim.sentence.clone(),
-        folder: format!("{}-{}-None-{target}-{}/{trial}", id.kind.task_type(), aim.object, scene.number),
+        goal: goal.sentence.clone(),
+        folder: format!("{}-{}-None-{target}-{}/{trial}", id.kind.task_type(), goal.object, scene.number),
         walkthrough,
     })
 }

@@ -1,4 +1,4 @@
-//! Chooses what is to be done in a room, and lays the things out so that it can be done and is not done already.
+//! Chooses the goal of a task and places the objects so that it can be achieved but isn't achieved already.
 
 use super::id::{Difficulty, TaskId, TaskKind};
 use super::scene::Scene;
@@ -6,21 +6,21 @@ use super::stock::{RoomStock, Stock, ThingKind};
 use crate::env::EnvError;
 use crate::env::labelled_rng::LabelledRng;
 
-/// What is to be done.
+/// The goal of a task.
 #[derive(Debug)]
 pub(super) struct TaskGoal {
     pub(super) kind: TaskKind,
-    /// The kind of thing that is wanted.
+    /// The kind of object to find.
     pub(super) object: &'static str,
-    /// The kind of furniture it has to end up in; empty for [`ValueKind::Look`].
+    /// The kind of furniture that the object must end up in; empty for [`TaskKind::Look`].
     pub(super) target: &'static str,
-    /// The kind of lamp; empty but for [`ValueKind::Look`].
+    /// The kind of lamp; empty except for [`TaskKind::Look`].
     pub(super) lamp: &'static str,
     /// The goal as a sentence, without its full stop.
     pub(super) sentence: String,
 }
 
-/// Rooms by kind of task, each as often as it is named.
+/// Returns the rooms for a kind of task. A room that is listed several times is drawn more often.
 const fn room_choices(kind: TaskKind) -> &'static [&'static str] {
     match kind {
         TaskKind::Heat | TaskKind::Cool => &["kitchen"],
@@ -30,27 +30,27 @@ const fn room_choices(kind: TaskKind) -> &'static [&'static str] {
     }
 }
 
-/// Draws scene and aim, and furnishes the scene.
+/// Draws the scene and the goal, and furnishes the scene.
 ///
 /// # Errors
-/// [`EnvError::BadRequest`] when no scene offers a task of this kind, which a test over all scenes rules out.
+/// [`EnvError::Refused`] if no scene offers a task of this kind, which a test over all scenes rules out.
 pub(super) fn draw_task(stock: &'static Stock, id: TaskId) -> Result<(Scene, TaskGoal), EnvError> {
-    let mut dice = LabelledRng::from_label(&format!("{} task {id}", super::GENERATION));
+    let mut rng = LabelledRng::from_label(&format!("{} task {id}", super::GENERATION));
     for _attempt in 0..50 {
-        let room = dice.pick(room_choices(id.kind)).copied().unwrap_or_default();
+        let room = rng.pick(room_choices(id.kind)).copied().unwrap_or_default();
         let Some(supplies) = stock.rooms.get(room) else { continue };
-        let number = dice.between(supplies.scenes.0, supplies.scenes.1);
+        let number = rng.between(supplies.scenes.0, supplies.scenes.1);
         let mut scene = Scene::empty(stock, room, number, id.difficulty)?;
-        if let Some(aim) = choose_goal(stock, supplies, &scene, id, &mut dice) {
-            RoomFiller { stock, scene: &mut scene, goal: &aim, difficulty: id.difficulty, rng: &mut dice }
+        if let Some(goal) = choose_goal(stock, supplies, &scene, id, &mut rng) {
+            RoomFiller { stock, scene: &mut scene, goal: &goal, difficulty: id.difficulty, rng: &mut rng }
                 .fill(supplies);
-            return Ok((scene, aim));
+            return Ok((scene, goal));
         }
     }
     Err(EnvError::Refused { what: format!("no room offers a task like `{id}`") })
 }
 
-/// The furniture that prepares a thing for this kind of task.
+/// Returns the furniture that prepares an object for this kind of task.
 pub(super) const fn appliance(kind: TaskKind) -> Option<&'static str> {
     match kind {
         TaskKind::Clean => Some("SinkBasin"),
@@ -65,7 +65,7 @@ fn choose_goal(
     supplies: &'static RoomStock,
     scene: &Scene,
     id: TaskId,
-    dice: &mut LabelledRng,
+    rng: &mut LabelledRng,
 ) -> Option<TaskGoal> {
     let verb = match id.kind {
         TaskKind::Clean => "clean",
@@ -84,10 +84,10 @@ fn choose_goal(
         })
         .collect();
     let lamp = match id.kind {
-        TaskKind::Look => dice.pick(&lamps).copied()?,
+        TaskKind::Look => rng.pick(&lamps).copied()?,
         _ => "",
     };
-    // Every pair of a thing and the furniture it could be brought to from elsewhere.
+    // Every pair of an object kind and the furniture to which it could be brought from elsewhere.
     let mut kinds: Vec<&'static str> = scene.furniture.iter().map(|place| place.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -114,22 +114,22 @@ fn choose_goal(
             Some((name.as_str(), supply.0, targets)).filter(|option| !option.2.is_empty())
         })
         .collect();
-    let (object, _, targets) = dice.pick_weighted(&options, |option| option.1)?;
-    let target = if id.kind == TaskKind::Look { "" } else { dice.pick(targets).copied()? };
+    let (object, _, targets) = rng.pick_weighted(&options, |option| option.1)?;
+    let target = if id.kind == TaskKind::Look { "" } else { rng.pick(targets).copied()? };
     let sentence =
-        goal_sentence(id.kind, object, if id.kind == TaskKind::Look { lamp } else { target }, dice.below(2));
+        goal_sentence(id.kind, object, if id.kind == TaskKind::Look { lamp } else { target }, rng.below(2));
     Some(TaskGoal { kind: id.kind, object, target, lamp, sentence })
 }
 
-/// The goal in ALFWorld's words; each kind of task has two ways of saying it.
-fn goal_sentence(kind: TaskKind, object: &str, place: &str, way: u32) -> String {
+/// Returns the goal in ALFWorld's wording, which has two variants for each kind of task.
+fn goal_sentence(kind: TaskKind, object: &str, place: &str, variant: u32) -> String {
     let (o, r) = (object.to_lowercase(), place.to_lowercase());
     let adjective = match kind {
         TaskKind::Clean => "clean",
         TaskKind::Heat => "hot",
         _ => "cool",
     };
-    match (kind, way) {
+    match (kind, variant) {
         (TaskKind::Put, 0) => format!("put a {o} in {r}"),
         (TaskKind::Put, _) => format!("put some {o} on {r}"),
         (TaskKind::Look, 0) => format!("look at {o} under the {r}"),
@@ -143,7 +143,7 @@ fn goal_sentence(kind: TaskKind, object: &str, place: &str, way: u32) -> String 
     }
 }
 
-/// A room being filled.
+/// Places objects in a room.
 struct RoomFiller<'a> {
     stock: &'static Stock,
     scene: &'a mut Scene,
@@ -182,7 +182,7 @@ impl RoomFiller<'_> {
         self.chill_fridge_contents();
     }
 
-    /// Furniture for one more thing of a kind; none for scenery, or where everything is full.
+    /// Draws furniture for one more object of a kind. Returns `None` for scenery, and if everything is full.
     fn find_place(&mut self, kind: &'static str, needed: bool) -> Option<usize> {
         let thing = self.stock.things.get(kind)?;
         let sought = kind == self.goal.object;
@@ -194,20 +194,20 @@ impl RoomFiller<'_> {
             if !thing.can_start_in(place.kind) || (sought && place.kind == self.goal.target) {
                 continue;
             }
-            // What the task needs is laid somewhere even where all is full; nothing else is.
+            // Objects that the task needs are placed even if everything is full; others are not.
             if crowd(index) >= about.capacity && !(sought && needed) {
                 continue;
             }
             let likes = if thing.prefers(place.kind) { 8 } else { 1 };
             let weight = match (self.difficulty, place.is_openable) {
                 (Difficulty::Easy, true) if sought => 0,
-                // Behind whichever door or lid, not behind the likely one.
+                // Any container with a door or lid is equally likely, not just the typical ones.
                 (Difficulty::Hard, true) if sought => 5000,
                 _ => about.weight.max(1) * likes,
             };
             options.push((index, weight));
         }
-        // Easy games hide nothing, but for things that fit nowhere in the open.
+        // Easy games hide nothing, except objects that fit nowhere in the open.
         if options.iter().all(|option| option.1 == 0) {
             for option in &mut options {
                 option.1 = 1;
@@ -216,7 +216,7 @@ impl RoomFiller<'_> {
         self.rng.pick_weighted(&options, |option| option.1).map(|option| option.0)
     }
 
-    /// In about 44 of 100 games a thing or two counts as lying in two pieces of furniture that stand close together.
+    /// In about 44 of 100 games, makes one or two objects count as lying in two neighbouring pieces of furniture.
     fn share_neighbouring_furniture(&mut self) {
         if !self.rng.chance(500) {
             return;
@@ -252,7 +252,7 @@ impl RoomFiller<'_> {
         }
     }
 
-    /// Now and then a thing lies in a bowl, a mug or the like.
+    /// Occasionally places an object in a bowl, a mug or a similar container.
     fn nest_things(&mut self) {
         if !self.rng.chance(150) {
             return;
@@ -278,7 +278,7 @@ impl RoomFiller<'_> {
         }
     }
 
-    /// In some kitchens what lies in the fridge is cold already.
+    /// In some kitchens, makes the content of the fridge cold at the start.
     fn chill_fridge_contents(&mut self) {
         if !self.rng.chance(180) {
             return;
@@ -293,7 +293,7 @@ impl RoomFiller<'_> {
         }
     }
 
-    /// One thing in sixty is recorded at a spot from which its furniture cannot be reached.
+    /// Records one object in sixty at a spot from which its furniture cannot be reached.
     fn misplace_things(&mut self) {
         let spots = self.scene.spots.len() as u32;
         for thing in &mut self.scene.things {

@@ -1,7 +1,7 @@
-//! Names of household tasks: `normal/heat/17` is the seventeenth heat task of normal difficulty.
+//! Ids of household tasks: `normal/heat/17` is heat task number 17 of normal difficulty.
 //!
-//! Any such name is a task; the name alone decides the game, on every machine and in every later version of the
-//! generator that calls itself [`super::GENERATION`].
+//! Every id of this form is a task. The id alone determines the game, on every machine and in every later version of
+//! the generator with the same [`super::GENERATION`].
 
 pub use crate::env::task_name::Difficulty;
 
@@ -12,25 +12,25 @@ use std::str::FromStr;
 /// The six kinds of task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TaskKind {
-    /// Put one thing somewhere.
+    /// Put an object somewhere.
     Put,
-    /// Hold a thing beside a lamp that was switched on.
+    /// Hold an object next to a lamp that is switched on.
     Look,
-    /// Put a washed thing somewhere.
+    /// Put a cleaned object somewhere.
     Clean,
-    /// Put a heated thing somewhere.
+    /// Put a heated object somewhere.
     Heat,
-    /// Put a cooled thing somewhere.
+    /// Put a cooled object somewhere.
     Cool,
-    /// Put two things of a kind into the same place.
+    /// Put two objects of the same kind in the same place.
     Two,
 }
 
 impl TaskKind {
-    /// All of them, in the order of ALFWorld's numbering.
+    /// All kinds, in the order of ALFWorld's numbering.
     pub const ALL: [Self; 6] = [Self::Put, Self::Look, Self::Clean, Self::Heat, Self::Cool, Self::Two];
 
-    /// The word used in task names.
+    /// Returns the word used in task ids.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Put => "put",
@@ -42,7 +42,7 @@ impl TaskKind {
         }
     }
 
-    /// The name of the task type in `traj_data.json` and in ALFWorld's configuration.
+    /// Returns the task type used in `traj_data.json` and in ALFWorld's configuration.
     pub const fn task_type(self) -> &'static str {
         match self {
             Self::Put => "pick_and_place_simple",
@@ -55,35 +55,32 @@ impl TaskKind {
     }
 }
 
-/// The name of one generated task.
+/// The id of a generated task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskId {
-    /// How much it asks.
     pub difficulty: Difficulty,
-    /// What is to be done.
     pub kind: TaskKind,
-    /// Which of them; chance is drawn from the whole name, so neighbours have nothing in common.
+    /// Number of the task. Randomness is seeded with the whole id, so neighbouring numbers are unrelated.
     pub seed: u32,
 }
 
 impl TaskId {
-    /// Reads a name such as `normal/heat/17`; a leading `household/` is allowed.
+    /// Parses an id such as `normal/heat/17`; a leading `household/` is allowed.
     ///
     /// # Errors
-    /// [`BadTaskId`], with the form that was expected.
+    /// [`BadTaskId`], which describes the expected form.
     pub fn parse(text: &str) -> Result<Self, BadTaskId> {
         text.parse()
     }
 }
 
-/// A text is not the name of a household task.
+/// The text is not a valid household task id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` names no household task: expected easy|normal|hard, then put|look|clean|heat|cool|two, then a number \
      from 0 to 4294967295, as in `normal/heat/17`"
 )]
 pub struct BadTaskId {
-    /// What was given.
     pub text: String,
 }
 

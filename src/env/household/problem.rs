@@ -1,4 +1,4 @@
-//! Writes a furnished room as a PDDL problem, and gives everything in it the name an agent will read.
+//! Writes a furnished room as a PDDL problem, and assigns the names that the agent will read.
 
 use super::furnish::TaskGoal;
 use super::id::TaskKind;
@@ -7,15 +7,15 @@ use super::stock::Stock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// What an agent calls each piece of furniture and each thing, in the order of the scene.
+/// The displayed names of furniture and objects, in the order of the scene.
 #[derive(Debug)]
 pub(super) struct Names {
     pub(super) furniture: Vec<String>,
     pub(super) things: Vec<String>,
 }
 
-/// Names as ALFWorld gives them: the first part of the id and a number; within one kind the numbers run down as the
-/// ids run up.
+/// Assigns names as ALFWorld does: the first part of the id and a number. Within one kind, numbers descend as the ids
+/// ascend.
 pub(super) fn assign_names(scene: &Scene) -> Names {
     let mut kinds: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let ids = scene.furniture.iter().map(|place| &place.id).chain(scene.things.iter().map(|thing| &thing.id));
@@ -40,15 +40,15 @@ fn base_name(id: &str) -> String {
     if id.contains("basin") { format!("{head}basin") } else { head.to_owned() }
 }
 
-/// Kinds that the rules of `domain.pddl` name, so that every problem declares them.
+/// Kinds that the rules of `domain.pddl` mention, so that every problem must declare them.
 const NAMED_BY_RULES: ([&str; 3], [&str; 2]) =
     (["Fridge", "Microwave", "SinkBasin"], ["ButterKnife", "Knife"]);
 
-/// The text of the problem. Facts are grouped by subject: the room first, then the furniture, then the things.
-pub(super) fn problem_text(stock: &Stock, scene: &Scene, aim: &TaskGoal, name: &str) -> String {
+/// Writes the problem. Facts are grouped by subject: the room first, then the furniture, then the objects.
+pub(super) fn problem_text(stock: &Stock, scene: &Scene, goal: &TaskGoal, name: &str) -> String {
     let mut text = String::with_capacity(40_000);
     let mut line = |parts: std::fmt::Arguments<'_>| {
-        // Writing into a `String` cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = text.write_fmt(parts);
         text.push('\n');
     };
@@ -113,12 +113,12 @@ pub(super) fn problem_text(stock: &Stock, scene: &Scene, aim: &TaskGoal, name: &
         }
     }
     line(format_args!(")\n(:goal"));
-    line(format_args!("{}", goal_text(aim)));
+    line(format_args!("{}", goal_text(goal)));
     line(format_args!("))"));
     text
 }
 
-/// What the stock calls an ability, and what the rules call it.
+/// Pairs of an ability's name in the stock and in the PDDL rules.
 const AFFORDANCES: [(&str, &str); 7] = [
     ("take", "pickupable"),
     ("clean", "cleanable"),
@@ -129,15 +129,15 @@ const AFFORDANCES: [(&str, &str); 7] = [
     ("hold", "isReceptacleObject"),
 ];
 
-/// The goal, in the shape of ALFWorld's goals, which programs that measure progress take apart.
-fn goal_text(aim: &TaskGoal) -> String {
-    let (object, target, lamp) = (aim.object, aim.target, aim.lamp);
+/// Writes the goal in the shape of ALFWorld's goals, which programs that measure progress parse.
+fn goal_text(goal: &TaskGoal) -> String {
+    let (object, target, lamp) = (goal.object, goal.target, goal.lamp);
     let treated = |can: &str, is: &str| {
         format!(
             "  (and (exists (?r - receptacle) (exists (?o - object)\n    (and ({can} ?o) (objectType ?o {object}Type) (receptacleType ?r {target}Type) ({is} ?o) (inReceptacle ?o ?r)))))"
         )
     };
-    match aim.kind {
+    match goal.kind {
         TaskKind::Clean => treated("cleanable", "isClean"),
         TaskKind::Heat => treated("heatable", "isHot"),
         TaskKind::Cool => treated("coolable", "isCool"),

@@ -1,7 +1,7 @@
-//! One room: where its furniture stands, what has a door, and what lies where.
+//! One room: the positions of its furniture, what can be opened, and which objects lie where.
 //!
 //! The furniture of a scene depends only on room, scene number and difficulty, so that several tasks can share a room
-//! as ALFWorld's do. What lies in it is drawn for each task anew (`furnish`).
+//! as in ALFWorld. The objects are drawn separately for each task (`furnish`).
 
 use super::id::Difficulty;
 use super::stock::Stock;
@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 /// A point in the room, in hundredths of a metre.
 pub(super) type Point = (i32, i32, i32);
 
-/// Where an agent can stand.
+/// A place where the agent can stand.
 #[derive(Debug)]
 pub(super) struct Spot {
     pub(super) id: String,
-    /// Grid coordinates, in quarter metres.
+    /// Grid coordinates, in units of 25 cm.
     x: i32,
     z: i32,
 }
@@ -26,31 +26,31 @@ pub(super) struct Spot {
 pub(super) struct Furniture {
     pub(super) kind: &'static str,
     pub(super) id: String,
-    /// Where one stands to use it: an index into [`Scene::spots`].
+    /// The spot from which it is used: an index into [`Scene::spots`].
     pub(super) spot: usize,
     pub(super) is_openable: bool,
     pub(super) position: Point,
 }
 
-/// A thing, or a piece of scenery.
+/// An object, or a piece of scenery.
 #[derive(Debug)]
 pub(super) struct Thing {
     pub(super) kind: &'static str,
     pub(super) id: String,
     pub(super) spot: usize,
-    /// The furniture it lies in: none for scenery, now and then two.
+    /// Indexes of the furniture it lies in: empty for scenery, occasionally two.
     pub(super) furniture: Vec<usize>,
-    /// The thing it lies in.
+    /// Index of the object it lies in.
     pub(super) container: Option<usize>,
     pub(super) is_cool: bool,
 }
 
-/// A room and all that is in it.
+/// A room and everything in it.
 #[derive(Debug)]
 pub(super) struct Scene {
     pub(super) number: i32,
     pub(super) spots: Vec<Spot>,
-    /// Where the agent begins: a spot without furniture.
+    /// Where the agent starts: a spot without furniture.
     pub(super) start: usize,
     pub(super) furniture: Vec<Furniture>,
     pub(super) things: Vec<Thing>,
@@ -58,18 +58,18 @@ pub(super) struct Scene {
     used_ids: BTreeSet<String>,
 }
 
-/// How far down one looks from a spot, in degrees; the last part of its id.
+/// Camera tilt at a spot, in degrees downwards; the last part of the spot's id.
 const TILTS: [i32; 4] = [0, 30, 45, 60];
-/// Half the width of a room, in grid steps of a quarter metre.
+/// Half the width of a room, in grid units of 25 cm.
 const HALF_WIDTH: i32 = 12;
-/// In how many of 1000 cases furniture stands so close to its neighbour that one spot serves both.
+/// Probability, per 1000, that furniture stands so close to its neighbour that one spot serves both.
 const SHARED_SPOT_PERMILLE: u32 = 105;
 
 impl Scene {
-    /// The scene of this number, furnished but empty.
+    /// Creates the scene with this number, furnished but without objects.
     ///
     /// # Errors
-    /// [`EnvError::BadRequest`] for a room that the stock does not know.
+    /// [`EnvError::Refused`] for a room that is not in the stock.
     pub(super) fn empty(
         stock: &'static Stock,
         room: &str,
@@ -79,7 +79,7 @@ impl Scene {
         let Some(supplies) = stock.rooms.get(room) else {
             return Err(EnvError::Refused { what: format!("there is no room `{room}` to generate") });
         };
-        let mut dice = LabelledRng::from_label(&format!(
+        let mut rng = LabelledRng::from_label(&format!(
             "{} scene {} {room} {number}",
             super::GENERATION,
             difficulty.word()
@@ -87,7 +87,7 @@ impl Scene {
         let mut grid: Vec<(i32, i32)> = (-HALF_WIDTH..=HALF_WIDTH)
             .flat_map(|x| (-HALF_WIDTH..=HALF_WIDTH).map(move |z| (x, z)))
             .collect();
-        dice.shuffle(&mut grid);
+        rng.shuffle(&mut grid);
         let mut scene = Self {
             number,
             spots: Vec::new(),
@@ -97,20 +97,20 @@ impl Scene {
             free_cells: grid,
             used_ids: BTreeSet::new(),
         };
-        scene.start = scene.new_spot(&mut dice);
+        scene.start = scene.new_spot(&mut rng);
 
         let mut kinds: Vec<&'static str> = Vec::new();
         for (kind, supply) in &supplies.receptacles {
             let count = match difficulty {
-                Difficulty::Easy => supply.draw(&mut dice).min(2),
-                Difficulty::Normal => supply.draw(&mut dice),
-                Difficulty::Hard => supply.draw(&mut dice).max(supply.draw(&mut dice)),
+                Difficulty::Easy => supply.draw(&mut rng).min(2),
+                Difficulty::Normal => supply.draw(&mut rng),
+                Difficulty::Hard => supply.draw(&mut rng).max(supply.draw(&mut rng)),
             };
             kinds.extend((0..count).map(|_| kind.as_str()));
         }
-        dice.shuffle(&mut kinds);
+        rng.shuffle(&mut kinds);
         for kind in kinds {
-            scene.add_furniture(stock, kind, difficulty, &mut dice);
+            scene.add_furniture(stock, kind, difficulty, &mut rng);
         }
         Ok(scene)
     }
@@ -120,25 +120,25 @@ impl Scene {
         stock: &'static Stock,
         kind: &'static str,
         difficulty: Difficulty,
-        dice: &mut LabelledRng,
+        rng: &mut LabelledRng,
     ) {
         let Some(about) = stock.receptacles.get(kind) else { return };
         let shared = match (difficulty, &self.furniture[..]) {
             (Difficulty::Easy, _) | (_, []) => None,
-            // A third piece of furniture at one spot is rare.
+            // Three pieces of furniture at one spot are rare.
             (_, [.., first, second]) if first.spot == second.spot => {
-                dice.chance(SHARED_SPOT_PERMILLE / 4).then_some(second.spot)
+                rng.chance(SHARED_SPOT_PERMILLE / 4).then_some(second.spot)
             }
-            (_, [.., neighbour]) => dice.chance(SHARED_SPOT_PERMILLE).then_some(neighbour.spot),
+            (_, [.., neighbour]) => rng.chance(SHARED_SPOT_PERMILLE).then_some(neighbour.spot),
         };
-        let spot = shared.unwrap_or_else(|| self.new_spot(dice));
+        let spot = shared.unwrap_or_else(|| self.new_spot(rng));
         let doors = match (difficulty, about.openable_percent) {
             (_, 0) | (Difficulty::Normal, _) | (Difficulty::Easy, 100) => about.openable_percent,
             (Difficulty::Easy, share) => share / 4,
             (Difficulty::Hard, share) => share + (100 - share) / 2,
         };
-        let openable = dice.chance(doors * 10);
-        let around = self.point_near(spot, about.height, dice);
+        let openable = rng.chance(doors * 10);
+        let around = self.point_near(spot, about.height, rng);
         // A basin is named after the sink or bathtub it belongs to.
         let basin = about.scenery.as_deref().filter(|scenery| kind.strip_suffix("Basin") == Some(scenery));
         let at = self.free_point(basin.unwrap_or(kind), around);
@@ -151,7 +151,7 @@ impl Scene {
             let at = if basin.is_some() {
                 at
             } else {
-                let around = self.point_near(spot, about.height, dice);
+                let around = self.point_near(spot, about.height, rng);
                 self.free_point(scenery, around)
             };
             let id = id_at(scenery, at);
@@ -166,18 +166,18 @@ impl Scene {
         }
     }
 
-    /// Adds a thing that lies in furniture, or stands alone where no furniture is given.
-    pub(super) fn add_thing(&mut self, kind: &'static str, place: Option<usize>, dice: &mut LabelledRng) {
+    /// Adds an object in a piece of furniture, or on its own if `place` is `None`.
+    pub(super) fn add_thing(&mut self, kind: &'static str, place: Option<usize>, rng: &mut LabelledRng) {
         let (spot, around) = if let Some(place) = place.and_then(|place| self.furniture.get(place)) {
             let (x, y, z) = place.position;
-            (place.spot, (x + dice.between(-25, 25), y + dice.between(0, 9), z + dice.between(-25, 25)))
+            (place.spot, (x + rng.between(-25, 25), y + rng.between(0, 9), z + rng.between(-25, 25)))
         } else {
-            let spot = if dice.chance(900) {
-                self.new_spot(dice)
+            let spot = if rng.chance(900) {
+                self.new_spot(rng)
             } else {
-                dice.below(self.spots.len() as u32) as usize
+                rng.below(self.spots.len() as u32) as usize
             };
-            (spot, self.point_near(spot, 100, dice))
+            (spot, self.point_near(spot, 100, rng))
         };
         let at = self.free_point(kind, around);
         let places = place.into_iter().collect();
@@ -191,25 +191,25 @@ impl Scene {
         });
     }
 
-    fn new_spot(&mut self, dice: &mut LabelledRng) -> usize {
+    fn new_spot(&mut self, rng: &mut LabelledRng) -> usize {
         let (x, z) = self
             .free_cells
             .pop()
             .unwrap_or_else(|| (i32::try_from(self.spots.len()).unwrap_or(0) + HALF_WIDTH, 0));
-        let tilt = dice.pick(&TILTS).copied().unwrap_or(0);
-        let heading = dice.below(4);
+        let tilt = rng.pick(&TILTS).copied().unwrap_or(0);
+        let heading = rng.below(4);
         let id = format!("loc_bar_{}_bar_{}_bar_{heading}_bar_{tilt}", signed_text(x), signed_text(z));
         self.spots.push(Spot { id, x, z });
         self.spots.len() - 1
     }
 
-    /// A point near a spot, at about this height.
-    fn point_near(&self, spot: usize, height: i32, dice: &mut LabelledRng) -> Point {
+    /// Draws a point near a spot, at about this height.
+    fn point_near(&self, spot: usize, height: i32, rng: &mut LabelledRng) -> Point {
         let (x, z) = self.spots.get(spot).map_or((0, 0), |spot| (spot.x, spot.z));
-        (x * 25 + dice.between(-40, 40), height + dice.between(-15, 15), z * 25 + dice.between(-40, 40))
+        (x * 25 + rng.between(-40, 40), height + rng.between(-15, 15), z * 25 + rng.between(-40, 40))
     }
 
-    /// The given point, or the next one where nothing of this kind is yet.
+    /// Returns the given point, or the next one that is not yet taken by an object of this kind.
     fn free_point(&mut self, kind: &str, mut at: Point) -> Point {
         while !self.used_ids.insert(id_at(kind, at)) {
             at.2 += 1;
@@ -222,7 +222,7 @@ fn signed_text(number: i32) -> String {
     if number < 0 { format!("_minus_{}", -number) } else { number.to_string() }
 }
 
-/// The id of something at a point, written as ALFWorld writes the ids of its simulator.
+/// Formats the id of an object at a point, like the ids of ALFWorld's simulator.
 fn id_at(kind: &str, at: Point) -> String {
     let metres = |n: i32| {
         let sign = if n < 0 { "minus" } else { "plus" };

@@ -1,4 +1,4 @@
-//! The table behind the generated rooms: `stock.toml`, read once.
+//! The table that rooms are generated from: `stock.toml`, parsed once.
 
 use crate::env::EnvError;
 use crate::env::labelled_rng::LabelledRng;
@@ -6,8 +6,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Everything the generator knows about rooms, furniture and things. Maps are sorted, so that walking them is the
-/// same everywhere.
+/// All data about rooms, furniture and objects. The maps are sorted, so that iteration order is the same everywhere.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stock {
@@ -16,7 +15,7 @@ pub(super) struct Stock {
     pub(super) things: BTreeMap<String, ThingKind>,
 }
 
-/// What one sort of room holds.
+/// The furniture of one type of room.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RoomStock {
@@ -26,7 +25,7 @@ pub(super) struct RoomStock {
     pub(super) things: BTreeMap<String, Quantity>,
 }
 
-/// How many of a kind there are: share of rooms in percent, least, mean in tenths, most.
+/// The number of pieces of a kind: percentage of rooms that have any, minimum, mean in tenths, maximum.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct Quantity(pub(super) u32, pub(super) u32, pub(super) u32, pub(super) u32);
 
@@ -34,11 +33,11 @@ pub(super) struct Quantity(pub(super) u32, pub(super) u32, pub(super) u32, pub(s
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReceptacleKind {
-    /// How many of 100 have a door or a lid.
+    /// Percentage that has a door or a lid.
     #[serde(default)]
     #[serde(rename = "open")]
     pub(super) openable_percent: u32,
-    /// How strongly things gather there.
+    /// Relative weight for placing objects, in tenths of an object for an average piece.
     #[serde(rename = "pull")]
     pub(super) weight: u32,
     /// Height of its surface, in centimetres.
@@ -46,7 +45,7 @@ pub(super) struct ReceptacleKind {
     /// Scenery that comes with it.
     #[serde(rename = "with")]
     pub(super) scenery: Option<String>,
-    /// How many things it has room for when the game begins.
+    /// Maximum number of objects in it when the game starts.
     #[serde(default = "default_capacity")]
     #[serde(rename = "room")]
     pub(super) capacity: usize,
@@ -56,7 +55,7 @@ fn default_capacity() -> usize {
     20
 }
 
-/// A kind of thing. The lists are words separated by blanks.
+/// A kind of object. The lists are words separated by spaces.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ThingKind {
@@ -78,22 +77,23 @@ fn contains_word(list: &str, word: &str) -> bool {
 }
 
 impl ThingKind {
-    /// Whether an agent can do this with it: `take`, `clean`, `heat`, `cool`, `slice`, `switch`; `hold` when things that are `small` may lie in it.
+    /// Returns whether an agent can perform this action with it: `take`, `clean`, `heat`, `cool`, `slice`, `switch`;
+    /// `hold` if objects that are `small` may lie in it.
     pub(super) fn allows(&self, verb: &str) -> bool {
         contains_word(&self.abilities, verb)
     }
 
-    /// Whether an agent may put it into this kind of furniture.
+    /// Returns whether an agent may put it into this kind of furniture.
     pub(super) fn can_be_put_in(&self, receptacle: &str) -> bool {
         contains_word(&self.receptacles, receptacle)
     }
 
-    /// Whether it may be found there when the game begins.
+    /// Returns whether it may be there when the game starts.
     pub(super) fn can_start_in(&self, receptacle: &str) -> bool {
         self.can_be_put_in(receptacle) || contains_word(&self.initial_only, receptacle)
     }
 
-    /// Every kind of furniture named in its lists.
+    /// Iterates over every kind of furniture named in its lists.
     #[cfg(test)]
     pub(super) fn places(&self) -> impl Iterator<Item = &str> {
         [&self.receptacles, &self.preferred, &self.initial_only]
@@ -101,36 +101,36 @@ impl ThingKind {
             .flat_map(|list| list.split_whitespace())
     }
 
-    /// Every ability named.
+    /// Iterates over its abilities.
     #[cfg(test)]
     pub(super) fn verbs(&self) -> impl Iterator<Item = &str> {
         self.abilities.split_whitespace()
     }
 
-    /// Whether it is found there by preference.
+    /// Returns whether this is one of its preferred places.
     pub(super) fn prefers(&self, receptacle: &str) -> bool {
         contains_word(&self.preferred, receptacle)
     }
 }
 
 impl Quantity {
-    /// Draws how many there are in one room: none, or at least the least and at most the most, the mean on average.
-    pub(super) fn draw(self, dice: &mut LabelledRng) -> u32 {
+    /// Draws the number of pieces in one room: zero, or between minimum and maximum with the given mean.
+    pub(super) fn draw(self, rng: &mut LabelledRng) -> u32 {
         let Self(share, least, mean, most) = self;
-        if !dice.chance(share * 10) {
+        if !rng.chance(share * 10) {
             return 0;
         }
         let spread = most.saturating_sub(least);
         least
-            + dice.successes(spread, (100 * mean.saturating_sub(10 * least)).checked_div(spread).unwrap_or(0))
+            + rng.successes(spread, (100 * mean.saturating_sub(10 * least)).checked_div(spread).unwrap_or(0))
     }
 }
 
 impl Stock {
-    /// The embedded table.
+    /// Returns the embedded table.
     ///
     /// # Errors
-    /// [`EnvError::Panicked`] when `stock.toml` does not parse, which a test rules out.
+    /// [`EnvError::Broken`] if `stock.toml` does not parse, which a test rules out.
     pub(super) fn embedded() -> Result<&'static Self, EnvError> {
         static STOCK: OnceLock<Result<Stock, EnvError>> = OnceLock::new();
         STOCK

@@ -1,4 +1,4 @@
-//! What every generated game promises.
+//! Tests of the guarantees for generated games.
 
 use super::scene::Scene;
 use super::stock::{Quantity, Stock};
@@ -34,8 +34,8 @@ fn a_name_is_read_and_written() {
     }
 }
 
-/// If this fails without intent, the generator depends on something it must not depend on. With intent it means that
-/// names now stand for other games: raise [`GENERATION`] and record the traces anew.
+/// An unintended failure means that the generator depends on something it must not depend on. After an intended change,
+/// ids refer to different games: bump [`super::GENERATION`] and record the traces again.
 #[test]
 fn the_same_names_give_the_same_bytes_on_every_machine() {
     let mut hash = Sha256::new();
@@ -93,9 +93,9 @@ fn every_scene_offers_every_kind_of_task_of_its_room() {
     let stock = Stock::embedded().unwrap();
     let mut met = BTreeSet::new();
     for id in Difficulty::ALL.into_iter().flat_map(|difficulty| ids(difficulty, 1000..1060)) {
-        let (scene, aim) = furnish::draw_task(stock, id).unwrap();
+        let (scene, goal) = furnish::draw_task(stock, id).unwrap();
         assert!(
-            walkthrough::find_walkthrough(&scene, &problem::assign_names(&scene), &aim).is_some(),
+            walkthrough::find_walkthrough(&scene, &problem::assign_names(&scene), &goal).is_some(),
             "{id}"
         );
         met.insert(scene.number / 100);
@@ -121,7 +121,7 @@ fn room_statistics(difficulty: Difficulty) -> RoomStatistics {
     let mut spots = 0.0;
     let games = 240.0;
     for id in ids(difficulty, 200..240) {
-        let (scene, aim) = furnish::draw_task(stock, id).unwrap();
+        let (scene, goal) = furnish::draw_task(stock, id).unwrap();
         let laid = || scene.things.iter().filter(|thing| !thing.furniture.is_empty());
         let count = |test: &dyn Fn(&scene::Furniture) -> bool| {
             scene.furniture.iter().filter(|place| test(place)).count() as f64
@@ -133,7 +133,7 @@ fn room_statistics(difficulty: Difficulty) -> RoomStatistics {
         sum.things += laid().count() as f64 / games;
         sum.shared += used.iter().filter(|&&spot| count(&|place| place.spot == spot) > 1.0).count() as f64;
         sum.in_two += f64::from(u8::from(laid().any(|thing| thing.furniture.len() > 1))) / games;
-        let sought: Vec<_> = laid().filter(|thing| thing.kind == aim.object).collect();
+        let sought: Vec<_> = laid().filter(|thing| thing.kind == goal.object).collect();
         let hidden = sought.iter().filter(|thing| scene.furniture[thing.furniture[0]].is_openable).count();
         sum.hidden += hidden as f64 / sought.len() as f64 / games;
     }
@@ -141,7 +141,7 @@ fn room_statistics(difficulty: Difficulty) -> RoomStatistics {
     sum
 }
 
-/// The bounds are the figures of the real games with room for chance.
+/// The bounds are the figures of the real games plus a margin for randomness.
 #[test]
 fn normal_rooms_look_like_alfworlds() {
     let normal = room_statistics(Difficulty::Normal);
@@ -234,7 +234,7 @@ fn every_game_loads_and_can_be_won() {
     for id in Difficulty::ALL.into_iter().flat_map(|difficulty| ids(difficulty, 300..308)) {
         let game = build_game(id).unwrap();
         assert!(game.walkthrough.len() <= 12, "{id}: {:?}", game.walkthrough);
-        // Opening plays the walkthrough.
+        // Opening the world plays the walkthrough.
         let mut world = open_world(&id).unwrap_or_else(|error| panic!("{id}: {error}"));
         let intro = world.restart().unwrap().to_owned();
         assert!(intro.ends_with(&format!("\n\nYour task is to: {}.", game.goal)), "{intro}");
@@ -242,7 +242,7 @@ fn every_game_loads_and_can_be_won() {
     }
 }
 
-/// Programs that measure progress may look at `traj_data.json` or at the goal; both must say the same.
+/// Programs that measure progress may read `traj_data.json` or the goal, so both must agree.
 #[test]
 fn the_goal_and_the_data_beside_it_agree() {
     for id in ids(Difficulty::Easy, 0..5) {
@@ -255,7 +255,7 @@ fn the_goal_and_the_data_beside_it_agree() {
     }
 }
 
-/// Reward at the walkthrough's end, progress growing along it.
+/// Checks the reward at the end of the walkthrough, and that progress grows along it.
 #[test]
 fn progress_reaches_one_along_the_walkthrough() {
     for id in ids(Difficulty::Normal, 0..3) {

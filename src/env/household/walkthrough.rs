@@ -1,16 +1,16 @@
-//! Finds a way to do what is asked, by knowing the room: the walkthrough of a generated game.
+//! Plans a solution with full knowledge of the room: the walkthrough of a generated game.
 //!
-//! It is not the shortest way, but every command in it is one a careful person would type.
+//! It isn't the shortest solution, but every command in it is one that a careful person would type.
 
 use super::furnish::{TaskGoal, appliance};
 use super::id::TaskKind;
 use super::problem::Names;
 use super::scene::Scene;
 
-/// The commands that win the game.
+/// Returns the commands that win the game.
 ///
-/// None when the room lacks what is asked for, which the generator rules out when it lays the room out.
-pub(super) fn find_walkthrough(scene: &Scene, names: &Names, aim: &TaskGoal) -> Option<Vec<String>> {
+/// Returns `None` if the room lacks something that the task needs, which the generator rules out.
+pub(super) fn find_walkthrough(scene: &Scene, names: &Names, goal: &TaskGoal) -> Option<Vec<String>> {
     let mut walk =
         WalkthroughBuilder { scene, names, spot: scene.start, opened: Vec::new(), commands: Vec::new() };
     let sought: Vec<usize> = (0..scene.things.len())
@@ -18,34 +18,37 @@ pub(super) fn find_walkthrough(scene: &Scene, names: &Names, aim: &TaskGoal) -> 
             scene
                 .things
                 .get(index)
-                .is_some_and(|thing| thing.kind == aim.object && !thing.furniture.is_empty())
+                .is_some_and(|thing| thing.kind == goal.object && !thing.furniture.is_empty())
         })
-        .filter(|&index| !walk.is_in(index, aim.target))
+        .filter(|&index| !walk.is_in(index, goal.target))
         .collect();
     let first = *sought.first()?;
-    if aim.kind == TaskKind::Look {
+    if goal.kind == TaskKind::Look {
         let lamp = (0..scene.things.len()).find(|&index| {
-            scene.things.get(index).is_some_and(|thing| thing.kind == aim.lamp && !thing.furniture.is_empty())
+            scene
+                .things
+                .get(index)
+                .is_some_and(|thing| thing.kind == goal.lamp && !thing.furniture.is_empty())
         })?;
         walk.take_thing(first)?;
         walk.walk_to(*scene.things.get(lamp)?.furniture.first()?)?;
         walk.commands.push(format!("use {}", names.things.get(lamp)?));
         return Some(walk.commands);
     }
-    let target = scene.furniture.iter().position(|place| place.kind == aim.target)?;
+    let target = scene.furniture.iter().position(|place| place.kind == goal.target)?;
     walk.take_thing(first)?;
-    if let Some(kind) = appliance(aim.kind) {
+    if let Some(kind) = appliance(goal.kind) {
         let tool = scene.furniture.iter().position(|place| place.kind == kind)?;
         walk.walk_to(tool)?;
         walk.commands.push(format!(
             "{} {} with {}",
-            aim.kind.word(),
+            goal.kind.word(),
             names.things.get(first)?,
             names.furniture.get(tool)?
         ));
     }
     walk.put_thing(first, target)?;
-    if aim.kind == TaskKind::Two {
+    if goal.kind == TaskKind::Two {
         let second = *sought.get(1)?;
         walk.take_thing(second)?;
         walk.put_thing(second, target)?;
@@ -71,7 +74,7 @@ impl WalkthroughBuilder<'_> {
         })
     }
 
-    /// Walks to a piece of furniture, unless one stands there already.
+    /// Walks to a piece of furniture, unless already there.
     fn walk_to(&mut self, place: usize) -> Option<()> {
         let spot = self.scene.furniture.get(place)?.spot;
         if spot != self.spot {
@@ -81,7 +84,7 @@ impl WalkthroughBuilder<'_> {
         Some(())
     }
 
-    /// Walks there and sees to it that it is open.
+    /// Walks to a piece of furniture and opens it if necessary.
     fn walk_to_and_open(&mut self, place: usize) -> Option<()> {
         self.walk_to(place)?;
         if self.scene.furniture.get(place)?.is_openable && !self.opened.contains(&place) {

@@ -1,15 +1,15 @@
-//! Which listed actions apply now, followed change by change.
+//! The listed actions that are applicable now, updated incrementally.
 
 use super::listing::ActionListing;
 use crate::pddl::{ActionId, Bits, Flip, State, Task};
 
 #[derive(Debug, Default)]
 pub(super) struct ApplicableEntries {
-    /// The listed entries that apply.
+    /// The listed entries that are applicable.
     pub(super) entries: Bits,
-    /// By action: how many of its listed entries apply.
+    /// By action: the number of its applicable listed entries.
     applicable_by_action: Vec<u32>,
-    /// By entry, where several instances may stand for one: how many of them apply.
+    /// By entry, if entries may have several instances: the number of applicable instances.
     instance_counts: Vec<u16>,
 }
 
@@ -42,7 +42,7 @@ impl ApplicableEntries {
         active
     }
 
-    /// Whether a valid action has this name.
+    /// Returns whether a valid action has this name.
     #[inline]
     pub(super) fn has_applicable(&self, action: ActionId) -> bool {
         self.applicable_by_action[action.index()] > 0

@@ -1,4 +1,4 @@
-//! A world as everybody else sees it.
+//! Implements `Environment` for PDDL games.
 
 use super::game::{Game, GoalSeparator};
 use super::hint::{Hint, ReferencePlan};
@@ -9,13 +9,13 @@ use crate::pddl::SearchLimits;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// What a snapshot keeps; the game tells worlds apart.
+/// The content of a snapshot. The game identifies the world it belongs to.
 struct SnapshotData {
     game: Arc<Game>,
     saved_state: SavedState,
 }
 
-/// A world with the way its goal is told.
+/// A world, with the separator used in its goal text.
 #[derive(Debug)]
 pub struct PddlEnvironment {
     world: World,
@@ -24,12 +24,13 @@ pub struct PddlEnvironment {
 }
 
 impl PddlEnvironment {
-    /// Opens a game. `yardstick` is what a search for a plan came to, where there was one; it is shown beside the truth.
-    pub fn new(game: Arc<Game>, joining: GoalSeparator, yardstick: Option<ReferencePlan>) -> Self {
-        Self { world: World::new(game), separator: joining, reference_plan: yardstick }
+    /// Opens a game. `reference_plan` is the result of a search from the start, if one was made; it is part of the
+    /// ground truth.
+    pub fn new(game: Arc<Game>, separator: GoalSeparator, reference_plan: Option<ReferencePlan>) -> Self {
+        Self { world: World::new(game), separator, reference_plan }
     }
 
-    /// The world itself.
+    /// Returns the underlying world.
     pub fn world(&self) -> &World {
         &self.world
     }
@@ -39,8 +40,9 @@ impl PddlEnvironment {
         StepResult { observation, reward: progress, progress, done: won, won, valid, shown, truth }
     }
 
-    /// All that is known at the start, as patches onto nothing. The first observation tells every fact, and what an action
-    /// does is among the rules, so the facts are the agent's to know all the way; the length of a plan is not.
+    /// Returns everything known at the start, as merge patches against an empty object: `shown` and `truth`. The first
+    /// observation contains every fact, and the effects of actions are part of the rules, so the agent may know the
+    /// facts at any time. It may not know the length of a plan.
     fn full_patches(&self) -> (Value, Value) {
         let game = self.world.game();
         let task = game.task();
@@ -73,7 +75,7 @@ impl PddlEnvironment {
             "objects": objects,
             "facts": facts,
         });
-        let truth = self.reference_plan.map_or(Value::Null, |yardstick| match yardstick {
+        let truth = self.reference_plan.map_or(Value::Null, |plan| match plan {
             ReferencePlan::Plan(length) => json!({ "plan": length }),
             ReferencePlan::Impossible => json!({ "no_plan": "impossible" }),
             ReferencePlan::GaveUp { states } => json!({ "no_plan": "gave_up", "states": states }),
@@ -81,7 +83,7 @@ impl PddlEnvironment {
         (shown, truth)
     }
 
-    /// What the last action changed; `held` are the parts of the goal that held before.
+    /// Returns a merge patch of what the last action changed. `held` are the parts of the goal that held before.
     fn change_patch(&self, held: &[bool]) -> Value {
         let game = self.world.game();
         let mut facts = Map::new();

@@ -1,4 +1,4 @@
-//! A domain and a problem, ready to be played: everything that can be said is said once, here.
+//! A domain and a problem, ready to be played. All sentences are generated once, here.
 
 use super::applicable_entries::ApplicableEntries;
 use super::limits;
@@ -9,25 +9,23 @@ use crate::env::EnvError;
 use crate::pddl::{Bits, FactId, FastMap, Model, ObjectId, PddlError, PddlText, State, Task};
 use std::sync::{Arc, OnceLock};
 
-/// The two texts of a problem, and the names under which errors speak of them.
+/// The two texts of a problem, and the labels that errors use for them.
 #[derive(Clone, Copy, Debug)]
 pub struct ProblemSource<'t> {
-    /// The domain's file, or what stands for it.
+    /// The domain's file name, or another label.
     pub domain_label: &'t str,
-    /// The domain's bytes.
     pub domain: &'t [u8],
-    /// The problem's file, or what stands for it.
+    /// The problem's file name, or another label.
     pub problem_label: &'t str,
-    /// The problem's bytes.
     pub problem: &'t [u8],
 }
 
-/// How much an observation tells.
+/// Which facts an observation mentions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObservationScope {
-    /// All that is true.
+    /// All facts that are true.
     Everything,
-    /// What has become true with the last action. What has ceased to be true is never told.
+    /// Facts that the last action made true. Facts that became false are never mentioned.
     Changes,
 }
 
@@ -37,7 +35,7 @@ pub enum GoalSeparator {
     /// With `, `, as the reference's code prints it.
     #[default]
     Comma,
-    /// With one blank, as its published labels and OmniReflect's tables have it.
+    /// With one space, as in its published labels and in OmniReflect's tables.
     Space,
 }
 
@@ -50,7 +48,7 @@ pub struct Subgoal {
     pub sentence: String,
 }
 
-/// A problem that can be played. Immutable and shared by all worlds that play it.
+/// A problem that can be played. Immutable, and shared by all worlds that play it.
 #[derive(Debug)]
 pub struct Game {
     pub(super) domain: String,
@@ -60,55 +58,55 @@ pub struct Game {
     pub(super) listing: ActionListing,
     pub(super) facts: FactSentences,
     pub(super) objects: FastMap<Arc<str>, ObjectId>,
-    /// Names that the tokenizer's rules for clipped words could make or break.
+    /// Whether names occur that the tokenizer's contraction rules could split or produce.
     pub(super) has_clipped_names: bool,
-    /// What is true at the start, by rank.
+    /// The facts that are true at the start, by rank.
     pub(super) initial_facts: Bits,
-    /// What applies at the start.
+    /// The actions that are applicable at the start.
     pub(super) initially_applicable: ApplicableEntries,
     atoms: OnceLock<Vec<(String, FactId)>>,
 }
 
-/// The sentences of all facts.
+/// The sentences of all facts, sorted. A fact's *rank* is its position in this order.
 #[derive(Debug, Default)]
 pub(super) struct FactSentences {
     text: String,
-    /// By rank: where a sentence starts; one more than there are facts.
+    /// By rank: the offset of the sentence in `text`. Has one more element than there are facts.
     starts: Vec<u32>,
-    /// By fact: its place in the order of the sentences.
+    /// By fact: its rank.
     pub(super) ranks: Vec<u32>,
 }
 
 impl FactSentences {
     fn new(task: &Task) -> Self {
-        let mut said = String::new();
+        let mut text = String::new();
         let mut spans = Vec::with_capacity(task.fact_count());
         for predicate in task.predicates() {
             let name = task.predicate_name(predicate);
             let sentence = sentences::fact_sentence(name, task.arity(predicate));
             for fact in task.facts_of(predicate) {
-                let from = said.len();
+                let from = text.len();
                 let arguments = task.arguments(fact).iter().map(|&object| task.object_name(object));
-                sentences::write_sentence(sentence, name, arguments, &mut said);
-                if let Some(sentence) = said.get_mut(from..) {
+                sentences::write_sentence(sentence, name, arguments, &mut text);
+                if let Some(sentence) = text.get_mut(from..) {
                     sentences::capitalise(sentence);
                 }
-                spans.push((from, said.len(), fact));
+                spans.push((from, text.len(), fact));
             }
         }
-        spans.sort_unstable_by(|left, right| said[left.0..left.1].cmp(&said[right.0..right.1]));
+        spans.sort_unstable_by(|left, right| text[left.0..left.1].cmp(&text[right.0..right.1]));
         let mut facts = Self { ranks: vec![0; spans.len()], ..Self::default() };
-        facts.text.reserve_exact(said.len());
+        facts.text.reserve_exact(text.len());
         for (rank, &(from, to, fact)) in spans.iter().enumerate() {
             facts.starts.push(facts.text.len() as u32);
-            facts.text.push_str(&said[from..to]);
+            facts.text.push_str(&text[from..to]);
             facts.ranks[fact.index()] = rank as u32;
         }
         facts.starts.push(facts.text.len() as u32);
         facts
     }
 
-    /// The sentence of this rank, with its capital letter.
+    /// Returns the sentence with this rank, capitalised.
     #[inline]
     pub(super) fn sentence(&self, rank: usize) -> &str {
         match self.starts.get(rank..rank + 2) {
@@ -117,7 +115,7 @@ impl FactSentences {
         }
     }
 
-    /// The facts that a state holds, by rank.
+    /// Returns the ranks of the facts that hold in a state.
     pub(super) fn true_ranks(&self, state: &State) -> Bits {
         let mut ranks = Bits::new(self.ranks.len());
         for fact in state.facts().ones() {
@@ -136,7 +134,7 @@ impl ProblemSource<'_> {
                     format!("more than {} bytes; the file is too large for this program", limits::FILE_BYTES);
                 return Err(EnvError::Broken { file: label.to_owned(), place, reason });
             }
-            // Characters outside of ASCII may stand in comments only, where it does not matter what becomes of them.
+            // Non-ASCII characters may only occur in comments, where replacing them has no effect.
             Ok(String::from_utf8_lossy(bytes).into_owned())
         };
         let domain = text(self.domain_label, self.domain)?;
@@ -155,12 +153,12 @@ impl ProblemSource<'_> {
     }
 }
 
-/// What the two files say, without grounding the problem.
+/// The content of the two files, without grounding the problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProblemOutline {
-    /// The domain's name, as its file has it.
+    /// The domain's name, as written in its file.
     pub domain: String,
-    /// The domain that the problem says it belongs to; empty where it says none.
+    /// The domain that the problem declares; empty if it declares none.
     pub problem_domain: String,
     /// The parts of the goal, in the order written.
     pub goal: Vec<Subgoal>,
@@ -170,13 +168,13 @@ impl ProblemOutline {
     /// Reads both files.
     ///
     /// # Errors
-    /// [`EnvError::Panicked`] with file, place and reason.
+    /// [`EnvError::Broken`] with file, location and reason.
     pub fn read(source: &ProblemSource<'_>) -> Result<Self, EnvError> {
         Ok(Self::from_model(&source.parse()?))
     }
 
     fn from_model(model: &Model) -> Self {
-        let name = |of: Option<_>| of.map_or("", |name| model.names.word(name)).to_owned();
+        let name = |name: Option<_>| name.map_or("", |name| model.names.word(name)).to_owned();
         Self {
             domain: name(model.domain),
             problem_domain: name(model.problem_domain),
@@ -184,7 +182,7 @@ impl ProblemOutline {
         }
     }
 
-    /// What is odd about the files without keeping anybody from playing them.
+    /// Returns warnings about oddities that don't prevent the problem from being played.
     pub fn warnings(&self) -> Vec<String> {
         let Self { domain, problem_domain, .. } = self;
         if problem_domain.is_empty() || domain == problem_domain {
@@ -193,9 +191,9 @@ impl ProblemOutline {
         vec![format!("the problem is for the domain {problem_domain:?}; it is played in {domain:?}")]
     }
 
-    /// The goal as the agent is told it: its sentences sorted by bytes.
-    pub fn goal_text(&self, joining: GoalSeparator) -> String {
-        goal_text(&self.goal, joining)
+    /// Returns the goal as shown to the agent: its sentences, sorted by bytes.
+    pub fn goal_text(&self, separator: GoalSeparator) -> String {
+        goal_text(&self.goal, separator)
     }
 }
 
@@ -203,13 +201,13 @@ impl Game {
     /// Reads and grounds a problem.
     ///
     /// # Errors
-    /// [`EnvError::Panicked`] with file, place and reason.
+    /// [`EnvError::Broken`] with file, location and reason.
     pub fn load(source: &ProblemSource<'_>) -> Result<Arc<Self>, EnvError> {
         let model = source.parse()?;
         let broken = |error| source.file_error(&error);
         let task = Task::ground_with_parts(&model).map_err(broken)?;
-        let said = task.fact_count() + task.op_count();
-        if said > limits::SENTENCES {
+        let count = task.fact_count() + task.op_count();
+        if count > limits::SENTENCES {
             let what = "facts and actions to be put into words";
             let place = "PDDL grounding".to_owned();
             return Err(broken(PddlError::TooLarge { place, what, limit: limits::SENTENCES as u64 }));
@@ -228,7 +226,7 @@ impl Game {
         let objects: FastMap<Arc<str>, ObjectId> =
             task.objects().map(|object| (task.object_name(object).into(), object)).collect();
         let mut names =
-            objects.keys().map(AsRef::as_ref).chain(task.actions().map(|of| task.action_name(of)));
+            objects.keys().map(AsRef::as_ref).chain(task.actions().map(|action| task.action_name(action)));
         let listing = ActionListing::new(&task);
         Self {
             observation_scope: match domain.as_str() {
@@ -248,32 +246,32 @@ impl Game {
         }
     }
 
-    /// The domain's name, as its file has it.
+    /// Returns the domain's name, as written in its file.
     pub fn domain(&self) -> &str {
         &self.domain
     }
 
-    /// The parts of the goal, in the order written.
+    /// Returns the parts of the goal, in the order written.
     pub fn goal(&self) -> &[Subgoal] {
         &self.goal
     }
 
-    /// The grounded problem.
+    /// Returns the grounded problem.
     pub fn task(&self) -> &Task {
         &self.task
     }
 
-    /// How much observations tell.
+    /// Returns which facts observations mention.
     pub fn observation_scope(&self) -> ObservationScope {
         self.observation_scope
     }
 
-    /// The goal as the agent is told it: its sentences sorted by bytes.
-    pub fn goal_text(&self, joining: GoalSeparator) -> String {
-        goal_text(&self.goal, joining)
+    /// Returns the goal as shown to the agent: its sentences, sorted by bytes.
+    pub fn goal_text(&self, separator: GoalSeparator) -> String {
+        goal_text(&self.goal, separator)
     }
 
-    /// All facts as `(name argument ...)`, sorted by bytes; made when they are first asked for.
+    /// Returns all facts as `(name argument ...)`, sorted by bytes. Computed on first use.
     pub(super) fn atoms(&self) -> &[(String, FactId)] {
         self.atoms.get_or_init(|| {
             let mut atoms: Vec<(String, FactId)> = self
@@ -287,7 +285,7 @@ impl Game {
         })
     }
 
-    /// A fact as `name argument ...`.
+    /// Formats a fact as `name argument ...`.
     pub(super) fn atom(&self, fact: FactId) -> String {
         let mut text = self.task.predicate_name(self.task.predicate_of(fact)).to_owned();
         for &argument in self.task.arguments(fact) {
@@ -298,7 +296,7 @@ impl Game {
     }
 }
 
-/// How long all facts and actions will be in words, about.
+/// Estimates the total length, in bytes, of all facts and actions as text.
 fn estimated_text_length(task: &Task) -> u64 {
     const SENTENCE: u64 = 100;
     let word = |object: &ObjectId| task.object_name(*object).len() as u64;
@@ -314,14 +312,14 @@ fn estimated_text_length(task: &Task) -> u64 {
     facts.sum::<u64>() + actions.sum::<u64>()
 }
 
-/// A goal in words.
-fn goal_text(goal: &[Subgoal], joining: GoalSeparator) -> String {
+/// Formats a goal as text.
+fn goal_text(goal: &[Subgoal], separator: GoalSeparator) -> String {
     let mut sentences: Vec<&str> = goal.iter().map(|part| part.sentence.as_str()).collect();
     sentences.sort_unstable();
-    let joined = match joining {
+    let joined = match separator {
         GoalSeparator::Comma => sentences.join(", "),
         GoalSeparator::Space => {
-            // A sentence that ends with a blank of its own is not given a second one.
+            // Sentences that already end with a space don't get a second one.
             let mut text = sentences.iter().map(|sentence| sentence.trim_end()).collect::<Vec<_>>().join(" ");
             if sentences.last().is_some_and(|last| last.ends_with(' ')) {
                 text.push(' ');
@@ -342,14 +340,14 @@ impl Subgoal {
                 let words = terms.iter().map(|term| match term {
                     Term::Constant(name) | Term::Variable(name) => model.names.word(*name),
                 });
-                let mut said = String::new();
+                let mut text = String::new();
                 sentences::write_sentence(
                     sentences::fact_sentence(name, terms.len()),
                     name,
                     words,
-                    &mut said,
+                    &mut text,
                 );
-                said
+                text
             }
             Formula::Not(inner) => format!("not {}", Self::from_formula(model, inner).sentence),
             _ => atom.clone(),

@@ -1,4 +1,4 @@
-//! Problems of the four domains, drawn by chance and proven: each can be won, and none is won at its beginning.
+//! Random problems of the four built-in domains. Each is proven to be solvable, and none is solved at the start.
 
 mod barman;
 mod blockworld;
@@ -17,36 +17,35 @@ use crate::pddl::SearchLimits;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Name of this generation of problems. It changes when any task name would give another problem than before.
+/// Version of the generator. It changes whenever any task id would produce a different problem.
 pub const GENERATION: &str = "pddl 1";
 
-/// How often chance is asked again when what it drew is no problem to be posed.
+/// Maximum number of attempts to draw a suitable problem.
 const MAX_TRIES: u32 = 30;
 
 /// One generated problem.
 #[derive(Clone, Debug)]
 pub struct GeneratedProblem {
-    /// Its name.
     pub id: TaskId,
     /// The problem in PDDL.
     pub text: String,
     /// The problem, ready to be played.
     pub game: Arc<Game>,
-    /// Actions that reach the goal from the start, as their texts. Short, not shortest.
+    /// The texts of actions that reach the goal from the start. Short, but not necessarily shortest.
     pub plan: Vec<String>,
 }
 
 impl GeneratedProblem {
-    /// A world that plays it.
-    pub fn open(&self, joining: GoalSeparator) -> PddlEnvironment {
-        PddlEnvironment::new(Arc::clone(&self.game), joining, Some(ReferencePlan::Plan(self.plan.len())))
+    /// Opens an environment that plays it.
+    pub fn open(&self, separator: GoalSeparator) -> PddlEnvironment {
+        PddlEnvironment::new(Arc::clone(&self.game), separator, Some(ReferencePlan::Plan(self.plan.len())))
     }
 }
 
-/// The parts of a problem while it is drawn.
+/// The parts of a problem while it is being drawn.
 #[derive(Default)]
 struct Draft {
-    /// Names and their type; an empty type is not written.
+    /// Names with their type; an empty type is omitted from the PDDL.
     objects: Vec<(String, &'static str)>,
     init: Vec<String>,
     goal: Vec<String>,
@@ -65,13 +64,13 @@ impl Draft {
         self.goal.push(fact.into());
     }
 
-    /// Whether this is a problem at all: something is wanted, and at least half of it is not there yet.
+    /// Returns whether the problem is suitable: it has goals, and at least half of them don't hold at the start.
     fn has_open_goals(&self) -> bool {
         let open = self.goal.iter().filter(|fact| !self.init.contains(fact)).count();
         open > 0 && 2 * open >= self.goal.len()
     }
 
-    /// The problem as a file.
+    /// Formats the problem as a PDDL file.
     fn to_pddl(&self, id: TaskId) -> String {
         let name = id.to_string().replace('/', "-");
         let mut text = format!("(define (problem {name})\n  (:domain {})\n  (:objects", id.domain.name());
@@ -96,23 +95,23 @@ impl Draft {
     }
 }
 
-/// Draws the problem of this name and proves that it can be won. Pure.
+/// Draws the problem with this id and proves that it can be solved. Performs no IO.
 ///
 /// # Errors
-/// [`EnvError`] when the generator finds none; tests over several hundred names rule this out.
+/// [`EnvError`] if the generator finds no problem, which tests over several hundred ids rule out.
 pub fn generate(id: &TaskId) -> Result<GeneratedProblem, EnvError> {
     for attempt in 0..MAX_TRIES {
-        let mut dice = LabelledRng::from_label(&format!(
+        let mut rng = LabelledRng::from_label(&format!(
             "{GENERATION}/{}/{}/{}/{attempt}",
             id.domain.word(),
             id.difficulty.word(),
             id.number
         ));
         let draft = match id.domain {
-            Domain::Gripper => gripper::draw(&mut dice, id.difficulty),
-            Domain::Blockworld => blockworld::draw(&mut dice, id.difficulty),
-            Domain::Barman => barman::draw(&mut dice, id.difficulty),
-            Domain::Tyreworld => tyreworld::draw(&mut dice, id.difficulty),
+            Domain::Gripper => gripper::draw(&mut rng, id.difficulty),
+            Domain::Blockworld => blockworld::draw(&mut rng, id.difficulty),
+            Domain::Barman => barman::draw(&mut rng, id.difficulty),
+            Domain::Tyreworld => tyreworld::draw(&mut rng, id.difficulty),
         };
         if !draft.has_open_goals() {
             continue;
@@ -135,7 +134,7 @@ fn load_game(id: TaskId, text: &str) -> Result<Arc<Game>, EnvError> {
     })
 }
 
-/// The names that lists show: of each domain two easy, four normal, and two hard problems.
+/// Returns the ids shown in lists: two easy, four normal and two hard problems of each domain.
 pub fn offered_ids() -> impl Iterator<Item = TaskId> {
     let rows = [(Difficulty::Easy, 1..=2), (Difficulty::Normal, 1..=4), (Difficulty::Hard, 1..=2)];
     Domain::ALL.into_iter().flat_map(move |domain| {
@@ -145,15 +144,15 @@ pub fn offered_ids() -> impl Iterator<Item = TaskId> {
     })
 }
 
-/// A generated task with its goal.
+/// Returns a generated task with its goal.
 ///
 /// # Errors
-/// As [`generate`].
-pub fn task(id: &TaskId, joining: GoalSeparator) -> Result<Task, EnvError> {
-    Ok(Task { goal: generate(id)?.game.goal_text(joining), ..task_without_goal(id) })
+/// The same as [`generate`].
+pub fn task(id: &TaskId, separator: GoalSeparator) -> Result<Task, EnvError> {
+    Ok(Task { goal: generate(id)?.game.goal_text(separator), ..task_without_goal(id) })
 }
 
-/// The same before it is generated.
+/// Returns the task without its goal, which requires no generation.
 pub fn task_without_goal(id: &TaskId) -> Task {
     Task {
         env: "pddl".to_owned(),

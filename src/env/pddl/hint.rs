@@ -1,39 +1,39 @@
-//! A way to the goal from where a world stands, for a person who asks.
+//! Searches for a plan from the current state, for a person who asks for a hint.
 
 use super::game::Game;
 use super::world::World;
 use crate::pddl::{Planner, SearchLimits, SearchOutcome, State};
 
-/// What a search for a plan came to, in the texts of actions.
+/// The result of a search for a plan, with actions as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// These actions reach the goal. Short, not shortest; none where it is reached.
+    /// These actions reach the goal. Short, but not necessarily shortest; empty if the goal is reached.
     Plan(Vec<String>),
-    /// No listed actions reach it from here.
+    /// No sequence of listed actions reaches the goal from here.
     Impossible,
-    /// The search gave up after so many states; there may be a way.
+    /// The search gave up; there may be a plan.
     GaveUp {
-        /// States looked at.
+        /// Number of distinct states generated.
         states: usize,
     },
 }
 
-/// The yardstick for an agent's own way: what a search for a plan from the start came to.
+/// The reference that an agent's own solution is compared with: the result of a search from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferencePlan {
-    /// A plan of so many actions. Short, not shortest.
+    /// The number of actions of a plan. Short, but not necessarily shortest.
     Plan(usize),
-    /// No listed actions reach the goal.
+    /// No sequence of listed actions reaches the goal.
     Impossible,
-    /// The search gave up after so many states; there may be a way.
+    /// The search gave up; there may be a plan.
     GaveUp {
-        /// States looked at.
+        /// Number of distinct states generated.
         states: usize,
     },
 }
 
 impl Game {
-    /// Looks for a plan from a state of this game, with the actions that are listed.
+    /// Searches for a plan from a state of this game, using only listed actions.
     pub(super) fn plan_from(&self, state: &State, effort: SearchLimits) -> Hint {
         let mut planner = Planner::new(&self.task, |op| self.listing.is_listed(op));
         match planner.find_plan(state, effort) {
@@ -45,7 +45,7 @@ impl Game {
         }
     }
 
-    /// Looks for a plan from the start, within the effort.
+    /// Searches for a plan from the start, within the given limits.
     pub fn reference_plan(&self, effort: SearchLimits) -> ReferencePlan {
         match self.plan_from(&self.task.initial(), effort) {
             Hint::Plan(plan) => ReferencePlan::Plan(plan.len()),
@@ -56,7 +56,7 @@ impl Game {
 }
 
 impl World {
-    /// Looks for a plan from where the world stands. The world does not move.
+    /// Searches for a plan from the current state, which stays unchanged.
     pub fn hint(&self, effort: SearchLimits) -> Hint {
         self.game().plan_from(self.state(), effort)
     }

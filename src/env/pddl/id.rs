@@ -1,7 +1,8 @@
-//! Names of generated problems: `gripper/3` is the third gripper problem of normal difficulty, `gripper/hard/3` a hard one.
+//! Ids of generated problems: `gripper/3` is gripper problem number 3 of normal difficulty, `gripper/hard/3` a hard
+//! one.
 //!
-//! Any such name is a problem; the name alone decides it, on every machine and in every later version of the generator that
-//! calls itself [`super::GENERATION`].
+//! Every id of this form is a problem. The id alone determines it, on every machine and in every later version of the
+//! generator with the same [`super::GENERATION`].
 
 pub use crate::env::task_name::Difficulty;
 
@@ -9,24 +10,24 @@ use crate::env::task_name;
 use std::fmt;
 use std::str::FromStr;
 
-/// The four domains that come with the program.
+/// The four built-in domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Domain {
     /// A robot carries balls between rooms.
     Gripper,
     /// An arm builds towers of blocks.
     Blockworld,
-    /// Drinks are poured and mixed.
+    /// A robot pours and mixes drinks.
     Barman,
-    /// Flat tyres are replaced.
+    /// A mechanic replaces flat tyres.
     Tyreworld,
 }
 
 impl Domain {
-    /// All of them, in AgentBoard's order.
+    /// All domains, in AgentBoard's order.
     pub const ALL: [Self; 4] = [Self::Gripper, Self::Blockworld, Self::Barman, Self::Tyreworld];
 
-    /// The word used in task names.
+    /// Returns the word used in task ids.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Gripper => "gripper",
@@ -36,7 +37,7 @@ impl Domain {
         }
     }
 
-    /// The name that the domain's own file and its problems use.
+    /// Returns the name used in the domain's own file and in its problems.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gripper => "gripper-strips",
@@ -46,7 +47,7 @@ impl Domain {
         }
     }
 
-    /// Its rules, in PDDL.
+    /// Returns the domain's rules, in PDDL.
     pub const fn pddl_text(self) -> &'static str {
         match self {
             Self::Gripper => include_str!("domains/gripper.pddl"),
@@ -56,31 +57,28 @@ impl Domain {
         }
     }
 
-    /// The domain that a problem names in its `:domain`, by its own name or by the word of task names.
+    /// Returns the domain that a problem declares in `:domain`, by its own name or by the word used in task ids.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|domain| domain.name() == name || domain.word() == name)
     }
 }
 
-/// The name of one generated problem.
+/// The id of a generated problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskId {
-    /// The domain.
     pub domain: Domain,
-    /// How much it asks.
     pub difficulty: Difficulty,
-    /// Which of them; chance is drawn from the whole name, so neighbours have nothing in common.
+    /// Number of the problem. Randomness is seeded with the whole id, so neighbouring numbers are unrelated.
     pub number: u32,
 }
 
-/// A text is not the name of a generated problem.
+/// The text is not the id of a generated problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` names no generated problem: expected gripper|blockworld|barman|tyreworld, perhaps easy|normal|hard, then a number \
      from 0 to 4294967295, as in `gripper/3` or `barman/hard/7`"
 )]
 pub struct BadTaskId {
-    /// What was given.
     pub text: String,
 }
 

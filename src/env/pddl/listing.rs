@@ -1,7 +1,7 @@
 //! The actions that can be listed and looked up, with their texts.
 //!
-//! An *entry* is an action with its arguments; alternatives of one precondition make several instances of it. Those that name
-//! no object twice are listed and come first, in the order of their texts; the others can only be typed.
+//! An *entry* is an action with its arguments; a disjunctive precondition gives it several instances. Entries that name
+//! no object twice are listed and come first, sorted by text; the others can only be typed.
 
 use super::sentences;
 use crate::pddl::{ActionId, FastMap, ObjectId, OpId, Task};
@@ -10,24 +10,24 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(super) struct ActionListing {
     text: String,
-    /// Where the text of a listed entry starts; one more than there are listed entries.
+    /// The offset of each listed entry in `text`. Has one more element than there are listed entries.
     starts: Vec<u32>,
     /// The action of each listed entry.
     actions: Vec<u16>,
     /// By instance: its entry.
     entries: Vec<u32>,
-    /// By entry: where its instances start in `ops`.
+    /// By entry: the offset of its instances in `ops`.
     first_op: Vec<u32>,
     ops: Vec<OpId>,
     by_arguments: FastMap<Box<[u16]>, u32>,
     by_name: FastMap<Arc<str>, ActionId>,
-    /// No entry has more than one instance.
+    /// Whether every entry has exactly one instance.
     pub(super) has_single_instances: bool,
 }
 
 impl ActionListing {
     pub(super) fn new(task: &Task) -> Self {
-        let mut said = String::new();
+        let mut text = String::new();
         let mut spans: Vec<(usize, usize, OpId)> = Vec::new();
         let mut unlisted = Vec::new();
         let mut key = Vec::new();
@@ -43,20 +43,20 @@ impl ActionListing {
                 unlisted.push(op);
                 continue;
             }
-            let from = said.len();
+            let from = text.len();
             let name = task.action_name(task.action_of(op));
             let bound = task.bound_objects(op);
             let words = bound.iter().map(|&object| task.object_name(object));
-            sentences::write_sentence(sentences::action_sentence(name, bound.len()), name, words, &mut said);
-            spans.push((from, said.len(), op));
+            sentences::write_sentence(sentences::action_sentence(name, bound.len()), name, words, &mut text);
+            spans.push((from, text.len(), op));
         }
-        spans.sort_unstable_by(|left, right| said[left.0..left.1].cmp(&said[right.0..right.1]));
+        spans.sort_unstable_by(|left, right| text[left.0..left.1].cmp(&text[right.0..right.1]));
         let mut listing =
             Self { entries: vec![0; task.op_count()], has_single_instances: true, ..Self::default() };
-        listing.text.reserve_exact(said.len());
+        listing.text.reserve_exact(text.len());
         for &(from, to, op) in &spans {
             listing.starts.push(listing.text.len() as u32);
-            listing.text.push_str(&said[from..to]);
+            listing.text.push_str(&text[from..to]);
             listing.actions.push(task.action_of(op).index() as u16);
         }
         listing.starts.push(listing.text.len() as u32);
@@ -76,12 +76,12 @@ impl ActionListing {
         listing
     }
 
-    /// How many entries are listed.
+    /// Returns the number of listed entries.
     pub(super) fn listed_count(&self) -> usize {
         self.actions.len()
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.first_op.len() - 1
     }
@@ -94,7 +94,7 @@ impl ActionListing {
         }
     }
 
-    /// The action of a listed entry; none for the others.
+    /// Returns the action of a listed entry, or `None` for other entries.
     #[inline]
     pub(super) fn action(&self, entry: usize) -> Option<usize> {
         self.actions.get(entry).map(|&action| usize::from(action))
@@ -105,17 +105,17 @@ impl ActionListing {
         self.entries[op.index()] as usize
     }
 
-    /// Whether an instance belongs to a listed entry.
+    /// Returns whether an instance belongs to a listed entry.
     pub(super) fn is_listed(&self, op: OpId) -> bool {
         self.action(self.entry_of(op)).is_some()
     }
 
-    /// The text of a listed instance.
+    /// Returns the text of a listed instance.
     pub(super) fn op_text(&self, op: OpId) -> &str {
         self.text(self.entry_of(op))
     }
 
-    /// The instances of the entry with this action and these arguments.
+    /// Returns the instances of the entry with this action and these arguments.
     pub(super) fn find_instances(&self, action: ActionId, bound: &[ObjectId], key: &mut Vec<u16>) -> &[OpId] {
         write_key(action, bound, key);
         let Some(&entry) = self.by_arguments.get(key.as_slice()) else { return &[] };
@@ -123,7 +123,7 @@ impl ActionListing {
         &self.ops[from..to]
     }
 
-    /// The action of this name.
+    /// Returns the action with this name.
     #[inline]
     pub(super) fn action_named(&self, name: &str) -> Option<ActionId> {
         self.by_name.get(name).copied()
@@ -136,7 +136,7 @@ fn write_key(action: ActionId, bound: &[ObjectId], key: &mut Vec<u16>) {
     key.extend(bound.iter().map(|object| object.index() as u16));
 }
 
-/// Whether an object stands in two places.
+/// Returns whether an object occurs twice.
 fn has_repeats(bound: &[ObjectId]) -> bool {
     bound.iter().enumerate().any(|(at, object)| bound[..at].contains(object))
 }

@@ -1,9 +1,10 @@
-//! How facts and actions are said: one table for every domain, as the reference has it, with its slips.
+//! The wording of facts and actions: one table for every domain, taken from the reference with its mistakes.
 //!
-//! A hole `{}` takes the next argument; what has no hole left is not said (so `holding` of a bar names the hand only). Full
-//! stops and blanks at the end belong to the text. What is not in the table is said as its name and its arguments.
+//! Each `{}` is replaced by the next argument; surplus arguments are omitted (so `holding` in barman mentions only the
+//! hand). Trailing full stops and spaces are part of the text. Anything that is not in the table is written as its name
+//! and arguments.
 
-/// What is said of a fact.
+/// Sentence templates of facts.
 const FACT_SENTENCES: &[(&str, &str)] = &[
     ("on", "{} is on {}."),
     ("arm-empty", "Your arm is empty."),
@@ -45,7 +46,7 @@ const FACT_SENTENCES: &[(&str, &str)] = &[
     ("intact", "Wheel {} is intact."),
 ];
 
-/// What is said of an action.
+/// Sentence templates of actions.
 const ACTION_SENTENCES: &[(&str, &str)] = &[
     ("move", "Move from {} to {}. "),
     ("pick", "Pick up {} at {} with arm {}. "),
@@ -92,17 +93,18 @@ const ACTION_SENTENCES: &[(&str, &str)] = &[
     ("inflate", "Inflate the wheel {}."),
 ];
 
-/// The sentence of a fact of `arity` arguments; none where it is to be said plainly.
+/// Returns the template of a fact with `arity` arguments, or `None` if the fact is written in its plain form.
 pub(super) fn fact_sentence(name: &str, arity: usize) -> Option<&'static str> {
     find_sentence(FACT_SENTENCES, name).filter(|sentence| hole_count(sentence) <= arity)
 }
 
-/// The sentence of an action. One that would lose an argument is not used: what is listed must be understood again.
+/// Returns the template of an action. A template that would lose an argument is not used, because listed actions must
+/// be parseable.
 pub(super) fn action_sentence(name: &str, arity: usize) -> Option<&'static str> {
     find_sentence(ACTION_SENTENCES, name).filter(|sentence| hole_count(sentence) == arity)
 }
 
-/// Appends what a sentence, or the plain form where there is none, says of these arguments.
+/// Appends the sentence for these arguments, using the plain form if there is no template.
 pub(super) fn write_sentence<'a>(
     sentence: Option<&str>,
     name: &str,
@@ -125,7 +127,7 @@ pub(super) fn write_sentence<'a>(
     }
 }
 
-/// Makes a sentence begin with a capital letter, everything after it lower case. PDDL texts are ASCII.
+/// Makes the first letter upper case and all others lower case. PDDL texts are ASCII.
 pub(super) fn capitalise(sentence: &mut str) {
     sentence.make_ascii_lowercase();
     if let Some(first) = sentence.get_mut(..1) {

@@ -1,4 +1,4 @@
-//! What the text world does, quirk by quirk; the golden traces are `tests/golden_pddl.rs`.
+//! Tests of the text world's quirks. `tests/golden_pddl.rs` has the golden traces.
 
 mod files;
 mod generated;
@@ -51,7 +51,7 @@ const UNKNOWN: &str = "The action is not valid and therefore takes no effect. Pl
 const NO_EFFECT: &str = "The action is not valid and therefore takes no effect. Please remember to satisfy the \
                          restriction of actions. You can also check valid actions.";
 
-/// Plays a text and gives what it was taken for, and whether it did something.
+/// Plays a text and returns the action it was recognized as, and whether it was valid.
 fn play_and_recognize(world: &mut World, text: &str) -> (Option<String>, bool) {
     let changed = world.play(text).changed;
     (world.recognized_action(), changed)
@@ -79,7 +79,7 @@ fn words_around_names_do_no_harm() {
 fn a_verb_that_can_be_used_nowhere_is_passed_over() {
     let mut world = gripper_world();
     assert_eq!(world.play("drop ball1 rooma left").observation, UNKNOWN);
-    // So the first verb that can be used counts, not the first verb.
+    // So the first verb that is applicable wins, not the first verb.
     assert_eq!(
         play_and_recognize(&mut world, "drop pick ball1 rooma left").0.as_deref(),
         Some("pick(ball1,rooma,left)")
@@ -102,7 +102,7 @@ fn what_changes_nothing_is_refused_even_where_it_was_listed() {
     assert_eq!((reply.observation, reply.valid), (NO_EFFECT, false));
 }
 
-/// `l0` twice is never listed, and still can be said while another `empty-shaker` is.
+/// `l0` twice is never listed, but can be typed while another `empty-shaker` is applicable.
 #[test]
 fn an_action_that_names_a_thing_twice_can_only_be_typed() {
     let problem = "(define (problem p) (:domain barman) (:objects shaker1 shaker2 - shaker left right - hand shot1 - shot
@@ -169,7 +169,7 @@ fn goals_are_told_in_both_ways() {
     assert_eq!(game.goal_text(GoalSeparator::Space), format!("{head}ball1 is at rooma. ball2 is at roomb. "));
 }
 
-/// Conditions that the four domains do not have: denials, equality, alternatives, quantifiers, conditional effects.
+/// Conditions that the four domains don't have: negation, equality, disjunction, quantifiers, conditional effects.
 #[test]
 fn other_domains_are_played_alike() {
     let domain = "(define (domain lamps) (:requirements :adl) (:types lamp room) (:predicates (lit ?x - lamp) (in ?x - lamp ?r - room)
@@ -188,7 +188,7 @@ fn other_domains_are_played_alike() {
     assert_eq!(atoms, ["(in lamp1 yard)", "(not (lit lamp2))", "(exists (?x) (lit ?x))"]);
     let mut world = World::new(game);
     assert_eq!(world.restart(), "Dark hall Dark yard Lamp1 is in hall. Lamp2 is in hall. Lit lamp2");
-    // Both alternatives hold, and it is one action all the same.
+    // Both alternatives hold, but they are a single action.
     assert_eq!(
         world.valid_actions().collect::<Vec<_>>(),
         ["carry lamp1 hall yard", "toggle lamp1 hall", "toggle lamp2 hall"]

@@ -1,13 +1,15 @@
-//! An action's text cut into words, at the places where the reference's tokenizer cuts it.
+//! Splits an action's text into words at the same places as the reference's tokenizer.
 //!
-//! Blanks, brackets and most punctuation separate; hyphens stay inside words; a full stop separates at the very end only; a
-//! comma or colon stays before a digit. Texts of plain ASCII without quotation marks are cut in one pass; the others go
-//! through the tokenizer's rules one by one ([`by_rules`]). Both agree on what both can read.
+//! Spaces, brackets and most punctuation separate words; hyphens stay inside words; a full stop separates only at the
+//! very end; a comma or colon before a digit doesn't separate. Plain ASCII texts without quotation marks are split in
+//! one pass; other texts go through the tokenizer's rules one by one ([`tokenize_by_rules`]). Both agree on texts that
+//! both can read.
 
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// Words of a lower-case text, as ranges of bytes; false where only [`by_rules`] can tell.
+/// Writes the words of a lower-case text to `out`, as byte ranges. Returns false if the text requires
+/// [`tokenize_by_rules`].
 pub(super) fn tokenize_ascii(text: &str, out: &mut Vec<(u32, u32)>) -> bool {
     out.clear();
     let bytes = text.as_bytes();
@@ -17,7 +19,7 @@ pub(super) fn tokenize_ascii(text: &str, out: &mut Vec<(u32, u32)>) -> bool {
     let stop = final_period(bytes);
     let mut start = 0;
     let mut at = 0;
-    // The rule that cuts at a comma or colon takes the character behind it too, which is then not looked at again.
+    // The rule that separates a comma or colon also consumes the next character, which is then not examined again.
     let mut taken = usize::MAX;
     while let Some(&byte) = bytes.get(at) {
         let cut = match byte {
@@ -60,7 +62,8 @@ pub(super) fn tokenize_ascii(text: &str, out: &mut Vec<(u32, u32)>) -> bool {
     true
 }
 
-/// The full stop that ends the text: no other before it, and nothing but closing brackets and blanks after it.
+/// Returns the offset of the full stop that ends the text: no other before it, and only closing brackets and spaces
+/// after it.
 fn final_period(bytes: &[u8]) -> Option<usize> {
     let blank = |byte: &u8| matches!(byte, b' ' | 0x09..=0x0d | 0x1c..=0x1f);
     let closing = |byte: &u8| matches!(byte, b']' | b')' | b'}' | b'>' | b' ');
@@ -69,7 +72,7 @@ fn final_period(bytes: &[u8]) -> Option<usize> {
     (at > 0 && bytes[at] == b'.' && bytes[at - 1] != b'.').then_some(at)
 }
 
-/// The rules that look at neighbours only, in the order in which they are applied.
+/// The rules that depend only on adjacent characters, in the order in which they are applied.
 static RULES: LazyLock<[Vec<(Regex, &'static str)>; 3]> = LazyLock::new(|| {
     const OPENING: &[(&str, &str)] =
         &[("([«“‘„]|`+)", " $1 "), (r#"\A""#, "``"), ("(``)", " $1 "), (r#"([ (\[{<])("|'{2})"#, "$1 `` ")];
@@ -103,13 +106,13 @@ static RULES: LazyLock<[Vec<(Regex, &'static str)>; 3]> = LazyLock::new(|| {
         (r"\b(got)(ta)\b", " $1 $2 "),
         (r"\b(lem)(me)\b", " $1 $2 "),
         (r"\b(more)('n)\b", " $1 $2 "),
-        // What follows is a blank, which all that is not a word has become by then.
+        // A space follows: by now every character that isn't part of a word has become one.
         (r"\b(wan)(na) ", " $1 $2  "),
         (" ('t)(is)\\b", " $1 $2 "),
         (" ('t)(was)\\b", " $1 $2 "),
     ];
     [OPENING, MIDDLE, CLIPPED].map(|rules| {
-        // A test sees that each of them compiles.
+        // A test checks that each of them compiles.
         rules.iter().filter_map(|&(rule, to)| Some((Regex::new(rule).ok()?, to))).collect()
     })
 });
@@ -117,7 +120,7 @@ static RULES: LazyLock<[Vec<(Regex, &'static str)>; 3]> = LazyLock::new(|| {
 /// An apostrophe before a word.
 static APOSTROPHE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"'(\w+)").ok());
 
-/// Words of a lower-case text, by all the rules.
+/// Splits a lower-case text into words by applying all rules.
 pub(super) fn tokenize_by_rules(text: &str) -> Vec<String> {
     let [opening, middle, clipped] = &*RULES;
     let mut text = apply_rules(opening, text.to_owned());
@@ -141,7 +144,7 @@ fn apply_rules(rules: &[(Regex, &str)], text: String) -> String {
     rules.iter().fold(text, |text, (rule, to)| rule.replace_all(&text, *to).into_owned())
 }
 
-/// Whether the rules for clipped words ("cannot" is "can" and "not") could matter to one who looks for this name.
+/// Returns whether the contraction rules ("cannot" is "can" and "not") could affect the search for this name.
 pub(super) fn is_clipped(name: &str) -> bool {
     const PARTS: &[&str] =
         &["can", "not", "gim", "me", "gon", "na", "got", "ta", "lem", "wan", "d", "more", "is", "was"];
@@ -171,7 +174,7 @@ mod tests {
         assert!(APOSTROPHE.is_some());
     }
 
-    /// Expected words are those of the reference's tokenizer.
+    /// The expected words are those of the reference's tokenizer.
     #[test]
     fn texts_are_cut_where_the_reference_cuts_them() {
         let cases: &[(&str, &[&str])] = &[

@@ -1,4 +1,4 @@
-//! Playing a problem: one step costs what it changes, and what it says.
+//! Playing a problem. The cost of a step is proportional to what it changes and to the length of its text.
 
 use super::applicable_entries::ApplicableEntries;
 use super::game::{Game, ObservationScope};
@@ -10,14 +10,14 @@ const UNKNOWN: &str = "The action is not valid and therefore takes no effect. Pl
 const NO_EFFECT: &str = "The action is not valid and therefore takes no effect. Please remember to satisfy the restriction of \
                          actions. You can also check valid actions.";
 const SATISFIED: &str = " The goal is satisfied.";
-/// What is offered beside the actions of the domain.
+/// The request that is listed in addition to the domain's actions.
 const CHECK_VALID_ACTIONS: &str = "check valid actions";
 const LOOK_AROUND: &str = "look around";
 
 /// A problem being played.
 ///
-/// [`Self::begin`], [`Self::play`] and [`Self::valid`] are the lean way; the `Environment` of the same world adds owned
-/// strings, what the agent knows, and what is true.
+/// [`Self::restart`], [`Self::play`] and [`Self::valid_actions`] are the cheap interface. The `Environment`
+/// implementation adds owned strings, what the agent knows and the ground truth.
 #[derive(Debug)]
 pub struct World {
     game: Arc<Game>,
@@ -43,18 +43,17 @@ struct Scratch {
     key: Vec<u16>,
 }
 
-/// The answer to one action.
+/// The reply to one action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply<'w> {
-    /// The text.
     pub observation: &'w str,
-    /// The action did something, or asked for something.
+    /// Whether the action changed the world or was a request.
     pub valid: bool,
-    /// The world changed.
+    /// Whether the world changed.
     pub changed: bool,
 }
 
-/// Where a world stands; made by [`World::place`]. A few hundred bytes.
+/// The state of a world, created by [`World::save_state`]. A few hundred bytes.
 #[derive(Clone, Debug)]
 pub struct SavedState {
     facts: Bits,
@@ -63,7 +62,7 @@ pub struct SavedState {
 }
 
 impl World {
-    /// Opens a game, at its start.
+    /// Opens a game at its start.
     pub fn new(game: Arc<Game>) -> Self {
         let mut world = Self {
             state: game.task.initial(),
@@ -82,12 +81,12 @@ impl World {
         world
     }
 
-    /// The game.
+    /// Returns the game.
     pub fn game(&self) -> &Arc<Game> {
         &self.game
     }
 
-    /// Goes back to the start and gives the first observation: all that is true, whatever is told later.
+    /// Returns to the start and returns the first observation, which mentions all true facts even if later ones don't.
     pub fn restart(&mut self) -> &str {
         self.state.reset(&self.game.task);
         self.applicable.clone_from(&self.game.initially_applicable);
@@ -101,8 +100,8 @@ impl World {
         &self.observation
     }
 
-    /// Takes one action: a request for the list or the state, or free text in which an action's name and then the names of
-    /// its objects are looked for.
+    /// Executes one action: a request for the list or the state, or free text that is searched for the name of an
+    /// action and then for the names of its objects.
     pub fn play(&mut self, action: &str) -> Reply<'_> {
         let mut text = std::mem::take(&mut self.scratch.action);
         lowercase_into(action, &mut text);
@@ -126,39 +125,40 @@ impl World {
         Reply { observation: &self.observation, valid, changed }
     }
 
-    /// The texts of the valid actions, ascending by bytes; without the two requests.
+    /// Iterates over the texts of the valid actions in byte order, without the two requests.
     pub fn valid_actions(&self) -> impl Iterator<Item = &str> {
         self.applicable.entries.ones().map(|entry| self.game.listing.text(entry))
     }
 
-    /// How many valid actions there are.
+    /// Returns the number of valid actions.
     pub fn valid_count(&self) -> usize {
         self.applicable.entries.ones().count()
     }
 
-    /// The action that the last text was taken for, as `name(object,...)`; none where it was not understood or was a request.
+    /// Returns the action that the last text was recognized as, in the form `name(object,...)`. Returns `None` if it
+    /// was not understood or was a request.
     pub fn recognized_action(&self) -> Option<String> {
         let task = &self.game.task;
         let objects: Vec<&str> = self.bound_objects.iter().map(|&object| task.object_name(object)).collect();
         self.recognized.map(|action| format!("{}({})", task.action_name(action), objects.join(",")))
     }
 
-    /// The largest share of the goal's parts that ever held after an action.
+    /// Returns the largest share of the goal's parts that has held after any action so far.
     pub fn progress(&self) -> f64 {
         self.progress
     }
 
-    /// Whether the goal held after the last action that did something. It may stop holding later.
+    /// Returns whether the goal held after the last action that changed anything. It may stop holding later.
     pub fn is_won(&self) -> bool {
         self.won
     }
 
-    /// Where the world stands now.
+    /// Returns a copy of the current state.
     pub fn save_state(&self) -> SavedState {
         SavedState { facts: self.state.facts().clone(), progress: self.progress, won: self.won }
     }
 
-    /// Returns to a place of this same game.
+    /// Restores a saved state of this game.
     pub fn restore_state(&mut self, place: &SavedState) {
         self.state.restore(&self.game.task, &place.facts);
         self.update_lists();
@@ -168,12 +168,12 @@ impl World {
         self.recognized = None;
     }
 
-    /// The state of the grounded problem.
+    /// Returns the state of the grounded problem.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// FNV-1a of the true atoms, sorted by bytes and joined by line feeds.
+    /// Returns the FNV-1a hash of the true atoms, sorted by bytes and joined by line feeds.
     pub fn state_hash(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut mix = |text: &str| {
@@ -191,7 +191,7 @@ impl World {
         hash
     }
 
-    /// Finds action and objects in a lower-case text.
+    /// Finds the action and its objects in a lower-case text.
     fn recognize_action(&mut self, text: &str) -> bool {
         let mut ranges = std::mem::take(&mut self.scratch.words);
         self.bound_objects.clear();
@@ -205,7 +205,8 @@ impl World {
         understood
     }
 
-    /// The first word that names an action with a valid instance is the action; objects stand anywhere, in its order.
+    /// Uses the first word that names an action with a valid instance; the objects may occur anywhere, in the action's
+    /// order.
     fn match_words<'a>(&mut self, words: impl Iterator<Item = &'a str> + Clone) -> bool {
         let game = &self.game;
         let named = words.clone().filter_map(|word| game.listing.action_named(word));
@@ -219,7 +220,7 @@ impl World {
         complete
     }
 
-    /// Applies what was understood; false where that changes nothing.
+    /// Applies the recognized action. Returns false if it changes nothing.
     fn apply_recognized(&mut self) -> bool {
         let Some(action) = self.recognized else { return false };
         let game = Arc::clone(&self.game);
@@ -246,7 +247,7 @@ impl World {
         true
     }
 
-    /// Brings lists up to date with what the state says has changed.
+    /// Updates the lists from the changes of the state.
     fn update_lists(&mut self) {
         for change in self.state.changes() {
             self.true_facts.set(self.game.facts.ranks[change.fact.index()] as usize, change.is_true);
@@ -300,7 +301,7 @@ impl World {
     }
 }
 
-/// The text in lower case, cut where it becomes too long to be looked at.
+/// Converts the text to lower case, truncated at the length limit.
 fn lowercase_into(action: &str, out: &mut String) {
     let mut end = action.len().min(limits::ACTION_BYTES);
     while !action.is_char_boundary(end) {

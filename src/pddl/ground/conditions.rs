@@ -1,4 +1,5 @@
-//! Clauses under a binding become inputs; negated alternatives become gates of their own, shared where the binding agrees.
+//! Turns clauses under a binding into gate inputs. Negated disjunctions become gates of their own, shared between equal
+//! bindings.
 
 use crate::pddl::atoms::Atoms;
 use crate::pddl::condition::{Clause, Scope};
@@ -10,14 +11,14 @@ use crate::pddl::join::{JoinPlan, Joiner, UNBOUND, resolve_all};
 use crate::pddl::schema::Schema;
 use crate::pddl::types::Types;
 
-/// Grounds conditions over a finished set of atoms.
+/// Grounds conditions over a complete set of atoms.
 pub(super) struct Grounder<'a> {
     pub(super) atoms: &'a Atoms,
     types: &'a Types,
     is_static: &'a [bool],
     work: &'a mut u64,
     gates: InputRows,
-    /// By schema, nested alternative and what its free variables are bound to.
+    /// Keyed by schema, nested disjunction and the objects bound to its free variables.
     cached_conditions: FastMap<(usize, usize, Vec<ObjectId>), Condition>,
     cached_plans: FastMap<(usize, usize), Vec<JoinPlan>>,
 }
@@ -40,7 +41,7 @@ impl<'a> Grounder<'a> {
         self.is_static
     }
 
-    /// The bindings of a clause, appended to `found`.
+    /// Appends the bindings of a clause to `found`.
     pub(super) fn find_bindings(
         &mut self,
         scope: &Scope,
@@ -57,8 +58,9 @@ impl<'a> Grounder<'a> {
         .run(plan, binding, found)
     }
 
-    /// The changing part of a clause under a complete binding whose positive facts can all be true, sorted, in `out`.
-    /// False when the clause can never hold.
+    /// Writes the non-static literals of a clause to `out`, sorted. The binding must be complete, and its positive
+    /// facts must be reachable.
+    /// Returns false if the clause can never hold.
     pub(super) fn ground_clause(
         &mut self,
         at: (usize, &Scope),
@@ -77,7 +79,7 @@ impl<'a> Grounder<'a> {
         }
         for pattern in &clause.negative {
             resolve_all(&pattern.arguments, binding, &mut arguments);
-            // What can never become true fails for good.
+            // A fact that can never become true makes the clause false for good.
             if let Some(atom) = self.atoms.keys.find(pattern.predicate, &arguments) {
                 if self.is_static(pattern.predicate) {
                     return Ok(false);
@@ -103,8 +105,9 @@ impl<'a> Grounder<'a> {
         nested: usize,
         binding: &mut [ObjectId],
     ) -> Result<Condition, PddlError> {
-        let of = &scope.nested[nested];
-        let bound: Vec<ObjectId> = of.free_variables.iter().map(|&slot| binding[usize::from(slot)]).collect();
+        let alternatives = &scope.nested[nested];
+        let bound: Vec<ObjectId> =
+            alternatives.free_variables.iter().map(|&slot| binding[usize::from(slot)]).collect();
         let key = (schema, nested, bound);
         if let Some(&known) = self.cached_conditions.get(&key) {
             return Ok(known);
@@ -114,26 +117,27 @@ impl<'a> Grounder<'a> {
                 JoinPlan::new(
                     clause,
                     scope.variable_types.len(),
-                    &of.free_variables,
+                    &alternatives.free_variables,
                     &[],
                     None,
                     self.is_static,
                 )
             };
-            of.clauses.iter().map(plan).collect()
+            alternatives.clauses.iter().map(plan).collect()
         });
         let plans = plans.clone();
-        // Only what the alternatives speak of may be bound, or their own variables would clash with what is left over.
+        // Only variables that the disjunction mentions may be bound: others could clash with its own variables.
         let mut inner = vec![UNBOUND; scope.width()];
-        for &slot in &of.free_variables {
+        for &slot in &alternatives.free_variables {
             inner[usize::from(slot)] = binding[usize::from(slot)];
         }
-        let condition = self.ground_no_clause_holds((schema, scope), &of.clauses, &plans, &mut inner)?;
+        let condition =
+            self.ground_no_clause_holds((schema, scope), &alternatives.clauses, &plans, &mut inner)?;
         self.cached_conditions.insert(key, condition);
         Ok(condition)
     }
 
-    /// The condition that none of the clauses holds for any binding of their own variables.
+    /// Returns the condition that no clause holds for any binding of the clause's own variables.
     fn ground_no_clause_holds(
         &mut self,
         at: (usize, &Scope),
@@ -167,7 +171,7 @@ impl<'a> Grounder<'a> {
         })
     }
 
-    /// The goal: some clause holds, which is to say that not none of them does.
+    /// Grounds the goal: some clause holds, expressed as the negation of "no clause holds".
     pub(super) fn ground_goal(&mut self, schema: usize, goal: &Schema) -> Result<Condition, PddlError> {
         let slots = goal.scope.variable_types.len();
         let plans: Vec<JoinPlan> = goal

@@ -1,4 +1,5 @@
-//! Action instances with their conditions and effects. Instances that could never change anything are left out, as in the reference.
+//! Action instances with their conditions and effects. Instances that could never change anything are omitted, as in
+//! the reference.
 
 use super::conditions::Grounder;
 use crate::pddl::condition::{Argument, Slot};
@@ -12,7 +13,7 @@ use crate::pddl::schema::{Schema, SchemaEffect};
 use crate::pddl::task::OpEffect;
 use crate::pddl::types::TypeId;
 
-/// All action instances, before facts have their final numbers.
+/// All action instances, before facts have their final indexes.
 pub(super) struct GroundedOps {
     pub(super) actions: Vec<u16>,
     pub(super) starts: Vec<u32>,
@@ -53,7 +54,7 @@ pub(super) fn ground_instances(
         let mut bound = schema.parameters.clone();
         bound.extend_from_slice(&clause.own_variables);
         let effects: Vec<EffectPlans<'_>> =
-            schema.effects.iter().map(|of| EffectPlans::new(of, schema, &bound, grounder)).collect();
+            schema.effects.iter().map(|effect| EffectPlans::new(effect, schema, &bound, grounder)).collect();
         for row in instances.rows.chunks_exact(instances.width) {
             binding.clear();
             binding.extend_from_slice(row);
@@ -75,28 +76,29 @@ pub(super) fn ground_instances(
     Ok(ops)
 }
 
-/// An effect of a schema with the plans of its conditions.
+/// An effect of a schema with the join plans of its conditions.
 struct EffectPlans<'s> {
     effect: &'s SchemaEffect,
     plans: Vec<JoinPlan>,
 }
 
 impl<'s> EffectPlans<'s> {
-    fn new(of: &'s SchemaEffect, schema: &Schema, bound: &[Slot], grounder: &Grounder<'_>) -> Self {
+    fn new(effect: &'s SchemaEffect, schema: &Schema, bound: &[Slot], grounder: &Grounder<'_>) -> Self {
         let slots = schema.scope.variable_types.len();
         let plan = |clause| {
             let wanted: Vec<Slot> = Slot::try_from(slots).map_or(Vec::new(), |slots| {
-                (0..slots).filter(|&slot| of.pattern.arguments.contains(&Argument::Slot(slot))).collect()
+                (0..slots).filter(|&slot| effect.pattern.arguments.contains(&Argument::Slot(slot))).collect()
             });
             JoinPlan::new(clause, slots, bound, &wanted, None, grounder.static_predicates())
         };
-        let plans = if of.is_unconditional() { Vec::new() } else { of.conditions.iter().map(plan).collect() };
-        Self { effect: of, plans }
+        let plans =
+            if effect.is_unconditional() { Vec::new() } else { effect.conditions.iter().map(plan).collect() };
+        Self { effect, plans }
     }
 }
 
 impl GroundedOps {
-    /// Appends the effects of one instance: adds first, without those that only restate its precondition.
+    /// Appends the effects of one instance, adds first. Adds that merely restate the precondition are omitted.
     fn add_effects(
         &mut self,
         at: (usize, &crate::pddl::condition::Scope),
@@ -106,7 +108,7 @@ impl GroundedOps {
         grounder: &mut Grounder<'_>,
     ) -> Result<(), PddlError> {
         let first = self.effects.len();
-        // Restated adds are dropped only after they have cancelled their deletes.
+        // Restated adds are dropped only after they have cancelled the matching deletes.
         let mut restated: Vec<(u32, (u32, u32))> = Vec::new();
         for adds in [true, false] {
             for effect in effects.iter().filter(|effect| effect.effect.is_add == adds) {
@@ -157,7 +159,7 @@ impl GroundedOps {
                 if self.effects.len() - first > limits::EFFECTS {
                     return Err(too_large("effects of one action instance", limits::EFFECTS));
                 }
-                // What the precondition requires needs no condition.
+                // Inputs implied by the precondition are redundant.
                 inputs.retain(|input| required.binary_search(input).is_err());
                 resolve_all(&effect.effect.pattern.arguments, row, &mut arguments);
                 let from = self.conditions.len() as u32;
@@ -184,11 +186,11 @@ impl GroundedOps {
         restated: &mut Vec<(u32, (u32, u32))>,
     ) {
         let condition = |(from, to): (u32, u32)| &self.conditions[from as usize..to as usize];
-        // A delete that fires only where an add of the same fact does is overridden for good.
+        // A delete that fires only when an add of the same fact fires never takes effect.
         let same = |&(fact, other): &(u32, (u32, u32))| {
             fact == atom && condition(other).iter().all(|input| condition(when).contains(input))
         };
-        let added = |of: &OpEffect| of.is_add && same(&(of.fact.0, of.conditions));
+        let added = |other: &OpEffect| other.is_add && same(&(other.fact.0, other.conditions));
         if !adds && (self.effects[first..].iter().any(added) || restated.iter().any(same)) {
             return;
         }

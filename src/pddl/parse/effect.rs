@@ -1,4 +1,4 @@
-//! Effects, flattened into their literals.
+//! Parses effects and flattens them into literals.
 
 use super::Parser;
 use crate::pddl::error::PddlError;
@@ -8,7 +8,7 @@ use crate::pddl::model::{Effect, Formula, Variable};
 use crate::pddl::names::Name;
 use std::sync::Arc;
 
-/// What surrounds an effect.
+/// The quantifiers and conditions that enclose an effect.
 #[derive(Clone, Default)]
 struct EffectContext {
     variables: Vec<Variable>,
@@ -16,7 +16,7 @@ struct EffectContext {
 }
 
 impl Parser<'_, '_> {
-    /// The effects of an action whose parameters are in `scope`.
+    /// Parses the effects of an action whose parameters are in `scope`.
     pub(super) fn parse_effects(
         &mut self,
         scope: &mut Vec<Name>,
@@ -65,7 +65,7 @@ impl Parser<'_, '_> {
                 around.variables.truncate(before);
                 scope.truncate(outer);
             }
-            // Costs play no part in what is true.
+            // Costs don't affect which facts are true.
             "increase" => self.skip_rest()?,
             "not" => {
                 let at = self.lexer.position();

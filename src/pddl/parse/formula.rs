@@ -1,4 +1,4 @@
-//! Conditions.
+//! Parses conditions.
 
 use super::Parser;
 use crate::pddl::error::PddlError;
@@ -8,7 +8,7 @@ use crate::pddl::model::{Formula, Term};
 use crate::pddl::names::Name;
 
 impl Parser<'_, '_> {
-    /// A condition whose variables are in `scope`.
+    /// Parses a condition whose variables are in `scope`.
     pub(super) fn parse_formula(
         &mut self,
         scope: &mut Vec<Name>,
@@ -75,7 +75,7 @@ impl Parser<'_, '_> {
         Ok(formulas)
     }
 
-    /// Variables in scope and names, up to the closing parenthesis.
+    /// Parses variables in scope and constants, up to the closing parenthesis.
     pub(super) fn parse_terms(&mut self, scope: &[Name]) -> Result<Vec<Term>, PddlError> {
         let mut terms = Vec::new();
         while let Token::Word(word) = self.lexer.token() {

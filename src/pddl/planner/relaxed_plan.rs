@@ -1,8 +1,9 @@
-//! The estimate: how many instances a plan needs in which nothing that was once true (or once false) ever ceases to be so.
+//! The heuristic: the number of instances in a relaxed plan, in which a literal that has once been true stays true.
 //!
-//! Literals are *nodes*: each fact and each gate, once as true and once as false. *Rules* lead from nodes to nodes: an instance
-//! with its inputs makes its effects for the price of one; a gate is true for nothing when its inputs are, and false when one of
-//! them is not. Costs of inputs are added up; the plan is read back along the cheapest rule of each node.
+//! Literals are *nodes*: each fact and each gate has one for being true and one for being false. *Rules* lead from
+//! nodes to nodes: an instance produces its effects from its inputs at cost 1; a gate becomes true at no cost once all
+//! of its inputs are met, and false once one of them is not. Input costs are added up, and the plan is extracted
+//! backwards along the cheapest rule of each node.
 
 use crate::pddl::bits::Bits;
 use crate::pddl::gates::{Condition, Input, Source};
@@ -11,12 +12,12 @@ use crate::pddl::state::State;
 use crate::pddl::task::Task;
 
 const UNREACHED: u32 = u32::MAX;
-/// Costs beyond this count as this; plans of such a size are not found anyway.
+/// Costs saturate at this value; plans of this size would not be found anyway.
 const MAX_COST: u32 = 100_000;
-/// The instance of a rule that has none.
+/// Marks a rule that belongs to no instance.
 const NO_OP: u32 = u32::MAX;
 
-/// Rows of numbers.
+/// Rows of numbers in one flat vector.
 #[derive(Debug, Default)]
 struct NumberRows {
     starts: Vec<u32>,
@@ -42,7 +43,7 @@ impl NumberRows {
         self.starts.len() - 1
     }
 
-    /// For each of `count` numbers, the rows that hold it.
+    /// Returns, for each of `count` numbers, the rows that contain it.
     fn transposed(&self, count: usize) -> Self {
         let mut starts = vec![0_u32; count + 1];
         for &cell in &self.cells {
@@ -69,7 +70,7 @@ pub(super) struct RelaxedPlanHeuristic {
     rule_inputs: NumberRows,
     rule_outputs: NumberRows,
     rule_ops: Vec<u32>,
-    /// By node: the rules that need it.
+    /// By node: the rules that have it as an input.
     rules_by_input: NumberRows,
     goal: Option<u32>,
     is_impossible: bool,
@@ -127,12 +128,12 @@ impl RelaxedPlanHeuristic {
             Condition::Constant(holds) => (None, !holds),
             Condition::Input(input) => (Some(node(input)), false),
         };
-        // What nobody needs is not worth reaching.
+        // A node that no rule needs doesn't have to be reached.
         let users = needs.transposed(nodes);
         let wanted = |node: u32| !users.row(node).is_empty() || Some(node) == goal;
-        let mut lean = NumberRows::new();
+        let mut outputs = NumberRows::new();
         for rule in 0..gives.len() as u32 {
-            lean.push(gives.row(rule).iter().copied().filter(|&node| wanted(node)));
+            outputs.push(gives.row(rule).iter().copied().filter(|&node| wanted(node)));
         }
         Self {
             fact_count: facts,
@@ -142,7 +143,7 @@ impl RelaxedPlanHeuristic {
             cheapest_rules: vec![UNREACHED; nodes],
             marked: vec![false; nodes],
             rule_inputs: needs,
-            rule_outputs: lean,
+            rule_outputs: outputs,
             rule_ops: owners,
             rules_by_input: users,
             goal,
@@ -154,7 +155,7 @@ impl RelaxedPlanHeuristic {
         }
     }
 
-    /// How many instances are needed from here; none where even this kind of plan does not exist.
+    /// Returns the number of instances in a relaxed plan from this state, or `None` if no relaxed plan exists.
     pub(super) fn estimate(&mut self, task: &Task, state: &State, work: &mut u64) -> Option<u32> {
         self.preferred_ops.clear();
         if self.is_impossible {
@@ -165,12 +166,12 @@ impl RelaxedPlanHeuristic {
         if self.costs[goal as usize] == UNREACHED { None } else { Some(self.extract_plan(goal, state)) }
     }
 
-    /// The instances of the last estimate's plan that apply at once.
+    /// Returns the instances of the last relaxed plan that are applicable in its starting state.
     pub(super) fn preferred_ops(&self) -> impl Iterator<Item = OpId> + '_ {
         self.preferred_ops.iter().copied()
     }
 
-    /// Spreads costs from what holds until the goal has its own.
+    /// Propagates costs from the literals that hold until the goal has its final cost.
     fn propagate_costs(&mut self, task: &Task, state: &State, goal: u32, work: &mut u64) {
         self.costs.fill(UNREACHED);
         for (missing, row) in self.missing_inputs.iter_mut().zip(self.rule_inputs.starts.windows(2)) {
@@ -244,7 +245,8 @@ impl RelaxedPlanHeuristic {
         self.queue[cost].push(node);
     }
 
-    /// The plan behind the goal's cost: its size; what of it applies at once is proposed.
+    /// Extracts the relaxed plan behind the goal's cost, records its applicable instances as preferred, and returns its
+    /// size.
     fn extract_plan(&mut self, goal: u32, state: &State) -> u32 {
         self.marked.fill(false);
         self.used_rules.clear();
@@ -270,7 +272,7 @@ impl RelaxedPlanHeuristic {
     }
 }
 
-/// The inputs of every gate, gathered from those that watch.
+/// Collects the inputs of every gate from the watcher lists.
 fn gate_inputs(task: &Task, gates: usize) -> Vec<Vec<Input>> {
     let mut rows = vec![Vec::new(); gates];
     let mut add = |watchers: &[u32], input: Input| {

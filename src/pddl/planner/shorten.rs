@@ -1,13 +1,13 @@
-//! Leaves out of a plan what it does not need.
+//! Removes unnecessary steps from a plan.
 
 use crate::pddl::ids::OpId;
 use crate::pddl::state::State;
 use crate::pddl::task::Task;
 
-/// Longest plan that is looked at; the work grows with its square.
+/// Longest plan that is shortened; the work is quadratic in the length.
 const MAX_PLAN_LENGTH: usize = 400;
 
-/// The plan without steps that can be left out together with all that depends on them.
+/// Removes each step that can be omitted together with everything that depends on it.
 pub(super) fn shorten(task: &Task, from: &State, mut plan: Vec<OpId>) -> Vec<OpId> {
     if plan.len() > MAX_PLAN_LENGTH {
         return plan;
@@ -23,7 +23,8 @@ pub(super) fn shorten(task: &Task, from: &State, mut plan: Vec<OpId>) -> Vec<OpI
     plan
 }
 
-/// The plan without the step at `at` and without later ones that then do not apply, where that still reaches the goal.
+/// Returns the plan without the step at `at` and without later steps that are then inapplicable, if it still reaches
+/// the goal.
 fn plan_without_step(
     task: &Task,
     from: &State,

@@ -1,8 +1,8 @@
-//! Every kind of condition and effect, in cases.
+//! Tests of every kind of condition and effect.
 
 use super::{applicable_texts, apply_text, ground_task};
 
-/// A domain of one predicate each with no, one and two arguments, and these actions.
+/// Returns a domain with these actions and one predicate each of arity zero, one and two.
 fn domain_with(actions: &str) -> String {
     format!(
         "(define (domain d) (:types ta tb - object) (:predicates (z) (p ?x - object) (q ?x - object) (r ?x ?y - object)) {actions})"
@@ -38,7 +38,7 @@ fn preconditions_mean_what_they_say() {
         ("(not (= ?x a2))", &["go a1"]),
         ("(p nobody)", &[]),
         ("(not (p nobody))", &["go a1", "go a2"]),
-        // The comma makes a type of its own, which nothing has.
+        // The comma becomes part of the type name, and no object has that type.
         ("(exists (?y - tb, ?w - object) (r ?x ?w))", &[]),
         ("(forall (?y - tb, ?w - object) (z))", &["go a1", "go a2"]),
         ("(exists (?y - (either ta tb)) (r ?x ?y))", &["go a1", "go a2"]),
@@ -72,7 +72,7 @@ fn goals_mean_what_they_say() {
     }
 }
 
-/// What is true after one action.
+/// Returns the facts that are true after one action.
 fn facts_after(effect: &str, init: &str) -> Vec<String> {
     let actions = format!("(:action go :parameters (?x - ta) :precondition () :effect {effect})");
     let task = ground_task(&domain_with(&actions), &problem_with(init, "(z)")).unwrap();
@@ -102,7 +102,7 @@ fn effects_mean_what_they_say() {
         ("(and (p ?x) (not (p ?x)))", "", &["p a1"]),
         ("(and (not (p ?x)) (p ?x) (q ?x))", "(p a1)", &["p a1", "q a1"]),
         ("(when (q ?x) (p ?x))", "(q a1)", &["p a1", "q a1"]),
-        // Conditions are read before anything changes.
+        // Conditions are evaluated before any effect is applied.
         ("(and (when (z) (not (z))) (when (not (z)) (z)) (p ?x))", "(z)", &["p a1"]),
         ("(and (when (z) (not (z))) (when (not (z)) (z)) (p ?x))", "", &["p a1", "z"]),
         ("(forall (?y - tb) (r ?x ?y))", "", &["r a1 b1", "r a1 b2"]),

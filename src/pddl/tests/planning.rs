@@ -1,4 +1,4 @@
-//! Plans that work, proofs that there are none, and searches that give up.
+//! Tests for plans that work, proofs that none exists, and searches that give up.
 
 use super::*;
 use crate::pddl::{Planner, SearchLimits, SearchOutcome};
@@ -66,7 +66,7 @@ fn a_search_gives_up_where_its_effort_ends() {
     ));
 }
 
-/// Denials, alternatives, quantifiers and conditional effects count in the estimate as well.
+/// Negations, disjunctions, quantifiers and conditional effects all count in the heuristic.
 #[test]
 fn conditions_of_every_kind_are_planned_for() {
     let domain = "(define (domain lamps) (:types lamp) (:predicates (lit ?x - lamp) (broken ?x - lamp) (calm))

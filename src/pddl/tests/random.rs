@@ -1,10 +1,10 @@
-//! Random small domains: what the gates say at every step is what evaluating the formulas says.
+//! Random small domains: at every step, the gates agree with direct evaluation of the formulas.
 
 use crate::pddl::{Formula, Model, ObjectId, State, Task, Term};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// A random condition over `?x`, `?y` and a quantified `?w`.
+/// Generates a random condition over `?x`, `?y` and a quantified `?w`.
 fn any_formula() -> impl Strategy<Value = String> {
     let term = prop::sample::select(vec!["?x", "?y", "?w", "a1", "b2"]);
     let leaf = (prop::sample::select(vec!["(p {})", "(q {})", "(r {} ?x)", "(r ?y {})", "(= {} ?x)"]), term)
@@ -25,7 +25,7 @@ fn any_formula() -> impl Strategy<Value = String> {
     })
 }
 
-/// Evaluates a formula by its definition.
+/// Evaluates a formula by definition.
 fn evaluate(
     model: &Model,
     task: &Task,
@@ -84,7 +84,8 @@ proptest! {
             1 => format!("(q {})", names[one]),
             _ => format!("(r {} {})", names[one], names[two]),
         };
-        // `go` is under test; `flip` reaches every state, `mark` makes every instance of `go` change something.
+        // `go` is under test; `flip` makes every state reachable, and `mark` makes every instance of `go` change
+        // something.
         let domain = format!(
             "(define (domain d) (:types ta tb - object) (:predicates (p ?x) (q ?x) (r ?x ?y) (done ?x ?y ?w))
              (:action go :parameters (?x ?y ?w - object) :precondition {} :effect (and (not (done ?x ?y ?w)) (when {} (done ?x ?y ?w))))
@@ -124,7 +125,7 @@ proptest! {
                 let done = task.fact(task.predicate("done").unwrap(), &[x, y, w]).unwrap();
                 prop_assert_eq!(state.holds(done), fires);
             }
-            // Going back and forth by facts alone gives the same gates.
+            // Restoring a state from its facts alone produces the same gates.
             let mut other = task.initial();
             other.restore(&task, state.facts());
             prop_assert!(other.applicable(&task).eq(state.applicable(&task)));

@@ -1,4 +1,4 @@
-//! Compiling a document against a task.
+//! Compiles a grammar document against a task.
 
 use super::{CompiledBody, CompiledProduction, Part, Symbol, SymbolRef, Text, Value};
 use crate::env::alfworld::grammar::{self, Document, FactPattern, ForEach, Piece};
@@ -6,16 +6,15 @@ use crate::env::alfworld::located_error::LocatedError;
 use crate::env::alfworld::query::{NameSlot, Query, Slots, TypedSlot, View};
 use crate::pddl::{ActionId, FastMap, PredicateId, Task, TypeId};
 
-/// A grammar ready to be expanded.
+/// A grammar ready for expansion.
 #[derive(Debug)]
 pub(in crate::env::alfworld) struct CompiledGrammar {
     pub(super) symbols: Vec<Symbol>,
-    /// `list_separator`, `list_last_separator`, `list_empty`.
     pub(super) list_symbols: [SymbolRef; 3],
     pub(super) views: Vec<View>,
     pub(super) name_of: Vec<NameSlot>,
     pub(super) names: Vec<Box<str>>,
-    /// Per action: what it says, and where its parameters go.
+    /// Per action: its texts, and where its parameters are bound.
     actions: Vec<Option<ActionTexts>>,
     pub(super) parameters: Vec<Vec<Parameter>>,
     intro: Text,
@@ -28,7 +27,7 @@ pub(in crate::env::alfworld) struct ActionTexts {
     pub(in crate::env::alfworld) feedback: Text,
 }
 
-/// Where a parameter goes.
+/// Where a parameter is bound.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameter {
     pub(super) name_slot: NameSlot,
@@ -39,9 +38,9 @@ pub(super) struct Parameter {
 /// What the expansion of a text depends on.
 #[derive(Debug)]
 pub(in crate::env::alfworld) struct Dependencies {
-    /// Only facts that never change.
+    /// Whether it depends only on facts that never change.
     pub(in crate::env::alfworld) is_static: bool,
-    /// Only these parameters of its action (by place); none when all matter.
+    /// The parameters of the action (by position) that it depends on; `None` if all matter.
     pub(in crate::env::alfworld) parameters: Option<Vec<usize>>,
 }
 
@@ -104,24 +103,24 @@ impl CompiledGrammar {
         })
     }
 
-    /// The texts of an action; none where the grammar has no action of its name.
+    /// Returns the texts of an action, or `None` if the grammar has no action with its name.
     pub(in crate::env::alfworld) fn texts_of(&self, action: ActionId) -> Option<&ActionTexts> {
         self.actions[action.index()].as_ref()
     }
 
-    /// The start text.
+    /// Returns the introductory text.
     pub(in crate::env::alfworld) fn intro(&self) -> &Text {
         &self.intro
     }
 
-    /// What an action's template depends on.
+    /// Returns what an action's template depends on.
     pub(in crate::env::alfworld) fn dependencies(
         &self,
         task: &Task,
         action: ActionId,
         text: &Text,
     ) -> Dependencies {
-        let mut survey = DependencyWalk {
+        let mut walk = DependencyWalk {
             compiled: self,
             parameters: &self.parameters[action.index()],
             changing: self.changing_views(task),
@@ -132,10 +131,10 @@ impl CompiledGrammar {
         };
         let mut open: Vec<&Text> = vec![text];
         while let Some(text) = open.pop() {
-            survey.visit_text(text, &mut open);
+            walk.visit_text(text, &mut open);
         }
-        let used = survey.used.iter().enumerate().filter(|(_, used)| **used).map(|(at, _)| at).collect();
-        Dependencies { is_static: survey.is_static, parameters: (!survey.binds_variables).then_some(used) }
+        let used = walk.used.iter().enumerate().filter(|(_, used)| **used).map(|(at, _)| at).collect();
+        Dependencies { is_static: walk.is_static, parameters: (!walk.binds_variables).then_some(used) }
     }
 
     fn changing_views(&self, task: &Task) -> Vec<bool> {
@@ -172,13 +171,13 @@ impl Compiler<'_> {
     }
 
     fn compile_for_each(&mut self, each: ForEach) -> Result<Part, LocatedError> {
-        let what = match each.body {
+        let body = match each.body {
             grammar::ForEachBody::Symbol(name) => CompiledBody::Symbol(self.resolve_symbol(&name)),
             grammar::ForEachBody::Value(Ok(value)) => CompiledBody::Value(self.compile_value(value)?),
             grammar::ForEachBody::Value(Err(reason)) => CompiledBody::Broken(reason.into()),
         };
         let query = each.query.map(|query| self.compile_query(query)).transpose()?;
-        Ok(Part::Each { body: what, query, is_list: each.is_list })
+        Ok(Part::Each { body, query, is_list: each.is_list })
     }
 
     fn compile_value(&mut self, value: grammar::Value) -> Result<Value, LocatedError> {
@@ -206,7 +205,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Walks everything a text can reach.
+/// Visits everything a text can reach.
 struct DependencyWalk<'a> {
     compiled: &'a CompiledGrammar,
     parameters: &'a [Parameter],
@@ -223,8 +222,8 @@ impl<'a> DependencyWalk<'a> {
             match part {
                 Part::Literal(_) => {}
                 Part::Symbol(call) => self.visit_symbol(call, open),
-                Part::Each { body: what, query, is_list: list } => {
-                    match what {
+                Part::Each { body, query, is_list: list } => {
+                    match body {
                         CompiledBody::Symbol(call) => self.visit_symbol(call, open),
                         CompiledBody::Value(value) => self.visit_value(value),
                         CompiledBody::Broken(_) => {}
@@ -277,9 +276,7 @@ impl<'a> DependencyWalk<'a> {
                 }
             }
             Value::Concat(values) | Value::Or(values) => {
-                for value in values {
-                    self.visit_value(value);
-                }
+                values.iter().for_each(|value| self.visit_value(value))
             }
         }
     }

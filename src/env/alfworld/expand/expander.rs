@@ -1,4 +1,4 @@
-//! Expansion: depth first, left to right, the first production whose condition has an answer.
+//! Expansion: depth first, left to right, using the first production whose condition has an answer.
 
 use super::{CompiledBody, CompiledGrammar, Part, SymbolRef, Text, Value};
 use crate::env::alfworld::entities::Entities;
@@ -8,37 +8,37 @@ use crate::env::alfworld::located_error::LocatedError;
 use crate::env::alfworld::query::{Query, TextFacts, TypedSlot};
 use crate::pddl::{ActionId, ObjectId, Task, TypeId};
 
-/// An entity as the reference compares it: with the type it was bound by.
+/// An entity as the reference compares it: together with the type it was bound by.
 type BoundEntity = (ObjectId, Option<TypeId>);
 
-/// What is bound while a text expands. Kept between expansions so that none allocates.
+/// The bindings during an expansion. Reused between expansions to avoid allocations.
 #[derive(Debug, Default)]
 pub(in crate::env::alfworld) struct Scratch {
     names: Vec<Option<ObjectId>>,
     typed: Vec<Option<BoundEntity>>,
-    /// All that is bound, for the rule that no two placeholders share an entity.
+    /// Everything that is bound, to enforce that no two placeholders share an entity.
     bound_entities: Vec<BoundEntity>,
-    /// Answers of the queries under way.
+    /// Answers of the queries in progress.
     answers: Vec<ObjectId>,
-    /// Names hidden by enclosed ones.
+    /// Outer bindings that are shadowed by inner ones.
     hidden: Vec<Option<ObjectId>>,
 }
 
-/// Expands texts of one game over one store of facts.
+/// Expands the texts of one game over one fact store.
 pub(in crate::env::alfworld) struct Expander<'a> {
     pub(in crate::env::alfworld) compiled: &'a CompiledGrammar,
     pub(in crate::env::alfworld) task: &'a Task,
     pub(in crate::env::alfworld) entities: &'a Entities,
     pub(in crate::env::alfworld) text_facts: &'a TextFacts,
     pub(in crate::env::alfworld) scratch: &'a mut Scratch,
-    /// Pieces and facts that may still be looked at.
+    /// Remaining number of pieces and facts that may be visited.
     pub(in crate::env::alfworld) budget: u64,
-    /// The budget did not suffice.
+    /// Whether the budget has run out.
     pub(in crate::env::alfworld) is_exhausted: bool,
 }
 
 impl Expander<'_> {
-    /// Appends the expansion of a text, with an action's parameters bound where one is given.
+    /// Appends the expansion of a text, with an action's parameters bound if one is given.
     pub(in crate::env::alfworld) fn expand(
         &mut self,
         text: &Text,
@@ -246,7 +246,7 @@ impl Expander<'_> {
         Ok(())
     }
 
-    /// Which of the query's placeholders are not bound yet, as bits.
+    /// Returns the query's unbound placeholders as a bit mask.
     fn unbound_slots(&self, query: &Query) -> u64 {
         let open = |slot: &TypedSlot| self.scratch.typed[usize::from(*slot)].is_none();
         query.slots.iter().enumerate().fold(0, |bits, (place, slot)| bits | u64::from(open(slot)) << place)
@@ -264,12 +264,12 @@ impl Expander<'_> {
         self.solve(query, 0, None).map(|found| found > 0)
     }
 
-    /// Pushes one row an answer, in order, and counts them.
+    /// Pushes one row per answer, in order, and returns their number.
     fn collect_answers(&mut self, query: &Query) -> Result<usize, LocatedError> {
         self.solve(query, 0, Some(()))
     }
 
-    /// Nested loops in the order written. Without `keep` the first answer ends the search.
+    /// Runs nested loops over the facts in the order written. If `keep` is `None`, the search ends at the first answer.
     fn solve(&mut self, query: &Query, at: usize, keep: Option<()>) -> Result<usize, LocatedError> {
         let Some(fact) = query.facts.get(at) else {
             if keep.is_some() {
@@ -289,9 +289,9 @@ impl Expander<'_> {
         let candidates = known.map_or(view.facts(), |(place, object)| view.facts_with(place, object));
         self.spend(1 + candidates.len() as u64)?;
         let mut count = 0;
-        let told = self.text_facts;
+        let text_facts = self.text_facts;
         for &candidate in candidates {
-            if !told.holds(candidate, fact.is_denied) {
+            if !text_facts.holds(candidate, fact.is_denied) {
                 continue;
             }
             let mut bound = 0_u64;

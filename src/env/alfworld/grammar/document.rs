@@ -1,4 +1,4 @@
-//! The file level: `grammar :: """json""";` and `action NAME { template :: "..."; feedback :: "..."; ... }`.
+//! Parser for a grammar file: `grammar :: """json""";` and `action NAME { template :: "..."; feedback :: "..."; ... }`.
 
 use crate::env::alfworld::limits;
 use crate::env::alfworld::located_error::{LocatedError, excerpt};
@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 /// One way to expand a symbol.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(in crate::env::alfworld) struct Production {
-    /// The text.
     pub(in crate::env::alfworld) rhs: String,
-    /// The query that must have an answer.
+    /// A query that must have an answer for the production to apply.
     #[serde(default)]
     pub(in crate::env::alfworld) condition: Option<String>,
 }
@@ -18,18 +17,18 @@ pub(in crate::env::alfworld) struct Production {
 /// The texts of one action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::env::alfworld) struct ActionText {
-    /// Its command.
+    /// The command.
     pub(in crate::env::alfworld) template: String,
-    /// Its answer.
+    /// The text printed after the command.
     pub(in crate::env::alfworld) feedback: String,
 }
 
 /// A parsed grammar file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::env::alfworld) struct Document {
-    /// By name in lower case; a later definition replaces an earlier one.
+    /// Keyed by name in lower case; a later definition replaces an earlier one.
     pub(in crate::env::alfworld) actions: BTreeMap<String, ActionText>,
-    /// By symbol; a later definition replaces an earlier one.
+    /// Keyed by symbol; a later definition replaces an earlier one.
     pub(in crate::env::alfworld) productions: BTreeMap<String, Vec<Production>>,
 }
 
@@ -85,7 +84,7 @@ impl<'t> Reader<'t> {
         &self.text[self.offset..]
     }
 
-    /// White space and comments.
+    /// Skips white space and comments.
     fn skip_blanks(&mut self) {
         loop {
             let rest = self.rest().trim_start();
@@ -97,7 +96,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Letters, digits, `_`, `/` and `-`; may be empty.
+    /// Reads letters, digits, `_`, `/` and `-`; may return an empty name.
     fn read_name(&mut self) -> &'t str {
         self.skip_blanks();
         let rest = self.rest();
@@ -125,7 +124,7 @@ impl<'t> Reader<'t> {
         excerpt(rest.lines().next().unwrap_or_default())
     }
 
-    /// `"..."`, without escapes.
+    /// Reads `"..."`, without escapes.
     fn read_string(&mut self) -> Result<&'t str, LocatedError> {
         self.expect("\"")?;
         let rest = self.rest();
@@ -134,7 +133,7 @@ impl<'t> Reader<'t> {
         Ok(&rest[..end])
     }
 
-    /// `"""..."""` and where its inside starts.
+    /// Reads `"""..."""` and returns its content and the offset at which it starts.
     fn read_block(&mut self) -> Result<(usize, &'t str), LocatedError> {
         const FENCE: &str = "\"\"\"";
         self.expect(FENCE)?;
@@ -169,7 +168,7 @@ impl<'t> Reader<'t> {
                 }
                 "grammar" => {
                     let (at, json) = self.read_block()?;
-                    // Line breaks stay, so that errors name the right line.
+                    // Keeps line breaks, so that errors report the right line.
                     let kept: Vec<&str> = json
                         .split('\n')
                         .map(|line| if line.trim_start().starts_with('#') { "" } else { line })

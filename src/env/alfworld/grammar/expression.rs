@@ -1,34 +1,32 @@
-//! Expressions: the few forms of Python that grammars use. `v.name`, `v.id`, `v.indefinite`, `v.definite`, `v`, strings, `+`, `or`.
+//! Expressions: the subset of Python that grammars use. `v.name`, `v.id`, `v.indefinite`, `v.definite`, `v`, strings,
+//! `+`, `or`.
 
 use crate::env::alfworld::located_error::excerpt;
 
-/// What an entity can be asked for.
+/// An attribute of an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::env::alfworld) enum Attribute {
-    /// Its displayed name.
+    /// The displayed name.
     Name,
-    /// Its id in PDDL.
+    /// The PDDL id.
     Id,
     /// The indefinite article, always "a".
     Indefinite,
-    /// The definite article.
     Definite,
 }
 
 /// A parsed expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::env::alfworld) enum Value {
-    /// A string.
     Text(String),
-    /// An attribute of a variable.
     Attribute(String, Attribute),
-    /// One after the other.
+    /// Concatenation.
     Concat(Vec<Value>),
-    /// The first that is not empty, else the last.
+    /// The first operand that is not empty, else the last.
     Or(Vec<Value>),
 }
 
-/// Parses an expression; an error says what is outside the language.
+/// Parses an expression. The error describes what is outside the language.
 pub(super) fn parse(text: &str) -> Result<Value, String> {
     let mut reader = Reader { text, rest: text.trim() };
     let value = reader.parse_or()?;
@@ -60,7 +58,7 @@ impl<'t> Reader<'t> {
 
     fn parse_primary(&mut self) -> Result<Value, String> {
         let mut text: Option<String> = None;
-        // Strings beside each other are one.
+        // Adjacent strings are concatenated.
         while let Some(quote) = self.rest.chars().next().filter(|&c| c == '\'' || c == '"') {
             let inside = &self.rest[1..];
             let (part, rest) = inside.split_once(quote).ok_or_else(|| self.unsupported())?;

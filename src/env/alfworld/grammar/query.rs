@@ -3,23 +3,23 @@
 use crate::env::alfworld::limits;
 use crate::env::alfworld::located_error::excerpt;
 
-/// One fact of a query.
+/// One atom of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::env::alfworld) struct FactPattern {
-    /// The predicate; `not_p` asks for the explicit negative literal of `p`.
+    /// The predicate; `not_p` matches an explicit negative literal of `p`.
     pub(in crate::env::alfworld) predicate: String,
     pub(in crate::env::alfworld) placeholders: Vec<Placeholder>,
 }
 
-/// An argument of a query's fact.
+/// An argument of a query's atom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::env::alfworld) struct Placeholder {
     pub(in crate::env::alfworld) name: String,
-    /// Its type; its own name where none is written.
+    /// The type; defaults to the placeholder's own name.
     pub(in crate::env::alfworld) kind: String,
 }
 
-/// Parses a query; an error says what is malformed.
+/// Parses a query. The error describes what is malformed.
 pub(super) fn parse(text: &str) -> Result<Vec<FactPattern>, String> {
     let facts: Vec<&str> = text.split('&').collect();
     if facts.len() > limits::QUERY_FACTS {

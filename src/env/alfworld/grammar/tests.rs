@@ -1,10 +1,10 @@
-//! The language, case by case. Every expected value was seen from the original stack.
+//! Table tests of the language. Every expected value was observed in the original stack.
 
 use super::document::Document;
 use crate::env::alfworld::tests::{DOMAIN, GRAMMAR, PROBLEM, game_file};
 use crate::env::alfworld::{Game, World};
 
-/// What `inventory` answers when its feedback is this text. The agent holds nothing; `l` and `r` are free.
+/// Returns the reply to `inventory` if its feedback is this text. The agent holds nothing; `l` and `r` are unbound.
 fn inventory_text(text: &str) -> Result<String, String> {
     let rule = format!(
         "{GRAMMAR}\ngrammar :: \"\"\" {{\"inventory.text\": [{{\"rhs\": {}}}], \"S\": [{{\"rhs\": \"sym\"}}], \"S(x, y)\": [{{\"rhs\": \"two\"}}], \"N\": [{{\"rhs\": \"<{{r.name}}>\"}}]}} \"\"\";",
@@ -20,7 +20,7 @@ fn texts_are_read_as_the_original_reads_them() {
     for (text, expected) in [
         ("plain", "plain"),
         ("", ""),
-        // White space at the very start is dropped, and kept elsewhere; tabs before a token are dropped.
+        // Leading white space is dropped and other white space is kept; tabs before a token are dropped.
         ("  lead", "lead"),
         ("\n\n x \n", "x \n"),
         ("\t\tlead\tin \t", "lead\tin \t"),
@@ -28,7 +28,7 @@ fn texts_are_read_as_the_original_reads_them() {
         ("#S#\tz", "symz"),
         ("#S# z", "sym z"),
         ("a\t#S#", "a\tsym"),
-        // Comments count at the beginning of a line, and only at the start.
+        // Comments are recognized only at the start of the text, at the beginning of a line.
         ("//c\nx", "x"),
         ("//c\n//d\nx", "x"),
         ("//c\n //d\nx", "//d\nx"),
@@ -37,7 +37,7 @@ fn texts_are_read_as_the_original_reads_them() {
         ("// c", ""),
         ("a // b", "a // b"),
         ("#S#//b\nc", "sym//b\nc"),
-        // What cannot be used ends the text.
+        // Characters that cannot be used end the text.
         ("a;b", "a"),
         ("a|b", "a"),
         ("a<b", "a"),
@@ -88,7 +88,6 @@ fn texts_are_read_as_the_original_reads_them() {
         ("{a}.", "agent1 ."),
         ("{a.indefinite} {a.definite} {a.id}", "a the agent1"),
         ("{'#S#'}", "#S#"),
-        // Queries and lists.
         ("{r.name | opened(r:receptacle)}z", "z"),
         ("[{r.name | opened(r:receptacle)}]", "nothing"),
         ("[{r.name | openable(r:receptacle)}]", "cabinet 2, fridge 1, and microwave 1"),
@@ -104,7 +103,7 @@ fn texts_are_read_as_the_original_reads_them() {
         ("[{r.name | not_openable(r:receptacle)}]", "nothing"),
         ("[{r.name | openable(r:receptacle, s:receptacle)}]", "nothing"),
         ("{r.name} {'x' | openable(r:receptacle)}", "Err"),
-        // No two placeholders share an entity, the action's parameters included.
+        // No two placeholders share an entity, including the action's parameters.
         (
             "[{r.name + s.name | receptacleatlocation(r:receptacle, l:location) & receptacleatlocation(s:receptacle, l:location)}]",
             "cabinet 2cabinet 1, cabinet 2drawer 1, cabinet 1cabinet 2, cabinet 1drawer 1, countertop 1sinkbasin 1, drawer 1cabinet 2, drawer 1cabinet 1, and sinkbasin 1countertop 1",
@@ -112,14 +111,14 @@ fn texts_are_read_as_the_original_reads_them() {
         ("[{b.name | checked(b:agent)}]", "nothing"),
         ("[{a.name | checked(a:agent)}]", "agent1 "),
     ] {
-        let said = inventory_text(text);
+        let reply = inventory_text(text);
         if expected == "Err" {
-            assert!(said.is_err(), "{text:?} says {said:?}");
+            assert!(reply.is_err(), "{text:?} says {reply:?}");
         } else if text == "[{#N# | openable(r:receptacle)}]" {
             // The symbol's own text ends at its first character.
-            assert_eq!(said.as_deref(), Ok(", , and "), "{text:?}");
+            assert_eq!(reply.as_deref(), Ok(", , and "), "{text:?}");
         } else {
-            assert_eq!(said.as_deref(), Ok(expected), "{text:?}");
+            assert_eq!(reply.as_deref(), Ok(expected), "{text:?}");
         }
     }
 }
@@ -162,7 +161,7 @@ y"; template :: "z"; grammar :: """
     assert_eq!((action.template.as_str(), action.feedback.as_str()), ("z", "x\ny"));
 }
 
-/// Subtypes answer breadth first, by name; what lies two levels below comes up twice, as in the original.
+/// Subtypes are listed breadth first, by name; those two levels down occur twice, as in the original.
 #[test]
 fn subtypes_answer_in_the_order_of_the_original() {
     let domain = "(define (domain d) (:types agent zeta - object alpha beta - zeta gam - beta delta - alpha eps - object)

@@ -6,7 +6,6 @@ use super::query::{self, FactPattern};
 /// One part of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::env::alfworld) enum Piece {
-    /// Itself.
     Literal(String),
     /// The expansion of a symbol.
     Symbol(String),
@@ -18,18 +17,17 @@ pub(in crate::env::alfworld) enum Piece {
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::env::alfworld) struct ForEach {
     pub(in crate::env::alfworld) body: ForEachBody,
-    /// None: once. An error says why the query cannot be evaluated.
+    /// `None` expands the part once. The error is the reason why the query cannot be evaluated.
     pub(in crate::env::alfworld) query: Option<Result<Vec<FactPattern>, String>>,
-    /// Joined by the grammar's list symbols.
+    /// Whether the answers are joined with the grammar's list symbols.
     pub(in crate::env::alfworld) is_list: bool,
 }
 
 /// What is expanded for each answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::env::alfworld) enum ForEachBody {
-    /// A symbol.
     Symbol(String),
-    /// The value of an expression; an error says why it is outside the language.
+    /// The value of an expression. The error is the reason why it is outside the language.
     Value(Result<Value, String>),
 }
 
@@ -46,7 +44,7 @@ pub(super) fn parse(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// White space counts for nothing at the very start, nor do comments that begin a line there.
+/// Skips white space at the start of the text, and comments that begin a line there.
 fn skip_start(text: &str) -> &str {
     let mut rest = text;
     loop {
@@ -59,12 +57,12 @@ fn skip_start(text: &str) -> &str {
     }
 }
 
-/// Python's notion of white space: Unicode's, and four separators.
+/// Returns whether Python treats the character as white space: Unicode's definition, and four separators.
 fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
-/// What literals cannot contain.
+/// Characters that literals cannot contain.
 const MARKS: [char; 10] = [';', '|', '"', '<', '>', '[', ']', '#', '{', '}'];
 
 struct Reader<'t> {
@@ -72,9 +70,9 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// The next piece; none at the end or before something unusable.
+    /// Reads the next piece. Returns `None` at the end and before a character that cannot be used.
     fn next_piece(&mut self) -> Option<Piece> {
-        // Tabs in front of a token are dropped; blanks are text.
+        // Tabs before a token are dropped; spaces are part of the text.
         self.rest = self.rest.trim_start_matches('\t');
         match self.rest.chars().next()? {
             '#' => self.read_symbol().map(Piece::Symbol),
@@ -104,7 +102,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `#name#`.
+    /// Reads `#name#`.
     fn read_symbol(&mut self) -> Option<String> {
         let inside = self.rest.strip_prefix('#')?;
         let name = &inside[..inside.find('#')?];
@@ -116,10 +114,10 @@ impl<'t> Reader<'t> {
         Some(name.to_owned())
     }
 
-    /// `{what}` or `{what | query}`.
+    /// Reads `{what}` or `{what | query}`.
     fn read_for_each(&mut self) -> Option<ForEach> {
         self.rest = self.rest.strip_prefix('{')?.trim_start_matches('\t');
-        let what = if self.rest.starts_with('#') {
+        let body = if self.rest.starts_with('#') {
             ForEachBody::Symbol(self.read_symbol()?)
         } else {
             ForEachBody::Value(expression::parse(
@@ -133,17 +131,17 @@ impl<'t> Reader<'t> {
             None
         };
         self.take_mark('}')?;
-        Some(ForEach { body: what, query, is_list: false })
+        Some(ForEach { body, query, is_list: false })
     }
 
-    /// At least one character, up to one of the marks.
+    /// Reads at least one character, up to one of the marks.
     fn read_until(&mut self, marks: &[char]) -> Option<&'t str> {
         let (run, rest) = self.rest.split_at(self.rest.find(marks).unwrap_or(self.rest.len()));
         self.rest = rest;
         (!run.is_empty()).then_some(run)
     }
 
-    /// A closing mark, perhaps after tabs.
+    /// Consumes a closing mark, which may be preceded by tabs.
     fn take_mark(&mut self, mark: char) -> Option<()> {
         self.rest = self.rest.trim_start_matches('\t').strip_prefix(mark)?;
         Some(())

@@ -1,10 +1,10 @@
-//! Files that are no games: each is refused with file, place and reason, at once.
+//! Malformed game files: each is rejected immediately, with file, location and reason.
 
 use super::{DOMAIN, GRAMMAR, PROBLEM, game_file, kitchen_with, play_accepted};
 use crate::env::EnvError;
 use crate::env::alfworld::{Game, World, limits};
 
-/// The place and reason of a refusal.
+/// Returns the location and the reason of the error.
 fn load_error(bytes: &[u8]) -> (String, String) {
     match Game::load("some/game.tw-pddl", bytes) {
         Err(EnvError::Broken { file, place, reason }) => {
@@ -146,7 +146,7 @@ fn broken_grammars_are_refused_with_a_place() {
     }
 }
 
-/// A start text that doubles with each symbol, without a cycle.
+/// Builds an introductory text that doubles with each symbol, without a cycle.
 fn doubling(symbols: usize) -> String {
     let rules = (1..symbols).map(|at| format!(", \"x{at}\": [{{\"rhs\": \"#x{0}##x{0}#\"}}]", at - 1));
     format!(
@@ -181,7 +181,7 @@ fn an_error_in_a_texts_depths_comes_when_it_is_needed() {
     play_accepted(&mut world, &["look"]);
 }
 
-/// The soak found a list from before a command whose text failed.
+/// Regression test: a soak test found a stale list after a command whose text failed.
 #[test]
 fn the_list_follows_a_command_whose_text_fails() {
     let game = kitchen_with(&[("You open the {r.name}.", "You open the {nobody.name}.")]);

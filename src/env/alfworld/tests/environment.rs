@@ -1,4 +1,4 @@
-//! The world as others see it: progress, what is shown, what is true, snapshots.
+//! Tests of the `Environment` implementation: progress, `shown`, `truth`, snapshots.
 
 use super::{kitchen, kitchen_with};
 use crate::domain::merge_patch;
@@ -166,7 +166,8 @@ fn a_snapshot_is_of_its_own_game_only() {
     assert_eq!(world.world_summary(), json!({"inventory": []}));
 }
 
-/// Random walks: going back to any snapshot and taking the same actions gives the same turns; and the lists kept step by step are those of a fresh world.
+/// Random walks: restoring any snapshot and repeating the actions gives the same results, and the incrementally updated
+/// lists equal those of a new world.
 #[test]
 fn going_back_and_on_is_the_same_as_never_having_left() {
     let mut random = 12345_u64;

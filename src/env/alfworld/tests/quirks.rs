@@ -1,4 +1,4 @@
-//! The reference's quirks, one test each, on the small kitchen.
+//! One test for each quirk of the reference, in the small kitchen.
 
 use super::{commands_starting_with, kitchen, kitchen_with, play_accepted};
 use crate::env::alfworld::World;
@@ -46,7 +46,7 @@ fn a_thing_in_two_places_is_still_listed_in_the_other_while_held() {
     let mut world = kitchen();
     let text =
         play_accepted(&mut world, &["go to countertop 1", "take mug 2 from countertop 1", "go to cabinet 1"]);
-    // Cabinet_bar_2 is cabinet 1, and cannot be opened.
+    // Cabinet_bar_2 is cabinet 1, which cannot be opened.
     assert_eq!(text, "You arrive at cabinet 1. On the cabinet 1, you see a mug 2.");
 }
 
@@ -64,7 +64,7 @@ fn the_floor_shows_what_moved_between_neighbours_once_for_each_place_it_left() {
         play_accepted(&mut world, &back).ends_with("Next to it, you see a apple 2."),
         "it left the sinkbasin now"
     );
-    // Cabinet 2, cabinet 1 and the drawer share a place: what left two of them shows twice.
+    // Cabinet 2, cabinet 1 and the drawer share a location: an object taken from two of them is listed twice.
     let mut world = kitchen();
     let twice = [
         "go to cabinet 2",

@@ -1,10 +1,10 @@
-//! A JSON value with the way to it, for messages that say where something is wrong.
+//! A JSON value with its path, for error messages with a location.
 
 use crate::env::EnvError;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// What is wrong, and where.
+/// A location in the file and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LocatedError {
     pub(super) place: String,
@@ -12,24 +12,24 @@ pub(super) struct LocatedError {
 }
 
 impl LocatedError {
-    /// The same with the file it is about.
+    /// Attaches the file name.
     pub(super) fn in_file(self, file: &str) -> EnvError {
         EnvError::Broken { file: file.to_owned(), place: self.place, reason: self.reason }
     }
 }
 
-/// How one gets from a value to one inside it.
+/// One step of the path from a value to a nested one.
 #[derive(Clone, Copy)]
 enum PathStep<'v> {
     Key(&'v str),
     Index(usize),
 }
 
-/// A value and the way to it.
+/// A value and its path.
 #[derive(Clone, Copy)]
 pub(super) struct Node<'v> {
     value: &'v Value,
-    /// The last steps of the way; a level is never deeper.
+    /// The last steps of the path; levels are never nested deeper.
     path: [Option<PathStep<'v>>; 8],
     depth: usize,
 }
@@ -80,7 +80,7 @@ impl<'v> Node<'v> {
         self.error(&format!("{short} is no {what}"))
     }
 
-    /// The value of a key; none where it is absent or null.
+    /// Returns the value of a key, or `None` if it is absent or null.
     pub(super) fn optional(&self, key: &'v str) -> Option<Self> {
         let value = self.value.get(key).filter(|value| !value.is_null())?;
         Some(self.child(PathStep::Key(key), value))

@@ -1,27 +1,27 @@
-//! A grid of rooms under construction. The order of its draws is that of the original, so every refusal redraws where the
-//! original redraws, and [`Restart`] begins anew with the same dice.
+//! A grid of rooms under construction. Random draws happen in the original's order, so each rejection redraws where the
+//! original redraws, and [`Restart`] starts a new attempt with the same generator.
 
 use crate::env::babyai::level_start::RoomLayout;
 use crate::env::babyai::pcg64::Pcg64;
 use crate::env::babyai::thing::{Cell, Colour, DIRECTIONS, DoorState, Kind, Pose, Thing, ThingId, cell_at};
 
-/// The attempt is given up; the dice roll on.
+/// Abandons the attempt. The generator keeps its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Restart;
 
-/// Draws for one place before the attempt is given up.
+/// Draws for one position before the attempt is abandoned.
 const MAX_PLACE_TRIES: u32 = 1001;
-/// Draws for connecting all rooms before the attempt is given up.
+/// Draws for connecting all rooms before the attempt is abandoned.
 const MAX_CONNECT_TRIES: u32 = 5001;
-/// Draws for what the original draws for without end.
+/// Limit for draws that the original repeats without a limit.
 const MAX_UNBOUNDED_TRIES: u32 = 1_000_000;
-/// What can be carried, in the order in which it is drawn from.
+/// The kinds that can be carried, in the order of the original's random choice.
 pub(super) const PORTABLE: [Kind; 3] = [Kind::Key, Kind::Ball, Kind::Box];
 
-/// A column and a row of rooms.
+/// The column and row of a room.
 pub(super) type RoomIndex = (usize, usize);
 
-/// What is in a wall of a room. The sides are right, down, left, up.
+/// The content of a wall of a room. Sides are ordered right, down, left, up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WallOpening {
     Wall,
@@ -48,41 +48,43 @@ pub(super) struct LevelBuilder<'d> {
 }
 
 impl<'d> LevelBuilder<'d> {
-    /// Walls, the places of doors, and the agent in the middle for the time being.
-    pub(super) fn new(dice: &'d mut Pcg64, rooms: RoomLayout) -> Self {
+    /// Creates walls, door positions, and the agent, provisionally in the middle.
+    pub(super) fn new(rng: &'d mut Pcg64, rooms: RoomLayout) -> Self {
         let pitch = rooms.size - 1;
-        let half = |many: i16| (many / 2) * pitch + rooms.size / 2;
+        let half = |count: i16| (count / 2) * pitch + rooms.size / 2;
         let agent = Pose { x: half(rooms.cols), y: half(rooms.rows), direction: 0 };
         let room =
             Room { walls: [WallOpening::Wall; 4], doorways: [None; 4], is_locked: false, things: Vec::new() };
         let built = vec![room; rooms.rows as usize * rooms.cols as usize];
-        let mut site =
-            Self { rng: dice, rooms, cells: Vec::new(), things: Vec::new(), agent, room_states: built };
-        let (width, height) = (site.width(), site.height());
+        let mut builder =
+            Self { rng, rooms, cells: Vec::new(), things: Vec::new(), agent, room_states: built };
+        let (width, height) = (builder.width(), builder.height());
         let wall = |at: i16| at % pitch == 0;
         for y in 0..height {
-            site.cells.extend((0..width).map(|x| if wall(x) || wall(y) { Cell::Wall } else { Cell::Empty }));
+            builder
+                .cells
+                .extend((0..width).map(|x| if wall(x) || wall(y) { Cell::Wall } else { Cell::Empty }));
         }
         for row in 0..rooms.rows as usize {
             for col in 0..rooms.cols as usize {
-                let (left, top) = site.room_corner((col, row));
+                let (left, top) = builder.room_corner((col, row));
                 let mut between =
-                    |low: i16| site.rng.integer(i64::from(low) + 1, i64::from(low + pitch)) as i16;
+                    |low: i16| builder.rng.integer(i64::from(low) + 1, i64::from(low + pitch)) as i16;
                 if col + 1 < rooms.cols as usize {
                     let door = Some((left + pitch, between(top)));
-                    site.room_states[row * rooms.cols as usize + col].doorways[0] = door;
-                    site.room_states[row * rooms.cols as usize + col + 1].doorways[2] = door;
+                    builder.room_states[row * rooms.cols as usize + col].doorways[0] = door;
+                    builder.room_states[row * rooms.cols as usize + col + 1].doorways[2] = door;
                 }
                 let mut between =
-                    |low: i16| site.rng.integer(i64::from(low) + 1, i64::from(low + pitch)) as i16;
+                    |low: i16| builder.rng.integer(i64::from(low) + 1, i64::from(low + pitch)) as i16;
                 if row + 1 < rooms.rows as usize {
                     let door = Some((between(left), top + pitch));
-                    site.room_states[row * rooms.cols as usize + col].doorways[1] = door;
-                    site.room_states[(row + 1) * rooms.cols as usize + col].doorways[3] = door;
+                    builder.room_states[row * rooms.cols as usize + col].doorways[1] = door;
+                    builder.room_states[(row + 1) * rooms.cols as usize + col].doorways[3] = door;
                 }
             }
         }
-        site
+        builder
     }
 
     pub(super) fn width(&self) -> i16 {
@@ -106,7 +108,7 @@ impl<'d> LevelBuilder<'d> {
         &mut self.room_states[row * self.rooms.cols as usize + col]
     }
 
-    /// The room on a side.
+    /// Returns the neighbouring room on a side.
     pub(super) fn neighbour(&self, (col, row): RoomIndex, side: usize) -> Option<RoomIndex> {
         let (dx, dy) = DIRECTIONS[side];
         let (col, row) = (col as i16 + dx, row as i16 + dy);
@@ -114,13 +116,13 @@ impl<'d> LevelBuilder<'d> {
         inside.then_some((col as usize, row as usize))
     }
 
-    /// All rooms, columns first.
+    /// Returns all rooms, column by column.
     pub(super) fn rooms_by_column(&self) -> Vec<RoomIndex> {
         let (cols, rows) = (self.rooms.cols as usize, self.rooms.rows as usize);
         (0..cols).flat_map(|col| (0..rows).map(move |row| (col, row))).collect()
     }
 
-    /// The doors of a room: right, down, left, up.
+    /// Iterates over the doors of a room: right, down, left, up.
     pub(super) fn doors(&self, at: RoomIndex) -> impl Iterator<Item = ThingId> + '_ {
         self.room(at)
             .walls
@@ -128,13 +130,13 @@ impl<'d> LevelBuilder<'d> {
             .filter_map(|way| if let WallOpening::Door(id) = way { Some(*id) } else { None })
     }
 
-    /// A cell lies in a room, its walls included.
+    /// Returns whether a cell belongs to a room, including its walls.
     pub(super) fn is_inside(&self, at: RoomIndex, (x, y): (i16, i16)) -> bool {
         let ((left, top), size) = (self.room_corner(at), self.rooms.size);
         (left..left + size).contains(&x) && (top..top + size).contains(&y)
     }
 
-    /// The room the agent is in.
+    /// Returns the room the agent is in.
     pub(super) fn agents_room(&self) -> RoomIndex {
         let pitch = self.rooms.size - 1;
         ((self.agent.x / pitch) as usize, (self.agent.y / pitch) as usize)
@@ -144,7 +146,7 @@ impl<'d> LevelBuilder<'d> {
         self.things[usize::from(id.0)]
     }
 
-    /// Where a thing lies.
+    /// Returns the position of an object.
     pub(super) fn position_of(&self, id: ThingId) -> Option<(i16, i16)> {
         let index = self.cells.iter().position(|cell| *cell == Cell::Thing(id))?;
         let width = self.width() as usize;
@@ -172,7 +174,7 @@ impl<'d> LevelBuilder<'d> {
         self.rng.index(self.rooms.rows as usize)
     }
 
-    /// A room, its column drawn first.
+    /// Draws a room, the column first.
     pub(super) fn random_room(&mut self) -> RoomIndex {
         (self.random_column(), self.random_row())
     }
@@ -182,7 +184,7 @@ impl<'d> LevelBuilder<'d> {
         ThingId((self.things.len() - 1) as u16)
     }
 
-    /// An empty cell of a room; for things none that touches the agent's.
+    /// Draws an empty cell of a room; for objects, one that isn't adjacent to the agent.
     fn random_empty_cell(&mut self, at: RoomIndex, for_thing: bool) -> Result<(i16, i16), Restart> {
         let ((left, top), size) = (self.room_corner(at), i64::from(self.rooms.size));
         for _ in 0..MAX_PLACE_TRIES {
@@ -196,7 +198,7 @@ impl<'d> LevelBuilder<'d> {
         Err(Restart)
     }
 
-    /// Lays a thing into a room.
+    /// Places an object in a room.
     pub(super) fn place_thing(&mut self, at: RoomIndex, id: ThingId) -> Result<(), Restart> {
         let place = self.random_empty_cell(at, true)?;
         self.set_cell(place, Cell::Thing(id));
@@ -204,7 +206,7 @@ impl<'d> LevelBuilder<'d> {
         Ok(())
     }
 
-    /// Lays a new thing into a room; what is open is drawn, the kind first.
+    /// Places a new object in a room. A kind or colour that is `None` is drawn, the kind first.
     pub(super) fn place_new_thing(
         &mut self,
         at: RoomIndex,
@@ -218,11 +220,11 @@ impl<'d> LevelBuilder<'d> {
         Ok(id)
     }
 
-    /// Lays so many other things around, into one room or any.
+    /// Places `count` distractors, in one room or in any.
     pub(super) fn place_distractors(
         &mut self,
         room: Option<RoomIndex>,
-        many: usize,
+        count: usize,
         unique: bool,
     ) -> Result<Vec<ThingId>, Restart> {
         let mut known: Vec<(Kind, Colour)> = Vec::new();
@@ -230,7 +232,7 @@ impl<'d> LevelBuilder<'d> {
             known.extend(room.things.iter().map(|id| self.thing(*id)).map(|t| (t.kind, t.colour)));
         }
         let mut added = Vec::new();
-        while added.len() < many {
+        while added.len() < count {
             let colour = self.random_colour();
             let kind = self.rng.pick(&PORTABLE);
             if unique && known.contains(&(kind, colour)) {
@@ -243,7 +245,7 @@ impl<'d> LevelBuilder<'d> {
         Ok(added)
     }
 
-    /// Puts a door into a wall of a room; what is open is drawn: side, colour, whether it is locked.
+    /// Adds a door to a wall of a room. Arguments that are `None` are drawn in the order side, colour, locked.
     pub(super) fn add_door(
         &mut self,
         at: RoomIndex,
@@ -283,7 +285,7 @@ impl<'d> LevelBuilder<'d> {
         Ok(())
     }
 
-    /// Takes a wall between two rooms away, but for its ends.
+    /// Removes the wall between two rooms, except for its ends.
     pub(super) fn open_wall(&mut self, at: RoomIndex, side: usize) -> Result<(), Restart> {
         let ((left, top), pitch) = (self.room_corner(at), self.rooms.size - 1);
         for along in 1..pitch {
@@ -298,7 +300,7 @@ impl<'d> LevelBuilder<'d> {
         self.set_opening(at, side, WallOpening::Gap)
     }
 
-    /// Adds unlocked doors until every room can be reached; locked ones count as passages.
+    /// Adds unlocked doors until every room is reachable. Locked doors count as passages.
     pub(super) fn connect_rooms(&mut self, colours: &[Colour]) -> Result<(), Restart> {
         let start = self.agents_room();
         for _ in 0..MAX_CONNECT_TRIES {
@@ -334,7 +336,7 @@ impl<'d> LevelBuilder<'d> {
         reached.len() == self.room_states.len()
     }
 
-    /// Puts the agent into a room (any, where none is given), looking at an empty cell or a wall.
+    /// Places the agent in a room (any room if `None`), facing an empty cell or a wall.
     pub(super) fn place_agent(&mut self, room: Option<RoomIndex>) -> Result<(), Restart> {
         let at = room.unwrap_or_else(|| self.random_room());
         for _ in 0..MAX_UNBOUNDED_TRIES {
@@ -348,7 +350,7 @@ impl<'d> LevelBuilder<'d> {
         Err(Restart)
     }
 
-    /// Every thing can be touched without moving another; doors in any state can be passed.
+    /// Returns whether every object can be reached without moving another one. Doors in any state are passable.
     pub(super) fn all_reachable(&self) -> bool {
         let mut seen = vec![false; self.cells.len()];
         let width = self.width() as usize;
@@ -372,7 +374,7 @@ impl<'d> LevelBuilder<'d> {
         self.cells.iter().zip(seen).all(|(cell, seen)| seen || !matches!(cell, Cell::Thing(_)))
     }
 
-    /// Begins anew where not everything is reachable.
+    /// Restarts if not every object is reachable.
     pub(super) fn require_reachable(&self) -> Result<(), Restart> {
         if self.all_reachable() { Ok(()) } else { Err(Restart) }
     }

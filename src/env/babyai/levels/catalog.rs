@@ -5,7 +5,7 @@ use super::grammar::Grammar;
 use super::recipe::Recipe;
 use crate::env::babyai::level_start::RoomLayout;
 
-/// A row of the table; rooms are size, rows, columns.
+/// Builds a row of the table. The tuple is room size, rows, columns.
 const fn level(number: u8, name: &'static str, (size, rows, cols): (i16, i16, i16), recipe: Recipe) -> Level {
     Level {
         number,
@@ -31,7 +31,7 @@ impl Level {
 
 const MAZE: (i16, i16, i16) = (8, 3, 3);
 
-/// In the order of their numbers.
+/// All levels, ordered by number.
 pub(super) const LEVELS: &[Level] = &[
     level(1, "GoToRedBallGrey", (8, 1, 1), Recipe::GoToRedBall { distractors: 7, grey_distractors: true }),
     level(2, "GoToRedBall", (8, 1, 1), Recipe::GoToRedBall { distractors: 7, grey_distractors: false }),

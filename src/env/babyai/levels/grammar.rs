@@ -1,4 +1,4 @@
-//! Levels whose mission is drawn from the whole language.
+//! Levels whose mission is drawn from the full mission grammar.
 
 use super::builder::{LevelBuilder, Restart, RoomIndex};
 use crate::env::babyai::matching::MatchContext;
@@ -7,12 +7,12 @@ use crate::env::babyai::mission::{
 };
 use crate::env::babyai::thing::{Colour, Kind};
 
-/// The room that was locked last. The original keeps it from one attempt to the next, and takes it for locked still.
+/// The last room that was locked. The original keeps it across attempts and still treats it as locked.
 pub(super) type LastLockedRoom = Option<RoomIndex>;
 
-/// Draws of a description before the attempt is given up.
+/// Draws of a description before the attempt is abandoned.
 const MAX_DESCRIPTION_TRIES: u32 = 101;
-/// Kinds in the order in which descriptions draw them.
+/// Kinds, in the order in which descriptions draw them.
 const KINDS: [Kind; 4] = [Kind::Box, Kind::Ball, Kind::Key, Kind::Door];
 
 /// A kind of clause.
@@ -26,7 +26,7 @@ enum Verb {
 
 const ALL_VERBS: &[Verb] = &[Verb::GoTo, Verb::PickUp, Verb::Open, Verb::PutNext];
 
-/// A shape of a mission.
+/// The structure of a mission.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Clause,
@@ -36,16 +36,16 @@ enum Shape {
 
 const ALL_SHAPES: &[Shape] = &[Shape::Clause, Shape::Pair, Shape::Sequence];
 
-/// What is drawn from.
+/// The parameters of the random mission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grammar {
     distractors: usize,
-    /// How likely a room is locked.
+    /// Probability that a room is locked.
     lock_probability: f64,
     has_locations: bool,
-    /// Things may stand in the way.
+    /// Whether objects may block the way.
     pub(super) unblocking: bool,
-    /// What is asked for may lie behind the lock.
+    /// Whether the target may be behind the locked door.
     implicit_unlock: bool,
     verbs: &'static [Verb],
     shapes: &'static [Shape],
@@ -86,118 +86,119 @@ impl Grammar {
 
     pub(super) fn build(
         &self,
-        site: &mut LevelBuilder,
+        builder: &mut LevelBuilder,
         past: &mut LastLockedRoom,
     ) -> Result<Mission, Restart> {
         let mut locked = None;
-        if site.rng.fraction() < self.lock_probability {
-            locked = Some(Self::lock_a_room(site, past)?);
+        if builder.rng.fraction() < self.lock_probability {
+            locked = Some(Self::lock_a_room(builder, past)?);
         }
-        site.connect_rooms(&Colour::BY_NAME)?;
-        site.place_distractors(None, self.distractors, false)?;
+        builder.connect_rooms(&Colour::BY_NAME)?;
+        builder.place_distractors(None, self.distractors, false)?;
         loop {
-            site.place_agent(None)?;
-            if Some(site.agents_room()) != locked {
+            builder.place_agent(None)?;
+            if Some(builder.agents_room()) != locked {
                 break;
             }
         }
         if !self.unblocking {
-            site.require_reachable()?;
+            builder.require_reachable()?;
         }
-        MissionSampler { grammar: self, last_locked: *past }.draw_mission(site)
+        MissionSampler { grammar: self, last_locked: *past }.draw_mission(builder)
     }
 
-    fn lock_a_room(site: &mut LevelBuilder, past: &mut LastLockedRoom) -> Result<RoomIndex, Restart> {
+    fn lock_a_room(builder: &mut LevelBuilder, past: &mut LastLockedRoom) -> Result<RoomIndex, Restart> {
         let (room, side) = loop {
-            let at = site.random_room();
-            let side = site.rng.index(4);
+            let at = builder.random_room();
+            let side = builder.rng.index(4);
             *past = Some(at);
-            if site.neighbour(at, side).is_some() {
+            if builder.neighbour(at, side).is_some() {
                 break (at, side);
             }
         };
-        let door = site.add_door(room, Some(side), None, Some(true))?;
-        let colour = site.thing(door).colour;
+        let door = builder.add_door(room, Some(side), None, Some(true))?;
+        let colour = builder.thing(door).colour;
         let key_room = loop {
-            let at = site.random_room();
+            let at = builder.random_room();
             if at != room {
                 break at;
             }
         };
-        site.place_new_thing(key_room, Some(Kind::Key), Some(colour))?;
+        builder.place_new_thing(key_room, Some(Kind::Key), Some(colour))?;
         Ok(room)
     }
 }
 
-/// The draws of a mission.
+/// Draws the parts of a mission.
 struct MissionSampler<'g> {
     grammar: &'g Grammar,
     last_locked: LastLockedRoom,
 }
 
 impl MissionSampler<'_> {
-    fn draw_mission(&self, site: &mut LevelBuilder) -> Result<Mission, Restart> {
-        match site.rng.pick(self.grammar.shapes) {
-            Shape::Clause => Ok(Mission::Part(MissionPart::One(self.draw_clause(site)?))),
-            Shape::Pair => Ok(Mission::Part(self.draw_pair(site)?)),
+    fn draw_mission(&self, builder: &mut LevelBuilder) -> Result<Mission, Restart> {
+        match builder.rng.pick(self.grammar.shapes) {
+            Shape::Clause => Ok(Mission::Part(MissionPart::One(self.draw_clause(builder)?))),
+            Shape::Pair => Ok(Mission::Part(self.draw_pair(builder)?)),
             Shape::Sequence => {
-                let (a, b) = (self.draw_part(site)?, self.draw_part(site)?);
-                let order = site.rng.pick(&[SequenceOrder::Before, SequenceOrder::After]);
+                let (a, b) = (self.draw_part(builder)?, self.draw_part(builder)?);
+                let order = builder.rng.pick(&[SequenceOrder::Before, SequenceOrder::After]);
                 Ok(Mission::Sequence { order, is_strict: false, named_first: a, named_second: b })
             }
         }
     }
 
-    fn draw_part(&self, site: &mut LevelBuilder) -> Result<MissionPart, Restart> {
-        match site.rng.index(2) {
-            0 => Ok(MissionPart::One(self.draw_clause(site)?)),
-            _ => self.draw_pair(site),
+    fn draw_part(&self, builder: &mut LevelBuilder) -> Result<MissionPart, Restart> {
+        match builder.rng.index(2) {
+            0 => Ok(MissionPart::One(self.draw_clause(builder)?)),
+            _ => self.draw_pair(builder),
         }
     }
 
-    /// The shape of each half is drawn from one shape only, which costs no draw.
-    fn draw_pair(&self, site: &mut LevelBuilder) -> Result<MissionPart, Restart> {
-        Ok(MissionPart::Both(self.draw_clause(site)?, self.draw_clause(site)?))
+    /// Each half has only one possible shape, so the shape itself costs no draw.
+    fn draw_pair(&self, builder: &mut LevelBuilder) -> Result<MissionPart, Restart> {
+        Ok(MissionPart::Both(self.draw_clause(builder)?, self.draw_clause(builder)?))
     }
 
-    fn draw_clause(&self, site: &mut LevelBuilder) -> Result<Clause, Restart> {
+    fn draw_clause(&self, builder: &mut LevelBuilder) -> Result<Clause, Restart> {
         let portable = &KINDS[..3];
-        let deed = match site.rng.pick(self.grammar.verbs) {
-            Verb::GoTo => ClauseAction::GoTo(self.draw_description(site, &KINDS)?),
-            Verb::PickUp => ClauseAction::PickUp(self.draw_description(site, portable)?),
-            Verb::Open => ClauseAction::Open(self.draw_description(site, &[Kind::Door])?),
+        let deed = match builder.rng.pick(self.grammar.verbs) {
+            Verb::GoTo => ClauseAction::GoTo(self.draw_description(builder, &KINDS)?),
+            Verb::PickUp => ClauseAction::PickUp(self.draw_description(builder, portable)?),
+            Verb::Open => ClauseAction::Open(self.draw_description(builder, &[Kind::Door])?),
             Verb::PutNext => {
-                let moved = self.draw_description(site, portable)?;
-                ClauseAction::PutNext(moved, self.draw_description(site, &KINDS)?)
+                let moved = self.draw_description(builder, portable)?;
+                ClauseAction::PutNext(moved, self.draw_description(builder, &KINDS)?)
             }
         };
         Ok(Clause { action: deed, is_strict: false })
     }
 
-    /// A description that matches something, and, where the lock is not to be opened, something outside of the locked room.
-    fn draw_description(&self, site: &mut LevelBuilder, kinds: &[Kind]) -> Result<Description, Restart> {
+    /// Draws a description that matches something and, unless unlocking may be implicit, something outside the locked
+    /// room.
+    fn draw_description(&self, builder: &mut LevelBuilder, kinds: &[Kind]) -> Result<Description, Restart> {
         for _ in 0..MAX_DESCRIPTION_TRIES {
-            let colour = match site.rng.index(1 + Colour::BY_NAME.len()) {
+            let colour = match builder.rng.index(1 + Colour::BY_NAME.len()) {
                 0 => None,
                 n => Some(Colour::BY_NAME[n - 1]),
             };
-            let kind = site.rng.pick(kinds);
+            let kind = builder.rng.pick(kinds);
             let mut side = None;
-            if self.grammar.has_locations && site.rng.coin() {
-                side = Some(site.rng.pick(&Side::ALL));
+            if self.grammar.has_locations && builder.rng.coin() {
+                side = Some(builder.rng.pick(&Side::ALL));
             }
             let wanted = Description::new(Some(kind), colour, side);
             let scope = MatchContext {
-                cells: &site.cells,
-                things: &site.things,
-                width: site.width(),
-                rooms: site.rooms,
-                agent: site.agent,
+                cells: &builder.cells,
+                things: &builder.things,
+                width: builder.width(),
+                rooms: builder.rooms,
+                agent: builder.agent,
             };
             let found = scope.find_things(&wanted);
             let hidden = |place: (i16, i16)| {
                 !self.grammar.implicit_unlock
-                    && self.last_locked.is_some_and(|room| site.is_inside(room, place))
+                    && self.last_locked.is_some_and(|room| builder.is_inside(room, place))
             };
             if found.iter().any(|(_, place)| !hidden(*place)) {
                 return Ok(wanted);

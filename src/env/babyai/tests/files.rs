@@ -1,4 +1,4 @@
-//! Level files, whole and broken.
+//! Valid and malformed level files.
 
 use super::super::{Level, LevelStart};
 use super::{go_to_json, level_json, load_level, open_level};
@@ -21,7 +21,7 @@ fn what_a_file_leaves_out_is_found() {
     let mut plain = small_level();
     plain.as_object_mut().unwrap().remove("max_steps");
     assert_eq!(load_level(&plain).max_steps, 25);
-    // A wall is an object to the original, and it is grey.
+    // The original treats a wall as a grey object.
     plain["instr"] = json!({"op": "pickup", "desc": {"color": "grey"}});
     assert_eq!(load_level(&plain).mission, "pick up a grey object");
     plain["instr"] = json!({"op": "goto", "desc": {"color": "grey", "loc": "right"}});
@@ -91,7 +91,7 @@ fn broken_files_are_told_with_place_and_reason() {
 fn the_first_view_of_the_level_that_starts_carrying_is_older_than_the_hand() {
     let start = Level::from_name("PutNextS7N4Carrying").unwrap().generate(1234).unwrap();
     assert!(start.stale_view.is_some() && start.carrying.is_some());
-    // Where it lay, nothing lies any more.
+    // Its original cell is now empty.
     let held = start.carrying.unwrap();
     let (x, y) = start.known_positions[usize::from(held.0)].unwrap();
     assert_eq!(start.cell(x, y), super::super::Cell::Empty);
@@ -112,7 +112,8 @@ fn labels_tell_their_level_by_their_place() {
 
 #[test]
 fn what_is_outside_of_the_grid_is_wall() {
-    // A level without a border: beyond its edge stand walls, and what has a negative coordinate is not told.
+    // A level without a border: everything beyond its edge is wall, and cells with a negative coordinate are not
+    // mentioned.
     let open = level_json(&["...", ".^.", ".a."], &["red ball"], go_to_json("ball", "red"));
     let mut world = open_level(&open);
     assert_eq!(

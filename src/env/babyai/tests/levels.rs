@@ -1,4 +1,4 @@
-//! The levels from their seeds, without the recordings.
+//! Levels generated from their seeds, without the recordings.
 
 use super::super::{Level, Pcg64, World};
 use std::collections::BTreeSet;
@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 #[test]
 fn the_dice_are_numpys() {
-    // numpy.random.default_rng(0): state and increment as numpy itself prints them.
-    let dice = Pcg64::new(0);
+    // numpy.random.default_rng(0): state and increment as printed by numpy itself.
+    let rng = Pcg64::new(0);
     assert_eq!(
-        dice.state_and_increment(),
+        rng.state_and_increment(),
         (
             35_399_562_948_360_463_058_890_781_895_381_311_971,
             87_136_372_517_582_989_555_478_159_403_783_844_777
         )
     );
-    let mut dice = Pcg64::new(0);
-    assert_eq!(std::array::from_fn(|_| dice.integer(0, 10)), [8, 6, 5, 2, 3]);
-    assert_eq!((dice.integer(4, 5), dice.integer(4, 4), dice.integer(4, 2)), (4, 4, 4));
-    assert!((0..1000).all(|_| (0.0..1.0).contains(&dice.fraction())));
+    let mut rng = Pcg64::new(0);
+    assert_eq!(std::array::from_fn(|_| rng.integer(0, 10)), [8, 6, 5, 2, 3]);
+    assert_eq!((rng.integer(4, 5), rng.integer(4, 4), rng.integer(4, 2)), (4, 4, 4));
+    assert!((0..1000).all(|_| (0.0..1.0).contains(&rng.fraction())));
 }
 
 #[test]
@@ -62,13 +62,13 @@ fn the_examples_of_the_prompts_are_played_in_these_levels() {
     let key = include_str!("../../../prompt/examples/key.txt");
     for (name, seed, text) in [("OpenRedDoor", 5, door), ("UnlockPickupDist", 22, key)] {
         let mut world = World::new(Arc::new(Level::from_name(name).unwrap().generate(seed).unwrap()));
-        let mut told = format!("{}\nYour task is to: {}\n", world.restart(), world.start().goal);
+        let mut transcript = format!("{}\nYour task is to: {}\n", world.restart(), world.start().goal);
         for line in text.lines().filter_map(|line| line.strip_prefix("> ")) {
             let answer =
                 if line.starts_with("think:") { "OK.".to_owned() } else { world.play(line).observation };
-            told.extend(["> ", line, "\n", &answer, "\n"]);
+            transcript.extend(["> ", line, "\n", &answer, "\n"]);
         }
-        assert_eq!(text.trim_end(), told.trim_end());
+        assert_eq!(text.trim_end(), transcript.trim_end());
         assert!(world.is_done());
     }
 }

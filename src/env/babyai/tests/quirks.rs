@@ -1,4 +1,4 @@
-//! What the originals do, intended or not.
+//! The original's behaviour, intended or not.
 
 use super::super::{PrimitiveAction, Reply};
 use super::{go_to_json, joined_actions, level_json, open_level};
@@ -37,7 +37,7 @@ fn every_refusal_has_its_words() {
         ("toggle", "The action is not recognized. Please check valid actions.", false),
         ("move forward", "There is a barrier in front of you, you can't move forward.", false),
         ("drop", "You cannot drop the object, as you are not carrying anything.", false),
-        // It is listed, and the agent faces it already: the word on the action before stays.
+        // It is listed, but the agent already faces it: `valid` keeps its previous value.
         ("go to grey box 1", "No change in state.", false),
         (
             "please CHECK the oven",
@@ -63,7 +63,7 @@ fn doors_are_passed_as_they_stand() {
         one.play("go through red closed door 1").observation,
         "You cannot go through red closed door 1, as it is closed. You should toggle it first."
     );
-    // The key behind the door is not seen, and the locked door around the corner is.
+    // The key behind the door is out of view, and the locked door around the corner is visible.
     let reply = one.play("toggle and go through blue locked door 1");
     assert_eq!(
         reply.observation,
@@ -81,7 +81,7 @@ fn doors_are_passed_as_they_stand() {
     one.play("turn left");
     one.play("go through red open door 1");
     one.play("turn left");
-    // The key is kept, and the door is no longer locked.
+    // The key stays in hand, and the door is unlocked.
     assert_eq!(one.play("toggle").primitive_actions, [PrimitiveAction::Toggle]);
     assert!(joined_actions(&one).contains("go through blue open door 1"), "{}", joined_actions(&one));
     assert!(one.play("turn left").observation.ends_with("You are carrying a blue key."));
@@ -130,7 +130,7 @@ fn a_macro_goes_on_through_success_and_the_last_step_decides() {
 
 #[test]
 fn a_turn_that_shows_the_same_ends_a_macro() {
-    // In the middle of a large empty room nothing tells one direction from another.
+    // In the middle of a large empty room, all directions look the same.
     let rows: Vec<String> = (0..25)
         .map(|y| {
             (0..25)
@@ -169,7 +169,7 @@ fn early_success_is_taken_back() {
         (reply.environment_result.map(|r| r.1), one.reward(), one.is_done()),
         (Some(true), 0.5, false)
     );
-    // With the other list as an alternative both are seen, one an action.
+    // With the other list as an alternative, both are seen, one per action.
     plain["subgoals"] =
         json!([["There is a green ball **", "nothing"], ["1 steps away", "The task is completed"]]);
     let mut two = open_level(&plain);
@@ -180,7 +180,7 @@ fn early_success_is_taken_back() {
     let reply = two.play("turn right");
     assert_eq!((two.reward(), two.is_done()), (1.0, true));
     assert_eq!(reply.observation.matches("The task is completed.").count(), 1);
-    // All of it seen without the mission done is done as well.
+    // Reaching all subgoals without completing the mission also ends the episode.
     plain["subgoals"] = json!(["There is a red ball"]);
     let mut three = open_level(&plain);
     let reply = three.play("move forward");
@@ -219,13 +219,13 @@ fn a_thing_that_was_taken_is_still_where_it_lay_until_something_is_laid_down() {
 fn a_sequence_checks_its_second_half_with_the_same_action() {
     let rows = ["######", "#>a..#", "#....#", "######"];
     let clause = go_to_json("ball", "red");
-    for (op, said) in [
+    for (op, mission) in [
         ("before", "go to the red ball, then go to the red ball"),
         ("after", "go to the red ball after you go to the red ball"),
     ] {
         let instr = json!({"op": op, "a": clause, "b": clause});
         let mut world = open_level(&level_json(&rows, &["red ball"], instr));
-        assert_eq!(world.start().mission, said);
+        assert_eq!(world.start().mission, mission);
         assert_eq!(
             world.start().goal,
             if op == "before" {
@@ -270,7 +270,7 @@ fn what_is_shown_is_what_was_seen() {
     let first = world.reset().unwrap();
     assert_eq!(first.shown["goal"], "go to the red ball");
     assert_eq!(first.shown["rows"]["1"], "      . . or##");
-    // The key is behind the agent: it is true, and nobody has seen it.
+    // The key is behind the agent: it is in the ground truth, but has not been seen.
     assert_eq!(first.shown["rows"]["3"], "      . . . ##");
     assert_eq!(first.truth["rows"]["3"], "##. kb. . . ##");
     let mut known = first.shown.clone();

@@ -1,14 +1,14 @@
-//! Orders to be served at a bar.
+//! Problems of the barman domain: orders to serve at a bar.
 
 use super::{Difficulty, Draft, LabelledRng};
 
-/// Easy: one shot is to be served, of three ingredients and two cocktails. Normal: two shots, three cocktails. Hard: three or
+/// Easy: serve one shot, with three ingredients and two cocktails. Normal: two shots, three cocktails. Hard: three or
 /// four shots, four ingredients and four cocktails. Two of three orders are cocktails.
-pub(super) fn draw(dice: &mut LabelledRng, difficulty: Difficulty) -> Draft {
+pub(super) fn draw(rng: &mut LabelledRng, difficulty: Difficulty) -> Draft {
     let (orders, kinds, mixes, spare) = match difficulty {
         Difficulty::Easy => (1, 3, 2, 2),
-        Difficulty::Normal => (2, 3, 3, dice.between(1, 2)),
-        Difficulty::Hard => (dice.between(3, 4), 4, 4, 1),
+        Difficulty::Normal => (2, 3, 3, rng.between(1, 2)),
+        Difficulty::Hard => (rng.between(3, 4), 4, 4, 1),
     };
     let numbered = |word: &str, count: i32| -> Vec<String> {
         (1..=count).map(|number| format!("{word}{number}")).collect()
@@ -45,16 +45,16 @@ pub(super) fn draw(dice: &mut LabelledRng, difficulty: Difficulty) -> Draft {
     let mut pairs: Vec<(usize, usize)> = (0..ingredients.len())
         .flat_map(|first| (first + 1..ingredients.len()).map(move |second| (first, second)))
         .collect();
-    dice.shuffle(&mut pairs);
+    rng.shuffle(&mut pairs);
     for (cocktail, (first, second)) in cocktails.iter().zip(pairs.into_iter().cycle()) {
         draft.add_object(cocktail, "cocktail");
-        let (first, second) = if dice.chance(500) { (first, second) } else { (second, first) };
+        let (first, second) = if rng.chance(500) { (first, second) } else { (second, first) };
         draft.add_fact(format!("cocktail-part1 {cocktail} {}", ingredients[first]));
         draft.add_fact(format!("cocktail-part2 {cocktail} {}", ingredients[second]));
     }
     for shot in shots.iter().take(orders as usize) {
-        let menu = if dice.chance(667) { &cocktails } else { &ingredients };
-        let drink = dice.below(menu.len() as u32) as usize;
+        let menu = if rng.chance(667) { &cocktails } else { &ingredients };
+        let drink = rng.below(menu.len() as u32) as usize;
         draft.add_goal(format!("contains {shot} {}", menu[drink]));
     }
     draft

@@ -1,14 +1,14 @@
-//! Balls to be carried between rooms.
+//! Problems of the gripper domain: balls to carry between rooms.
 
 use super::{Difficulty, Draft, LabelledRng};
 
-/// Easy: two rooms, two or three balls, all to be carried over. Normal: two rooms, four to eight balls. Hard: three or four
-/// rooms, seven to ten balls. Where balls lie and belong is chance from normal on.
-pub(super) fn draw(dice: &mut LabelledRng, difficulty: Difficulty) -> Draft {
+/// Easy: two rooms, two or three balls, all to be moved to the other room. Normal: two rooms, four to eight balls.
+/// Hard: three or four rooms, seven to ten balls. From normal on, both the initial and the target rooms are random.
+pub(super) fn draw(rng: &mut LabelledRng, difficulty: Difficulty) -> Draft {
     let (rooms, balls) = match difficulty {
-        Difficulty::Easy => (2, dice.between(2, 3)),
-        Difficulty::Normal => (2, dice.between(4, 8)),
-        Difficulty::Hard => (dice.between(3, 4), dice.between(7, 10)),
+        Difficulty::Easy => (2, rng.between(2, 3)),
+        Difficulty::Normal => (2, rng.between(4, 8)),
+        Difficulty::Hard => (rng.between(3, 4), rng.between(7, 10)),
     };
     let names: Vec<&str> = ["rooma", "roomb", "roomc", "roomd"].into_iter().take(rooms as usize).collect();
     let mut draft = Draft::default();
@@ -28,16 +28,16 @@ pub(super) fn draw(dice: &mut LabelledRng, difficulty: Difficulty) -> Draft {
     }
     draft.add_fact("free left");
     draft.add_fact("free right");
-    let first = if difficulty == Difficulty::Easy { 0 } else { dice.below(names.len() as u32) as usize };
+    let first = if difficulty == Difficulty::Easy { 0 } else { rng.below(names.len() as u32) as usize };
     draft.add_fact(format!("at-robby {}", names[first]));
     for ball in &balls {
         let (from, to) = if difficulty == Difficulty::Easy {
             (0, 1)
         } else {
-            let from = dice.below(names.len() as u32) as usize;
-            // Three of four balls are to move.
-            let away = dice.between(1, rooms - 1) as usize;
-            (from, if dice.chance(750) { (from + away) % names.len() } else { from })
+            let from = rng.below(names.len() as u32) as usize;
+            // Three of four balls have to move.
+            let away = rng.between(1, rooms - 1) as usize;
+            (from, if rng.chance(750) { (from + away) % names.len() } else { from })
         };
         draft.add_fact(format!("at {ball} {}", names[from]));
         draft.add_goal(format!("at {ball} {}", names[to]));

@@ -1,14 +1,15 @@
-//! Flat tyres to be replaced.
+//! Problems of the tyreworld domain: flat tyres to replace.
 
 use super::{Difficulty, Draft, LabelledRng};
 
-/// Easy: one hub, and a part of the work. Normal: one or two hubs, the spare wheels on, perhaps inflated and fastened. Hard: two
-/// or three hubs and everything: wheels inflated and fastened, flat ones and tools back in the closed boot.
-pub(super) fn draw(dice: &mut LabelledRng, difficulty: Difficulty) -> Draft {
+/// Easy: one hub, and only part of the work. Normal: one or two hubs, with the spare wheels mounted and possibly
+/// inflated and fastened. Hard: two or three hubs and the complete job: wheels inflated and fastened, flat wheels and
+/// tools back in the closed boot.
+pub(super) fn draw(rng: &mut LabelledRng, difficulty: Difficulty) -> Draft {
     let hubs = match difficulty {
         Difficulty::Easy => 1,
-        Difficulty::Normal => dice.between(1, 2),
-        Difficulty::Hard => dice.between(2, 3),
+        Difficulty::Normal => rng.between(1, 2),
+        Difficulty::Hard => rng.between(2, 3),
     };
     let mut draft = Draft::default();
     draft.add_object("boot", "container");
@@ -17,11 +18,11 @@ pub(super) fn draw(dice: &mut LabelledRng, difficulty: Difficulty) -> Draft {
         draft.add_object(tool, "tool");
     }
     draft.add_fact("unlocked boot");
-    // A boot that stands open, and tools that are at hand, spare a few steps.
-    let open = difficulty == Difficulty::Easy && dice.chance(400);
+    // An open boot and tools in hand save a few steps.
+    let open = difficulty == Difficulty::Easy && rng.chance(400);
     draft.add_fact(if open { "isopen boot" } else { "closed boot" });
     for tool in tools {
-        let at_hand = difficulty != Difficulty::Hard && dice.chance(150);
+        let at_hand = difficulty != Difficulty::Hard && rng.chance(150);
         draft.add_fact(if at_hand { format!("have {tool}") } else { format!("in {tool} boot") });
     }
     for number in 1..=hubs {
@@ -35,11 +36,11 @@ pub(super) fn draw(dice: &mut LabelledRng, difficulty: Difficulty) -> Draft {
             draft.add_fact(fact.replace('#', &number.to_string()));
         }
         draft.add_fact(format!("in r{number} boot"));
-        let loose = difficulty == Difficulty::Easy && dice.chance(300);
+        let loose = difficulty == Difficulty::Easy && rng.chance(300);
         draft.add_fact(format!("{} nuts{number} the-hub{number}", if loose { "loose" } else { "tight" }));
         let (inflated, fastened, away) = match difficulty {
-            Difficulty::Easy => (dice.chance(300), false, dice.chance(300)),
-            Difficulty::Normal => (dice.chance(600), dice.chance(600), dice.chance(600)),
+            Difficulty::Easy => (rng.chance(300), false, rng.chance(300)),
+            Difficulty::Normal => (rng.chance(600), rng.chance(600), rng.chance(600)),
             Difficulty::Hard => (true, true, true),
         };
         draft.add_goal(format!("on r{number} the-hub{number}"));
@@ -53,7 +54,7 @@ pub(super) fn draw(dice: &mut LabelledRng, difficulty: Difficulty) -> Draft {
             draft.add_goal(format!("in w{number} boot"));
         }
     }
-    if difficulty == Difficulty::Hard || difficulty == Difficulty::Normal && dice.chance(300) {
+    if difficulty == Difficulty::Hard || difficulty == Difficulty::Normal && rng.chance(300) {
         for tool in tools {
             draft.add_goal(format!("in {tool} boot"));
         }

@@ -1,4 +1,4 @@
-//! Files that are broken, hostile or large.
+//! Malformed, hostile and large files.
 
 use super::super::{Domain, ProblemOutline, ProblemSource};
 use super::*;
@@ -77,7 +77,7 @@ fn ten_thousand_objects_load_or_are_refused_in_words() {
     let mut world = World::new(load_game(Domain::Gripper.pddl_text(), &problem).unwrap());
     assert_eq!(world.valid_count(), 10_001);
     assert!(world.play("pick x7 rooma left").changed);
-    // Two seconds are for an optimised program.
+    // The two-second limit is for an optimised build.
     assert!(start.elapsed() < Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 2 }));
 }
 

@@ -1,4 +1,4 @@
-//! Generated problems.
+//! Tests of generated problems.
 
 use super::super::{Difficulty, Domain, GoalSeparator, TaskId, World, generate, offered_ids};
 use crate::env::Environment;
@@ -27,10 +27,10 @@ fn every_problem_is_won_by_its_plan_and_not_before() {
         }
     }
     // Harder means longer, in every domain.
-    assert!(lengths.chunks(3).all(|of| of[0] < of[1] && of[1] < of[2]), "{lengths:?}");
+    assert!(lengths.chunks(3).all(|group| group[0] < group[1] && group[1] < group[2]), "{lengths:?}");
 }
 
-/// Names decide problems for ever: who changes this has made another generation.
+/// Ids determine problems permanently: a change here requires a new `GENERATION`.
 #[test]
 fn a_name_gives_the_same_bytes_everywhere() {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -39,9 +39,9 @@ fn a_name_gives_the_same_bytes_everywhere() {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
     }
-    let mut said = String::new();
-    write!(said, "{} {hash:016x}", super::super::GENERATION).unwrap();
-    assert_eq!(said, "pddl 1 5e38a9c134f892b1");
+    let mut all_texts = String::new();
+    write!(all_texts, "{} {hash:016x}", super::super::GENERATION).unwrap();
+    assert_eq!(all_texts, "pddl 1 5e38a9c134f892b1");
 }
 
 #[test]
@@ -100,12 +100,13 @@ fn the_examples_of_the_prompts_are_played_in_these_problems() {
         let problem = generate(&task.parse().unwrap()).unwrap();
         let goal = problem.game.goal_text(GoalSeparator::Comma);
         let mut world = World::new(problem.game);
-        let mut told = format!("{}\nYour task is to: {}\n", world.restart().trim_end(), goal.trim_end());
+        let mut transcript =
+            format!("{}\nYour task is to: {}\n", world.restart().trim_end(), goal.trim_end());
         for line in text.lines().filter_map(|line| line.strip_prefix("> ")) {
             let answer = if line.starts_with("think:") { "OK." } else { world.play(line).observation };
-            told.extend(["> ", line, "\n", answer.trim_end(), "\n"]);
+            transcript.extend(["> ", line, "\n", answer.trim_end(), "\n"]);
         }
-        assert_eq!(text.trim_end(), told.trim_end(), "{task}");
+        assert_eq!(text.trim_end(), transcript.trim_end(), "{task}");
         assert!(world.is_won(), "{task}");
     }
 }
