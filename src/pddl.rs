@@ -4,7 +4,7 @@
 //! are reachable under delete relaxation); every size limit is a named constant; no input text causes a panic.
 //! Not supported: numeric fluents (costs are parsed and ignored) and derived predicates (rejected).
 //!
-//! [`Model::read`] parses a domain and a problem, [`Task::ground`] finds the facts and the action instances, a
+//! [`Model::parse`] parses a domain and a problem, [`Task::ground`] finds the facts and the action instances, a
 //! [`State`] of the task incrementally tracks which instances are applicable and whether the goal holds, and a
 //! [`Planner`] searches for a plan.
 

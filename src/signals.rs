@@ -1,6 +1,6 @@
 //! Signals of the operating system that end the program: SIGINT, SIGTERM, SIGHUP and their like.
 //!
-//! While a [`Guard`] lives, such a signal is recorded instead of ending the process. Whoever waits for [`next`] then closes the
+//! While a [`Guard`] lives, such a signal is recorded instead of ending the process. Whoever waits for [`wait_for_signal`] then closes the
 //! session and leaves in order. A thread of its own makes sure of that: what does not react (because it waits for a terminal or
 //! a pipe that nobody reads, say) has its session closed and its terminal restored all the same, and the process ends. Before
 //! the first guard the system's own action holds; after the last one a signal ends the process at once.
@@ -104,7 +104,7 @@ static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 pub struct Guard(u64);
 
 impl Guard {
-    /// Guards the opening of a session: [`Self::session`] says when it is open.
+    /// Guards the opening of a session: [`Self::set_session`] says when it is open.
     ///
     /// # Errors
     /// When the system refuses the handlers or their thread.
@@ -233,7 +233,7 @@ pub async fn wait_for_signal() -> EndSignal {
     }
 }
 
-/// From now on SIGINT only wakes [`next`], which [`acknowledge`] makes ready for another one.
+/// From now on SIGINT only wakes [`wait_for_signal`], which [`acknowledge`] makes ready for another one.
 pub fn set_interrupt_is_command(yes: bool) {
     HUB.lock().interrupt_is_command = yes;
 }

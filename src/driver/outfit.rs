@@ -30,7 +30,7 @@ impl RunConfig {
     /// `recorded:` names a session's folder.
     ///
     /// # Errors
-    /// [`DriverError::BadRequest`] when the method, the actor or the mentor is unknown here, or a recording holds no reply.
+    /// [`DriverError::Refused`] when the method, the actor or the mentor is unknown here, or a recording holds no reply.
     pub fn of(
         spec: &RunSpec,
         templates: Arc<Templates>,
@@ -109,7 +109,7 @@ impl RunConfig {
 /// The answers of a recorded session, for a role.
 ///
 /// # Errors
-/// [`DriverError::BadRequest`] when it cannot be read, or no model answered anything in it.
+/// [`DriverError::Refused`] when it cannot be read, or no model answered anything in it.
 pub fn recorded(
     role: &str,
     name: &str,

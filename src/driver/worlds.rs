@@ -120,7 +120,7 @@ impl WorldError {
 /// Opens the world of a task; it has still to be reset.
 ///
 /// # Errors
-/// [`EnvError::Panicked`] for a damaged game, [`EnvError::BadRequest`] for a task that is not to be found.
+/// [`EnvError::Broken`] for a damaged game, [`EnvError::Refused`] for a task that is not to be found.
 pub fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
     if let Some(opened) = labels::open(task, options) {
         return opened;

@@ -70,7 +70,7 @@ impl Session {
     }
 
     /// The headers of all branches that have a sound one: the trunk first, then in the order in which they were made. A file
-    /// whose header was never whole is a fork that was never made, and left out; [`GuardedSession::passed_over`] has the others.
+    /// whose header was never whole is a fork that was never made, and left out; [`Session::passed_over`] has the others.
     ///
     /// # Errors
     /// [`JournalError`] when the folder or the trunk's header cannot be read.
@@ -81,7 +81,7 @@ impl Session {
     /// The files in `branches/` that are passed over, by the name that they give the branch, and why.
     ///
     /// # Errors
-    /// As [`GuardedSession::headers`].
+    /// As [`Session::headers`].
     pub fn passed_over(&self) -> Result<Vec<(BranchId, JournalError)>, JournalError> {
         Ok(self.told()?.1)
     }
@@ -184,7 +184,7 @@ impl Session {
         Ok(all)
     }
 
-    /// How many branches there are, those that cannot be read among them: as many as [`GuardedSession::branches`] lists.
+    /// How many branches there are, those that cannot be read among them: as many as [`Session::branches`] lists.
     pub fn branch_count(&self) -> u32 {
         self.branch_ids().map_or(1, |ids| ids.len() as u32)
     }

@@ -45,7 +45,7 @@ pub struct Summary {
     pub acknowledged: Seq,
     /// The goal of the open or last episode.
     pub goal: String,
-    /// The tasks of its episodes ([`crate::domain::Task::mark`]), each once, the newest 1,000 of them.
+    /// The tasks of its episodes ([`crate::domain::Task::key`]), each once, the newest 1,000 of them.
     pub tasks: Vec<u64>,
     /// Ended episodes.
     pub episodes: u32,

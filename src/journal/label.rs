@@ -132,7 +132,7 @@ impl Session {
     }
 }
 
-/// The labels in the text of such a file, as [`GuardedSession::labels`] reads it.
+/// The labels in the text of such a file, as [`Session::labels`] reads it.
 ///
 /// # Errors
 /// What reading comes to.

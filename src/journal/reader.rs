@@ -128,7 +128,7 @@ pub fn read_line<'b>(
     Ok(whole)
 }
 
-/// The branch that was written last, as [`super::GuardedSession::last_written`] finds it, among files by their branches.
+/// The branch that was written last, as [`super::Session::last_written`] finds it, among files by their branches.
 pub fn last_of<'b>(files: impl Iterator<Item = (BranchId, &'b [u8])>) -> BranchId {
     let stamped = files.filter(|(id, _)| is_name(id)).filter_map(|(id, bytes)| {
         let read = read_bytes(Path::new(&id.0), bytes).ok()?;

@@ -65,17 +65,17 @@ impl<'m> Normalizer<'m> {
 
     /// Returns the clauses of a disjunction that is equivalent to the formula or, with a negative polarity, to its
     /// negation.
-    pub(super) fn to_clauses(
+    pub(super) fn normalize(
         &mut self,
         formula: &Formula,
         wanted: Polarity,
     ) -> Result<Vec<Clause>, PddlError> {
         match (formula, wanted) {
-            (Formula::Not(inner), _) => self.to_clauses(inner, wanted.flipped()),
+            (Formula::Not(inner), _) => self.normalize(inner, wanted.flipped()),
             (Formula::And(parts), Polarity::Positive) | (Formula::Or(parts), Polarity::Negative) => {
                 let mut product = vec![Clause::default()];
                 for part in parts {
-                    let alternatives = self.to_clauses(part, wanted)?;
+                    let alternatives = self.normalize(part, wanted)?;
                     product = self.combine(product, &alternatives)?;
                 }
                 Ok(product)
@@ -83,26 +83,26 @@ impl<'m> Normalizer<'m> {
             (Formula::Or(parts), Polarity::Positive) | (Formula::And(parts), Polarity::Negative) => {
                 let mut all = Vec::new();
                 for part in parts {
-                    all.extend(self.to_clauses(part, wanted)?);
+                    all.extend(self.normalize(part, wanted)?);
                     self.check_limits(&all)?;
                 }
                 Ok(all)
             }
             (Formula::Imply(left, right), Polarity::Positive) => {
-                let mut all = self.to_clauses(left, Polarity::Negative)?;
-                all.extend(self.to_clauses(right, Polarity::Positive)?);
+                let mut all = self.normalize(left, Polarity::Negative)?;
+                all.extend(self.normalize(right, Polarity::Positive)?);
                 self.check_limits(&all)?;
                 Ok(all)
             }
             (Formula::Imply(left, right), Polarity::Negative) => {
-                let left = self.to_clauses(left, Polarity::Positive)?;
-                let right = self.to_clauses(right, Polarity::Negative)?;
+                let left = self.normalize(left, Polarity::Positive)?;
+                let right = self.normalize(right, Polarity::Negative)?;
                 self.combine(left, &right)
             }
             (Formula::Exists(variables, body), Polarity::Positive)
             | (Formula::Forall(variables, body), Polarity::Negative) => {
                 let slots = self.enter_scope(variables)?;
-                let mut clauses = self.to_clauses(body, wanted)?;
+                let mut clauses = self.normalize(body, wanted)?;
                 self.leave_scope(variables);
                 for clause in &mut clauses {
                     clause.own_variables.extend_from_slice(&slots);
@@ -112,7 +112,7 @@ impl<'m> Normalizer<'m> {
             (Formula::Forall(variables, body), Polarity::Positive)
             | (Formula::Exists(variables, body), Polarity::Negative) => {
                 let slots = self.enter_scope(variables)?;
-                let mut clauses = self.to_clauses(body, wanted.flipped())?;
+                let mut clauses = self.normalize(body, wanted.flipped())?;
                 self.leave_scope(variables);
                 for clause in &mut clauses {
                     clause.own_variables.extend_from_slice(&slots);
@@ -126,7 +126,7 @@ impl<'m> Normalizer<'m> {
                 }])
             }
             (Formula::Atom(predicate, terms), _) => {
-                let pattern = self.to_pattern(*predicate, terms)?;
+                let pattern = self.normalize_literal(*predicate, terms)?;
                 Ok(vec![match wanted {
                     Polarity::Positive => Clause { positive: vec![pattern], ..Clause::default() },
                     Polarity::Negative => Clause { negative: vec![pattern], ..Clause::default() },
@@ -142,7 +142,11 @@ impl<'m> Normalizer<'m> {
         }
     }
 
-    pub(super) fn to_pattern(&mut self, predicate: usize, terms: &[Term]) -> Result<Pattern, PddlError> {
+    pub(super) fn normalize_literal(
+        &mut self,
+        predicate: usize,
+        terms: &[Term],
+    ) -> Result<Pattern, PddlError> {
         self.literal_count += 1;
         if self.literal_count > limits::LITERALS {
             return Err(self.too_large("literals in one action or goal", limits::LITERALS));

@@ -43,14 +43,14 @@ impl Schema {
         let place = format!("PDDL domain, action {:?}", model.names.word(action.name));
         let mut normal = Normalizer::new(model, objects, types, place.clone());
         let parameters = normal.enter_scope(&action.parameters)?;
-        let clauses = normal.to_clauses(&action.precondition, Polarity::Positive)?;
+        let clauses = normal.normalize(&action.precondition, Polarity::Positive)?;
         let mut effects = Vec::with_capacity(action.effects.len());
         let mut size = 0;
         for effect in &action.effects {
             let each = normal.enter_scope(&effect.variables)?;
             let mut when = vec![Clause::default()];
             for condition in &effect.conditions {
-                let part = normal.to_clauses(condition, Polarity::Positive)?;
+                let part = normal.normalize(condition, Polarity::Positive)?;
                 when = normal.combine(when, &part)?;
             }
             for clause in &mut when {
@@ -61,7 +61,7 @@ impl Schema {
                 let what = "literals in the effects of one action";
                 return Err(PddlError::TooLarge { place, what, limit: limits::LITERALS as u64 });
             }
-            let pattern = normal.to_pattern(effect.predicate, &effect.terms)?;
+            let pattern = normal.normalize_literal(effect.predicate, &effect.terms)?;
             normal.leave_scope(&effect.variables);
             effects.push(SchemaEffect { is_add: effect.is_add, pattern, conditions: when });
         }
@@ -76,7 +76,7 @@ impl Schema {
         types: &mut Types,
     ) -> Result<Self, PddlError> {
         let mut normal = Normalizer::new(model, objects, types, "PDDL problem, goal".to_owned());
-        let clauses = normal.to_clauses(goal, Polarity::Positive)?;
+        let clauses = normal.normalize(goal, Polarity::Positive)?;
         Ok(Self { scope: normal.scope, parameters: Vec::new(), clauses, effects: Vec::new() })
     }
 }

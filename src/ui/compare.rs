@@ -22,7 +22,7 @@ pub struct Place {
     pub went: String,
     /// The goal of its task, of its newest one where there are several; empty: it is not known.
     pub goal: String,
-    /// The tasks of its episodes ([`crate::domain::Task::mark`]).
+    /// The tasks of its episodes ([`crate::domain::Task::key`]).
     pub tasks: Arc<[u64]>,
 }
 

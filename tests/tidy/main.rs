@@ -84,3 +84,38 @@ fn modules_have_no_mod_rs_and_say_why_they_exist() {
         assert!(text.starts_with("//!"), "{} begins without its reason", path.display());
     }
 }
+
+/// Public functions, types and traits have a doc comment. Fields and variants need one only if their name does not explain them, which
+/// no lint can tell.
+#[test]
+fn public_functions_types_and_traits_are_documented() {
+    let mut undocumented = Vec::new();
+    for (file, text) in house::files() {
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        for (n, line) in lines.iter().enumerate().take_while(|(_, line)| !line.starts_with("#[cfg(test)]")) {
+            let Some(item) = line.strip_prefix("pub ") else { continue };
+            let item = item.trim_start_matches("const ").trim_start_matches("async ");
+            let kinds = ["fn ", "struct ", "enum ", "trait ", "type "];
+            if !kinds.iter().any(|kind| item.starts_with(kind)) {
+                continue;
+            }
+            // The attributes of an item stand between it and its comment; clap's texts document a command.
+            let mut above = lines[..n].iter().rev();
+            let above = above.find(|l| {
+                !(l.starts_with("#[")
+                    || l.starts_with("clippy::")
+                    || l.starts_with("reason =")
+                    || l.ends_with(")]")
+                    || l.ends_with('"')
+                    || l.ends_with('\\'))
+            });
+            if file.starts_with("cli/args") {
+                continue;
+            }
+            if !above.is_some_and(|l| l.starts_with("///")) {
+                undocumented.push(format!("{file}:{}: {line}", n + 1));
+            }
+        }
+    }
+    none(&undocumented);
+}

@@ -12,7 +12,7 @@ pub(crate) const ROOMS: &[(&str, &[&str])] = &[
     ("files", &[]),
     ("engine", &["domain"]),
     ("timeline", &["engine", "domain"]),
-    ("prompt", &["engine", "domain"]),
+    ("prompt", &["engine", "domain", "text"]),
     ("grid", &[]),
     ("symbolic", &["grid", "engine", "domain"]),
     ("breakpoint", &["engine", "domain"]),
@@ -171,7 +171,8 @@ const CLOCKS: &[(&str, &[&str])] = &[
     ("Timestamp::now", &["driver"]),
     ("Zoned::now", &["driver"]),
     ("SystemTime::now", &["driver"]),
-    ("Instant::now", &["driver", "signals", "ui", "cli"]),
+    // A provider measures how long a call takes; what is journaled is stamped by the driver.
+    ("Instant::now", &["driver", "provider", "signals", "ui", "cli"]),
 ];
 
 /// Files outside of `engine/apply` that may hold a state to change it: they fold events onto one, or put its long lists apart.

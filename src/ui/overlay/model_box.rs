@@ -392,7 +392,7 @@ fn param_typed(run: Option<&RunSpec>, line: &str) -> Option<(Named, String)> {
 }
 
 /// The sampling parameters as they are sent, with what was learnt of the server, and the names of what is left out because
-/// of it. `unsent` has the lines of [`SignalState::unsent`].
+/// of it. `unsent` has the lines of [`State::unsent_settings`].
 fn sampling_in_force(run: &RunSpec, asked: ModelRole, unsent: &[String]) -> String {
     let lines = || unsent.iter().filter_map(|line| line.split_once(": "));
     let name = |head: &str| head.split(' ').next().unwrap_or_default().to_owned();

@@ -161,7 +161,7 @@ pub(crate) struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// As [`RowBuilder::draw`], for rows of which one is chosen: the row that is to be seen comes with them.
+    /// As [`Page::draw`], for rows of which one is chosen: the row that is to be seen comes with them.
     pub(crate) fn draw_at(
         &self,
         look: &Context<'_>,

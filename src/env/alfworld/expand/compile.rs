@@ -276,7 +276,9 @@ impl<'a> DependencyWalk<'a> {
                 }
             }
             Value::Concat(values) | Value::Or(values) => {
-                values.iter().for_each(|value| self.visit_value(value))
+                for value in values {
+                    self.visit_value(value);
+                }
             }
         }
     }
