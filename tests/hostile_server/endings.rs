@@ -115,7 +115,8 @@ fn an_empty_reply_that_ended_at_the_stop_text_in_other_words_is_asked_for_withou
         for reason in ["STOP", "stop_sequence", "eos", "end_turn"] {
             let server = Server::start(vec![writes("", reason, 2), good("look")]).await;
             let answer = ask(&provider(endpoint(&server.base)), actors()).await;
-            assert_eq!((answer.text.as_str(), answer.notices.len()), ("look", 1), "{reason}: {answer:?}");
+            // Once may be chance, so nothing is learnt from it yet.
+            assert_eq!((answer.text.as_str(), answer.notices.len()), ("look", 0), "{reason}: {answer:?}");
             let stops: Vec<bool> = server.asked().iter().map(|a| a.body.get("stop").is_some()).collect();
             assert_eq!(stops, [true, false], "{reason}");
         }
