@@ -151,7 +151,7 @@ impl Driver {
             self.ahead.last = number;
             let (inbox, line) = (self.handle.inbox(), self.line);
             let over = move |came| drop(inbox.send(Message::HeardAhead(line, number, came)));
-            self.ahead.early.push(Early::begin(&provider, request, number, over));
+            self.ahead.early.push(Early::begin(self.runner.thread(), &provider, request, number, over));
             self.tell_ahead(self.ahead.early.len() - 1, PrefetchStatus::Requested, None);
         }
     }

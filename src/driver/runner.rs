@@ -7,29 +7,41 @@ use crate::driver::LiveCall;
 use crate::engine::{Failure, Reply};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
 use futures_util::{FutureExt as _, StreamExt as _};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
-use std::sync::LazyLock;
 use std::time::Instant;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
-/// The threads that calls to models run on, for all sessions of this program: whatever a server sends and however long it takes
-/// to read, a driver hears its person, its clocks and its signals meanwhile.
-static CALLS: LazyLock<Option<Runtime>> = LazyLock::new(|| {
-    let threads = std::thread::available_parallelism().map_or(2, |n| n.get().clamp(2, 4));
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.worker_threads(threads).thread_name("models").enable_all().build().ok()
-});
+/// The thread that a driver's calls to models run on: however fast a server sends and however long its data takes to parse, the driver
+/// still handles commands, timeouts and signals. It is one thread, so providers that don't wait for anything (rules, recordings) reply
+/// in the order they were called in, and a run with them is deterministic.
+#[derive(Default)]
+pub(super) struct CallThread(OnceCell<Option<Runtime>>);
 
-/// Runs a call to a model on its own threads; on this one where the system gives no others.
-pub(super) fn spawn(call: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
-    match CALLS.as_ref() {
-        Some(runtime) => runtime.spawn(call),
-        None => tokio::spawn(call),
+impl CallThread {
+    /// Starts a call; on the driver's own thread if the system refuses another one.
+    pub(super) fn spawn(&self, call: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        let runtime =
+            self.0.get_or_init(|| builder.worker_threads(1).thread_name("models").enable_all().build().ok());
+        match runtime {
+            Some(runtime) => runtime.spawn(call),
+            None => tokio::spawn(call),
+        }
+    }
+}
+
+impl Drop for CallThread {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take().flatten() {
+            // Doesn't wait for a call in the middle of its work.
+            runtime.shutdown_background();
+        }
     }
 }
 
@@ -39,6 +51,7 @@ const BACKLOG: usize = 256;
 /// The calls to models under way.
 #[derive(Default)]
 pub(super) struct Runner {
+    thread: CallThread,
     calls: HashMap<CallId, JoinHandle<()>>,
     /// The line they are made on: answers to calls of another one are stale, whatever their numbers.
     line: u64,
@@ -77,7 +90,7 @@ impl Runner {
         });
         let estimate = u64::from(record.tokens);
         let line = self.line;
-        let task = spawn(async move {
+        let task = self.thread.spawn(async move {
             let backlog = Arc::new(Semaphore::new(BACKLOG));
             let tell = |delta, room| drop(inbox.send(Message::Delta(line, call, delta, room)));
             let told = (&backlog, &tell as &(dyn Fn(_, _) + Sync));
@@ -99,6 +112,11 @@ impl Runner {
             let _ = inbox.send(Message::Reply(line, reply));
         });
         self.calls.insert(call, task);
+    }
+
+    /// The thread for calls that are made ahead of time.
+    pub(super) fn thread(&self) -> &CallThread {
+        &self.thread
     }
 
     /// Breaks a call off.

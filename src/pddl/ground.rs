@@ -118,7 +118,7 @@ fn visit_terms(formula: &Formula, each: &mut impl FnMut(&Term)) {
     match formula {
         Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| visit_terms(part, each)),
         Formula::Not(inner) | Formula::Exists(_, inner) | Formula::Forall(_, inner) => {
-            visit_terms(inner, each)
+            visit_terms(inner, each);
         }
         Formula::Imply(left, right) => {
             visit_terms(left, each);

@@ -1,7 +1,7 @@
 //! A question under way ahead of its time, and what has come of it so far.
 
 use crate::domain::{ModelRole, Usage};
-use crate::driver::runner::spawn;
+use crate::driver::runner::CallThread;
 use crate::provider::{Delta, Provider, ProviderError, Request};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -33,6 +33,7 @@ struct Heard {
 impl Early {
     /// Asks; `over` is told at the end what the answer cost when all of it has come, or, as an error, what one cost that failed.
     pub(super) fn begin(
+        thread: &CallThread,
         provider: &Arc<dyn Provider>,
         request: Request,
         number: u64,
@@ -42,7 +43,7 @@ impl Early {
         let letters: usize = request.prompt.segments.iter().map(|s| s.text.chars().count()).sum();
         let heard = Arc::new(Mutex::new(Heard { asked: letters as u64, ..Heard::default() }));
         let (provider, noted, asked) = (provider.clone(), heard.clone(), request.clone());
-        let task = spawn(async move {
+        let task = thread.spawn(async move {
             let whole = async {
                 let mut stream = provider.stream(asked);
                 while let Some(piece) = stream.next().await {
