@@ -1,10 +1,10 @@
-//! What stands in for the start screen in a build without the `tui` feature.
+//! Replaces the start screen in a build without the `tui` feature.
 
 use super::config::Config;
-use super::error::Fault;
+use super::error::CliError;
 use super::out::Out;
 use super::{args, screen};
 
-pub(super) fn choose(_: Config, _: &args::Screen, _: &mut Out) -> Result<(), Fault> {
-    Err(screen::none())
+pub(super) fn choose(_: Config, _: &args::Screen, _: &mut Out) -> Result<(), CliError> {
+    Err(screen::no_screen_error())
 }
