@@ -12,7 +12,9 @@ pub(crate) enum Question {
     List,
     /// A list of mistakes with their solutions.
     Mistakes,
-    /// A plan, an experience, a reflection in prose.
+    /// A plan of the whole episode, an action a line.
+    Plan,
+    /// An experience, a reflection or a new trial's plan in prose.
     Prose,
     /// To count to twenty, as `doctor` asks.
     Count,
@@ -46,6 +48,9 @@ pub(crate) const LESSON: &str = "Look inside closed containers too.";
 /// A sentence of every text in prose that the model writes as a mentor.
 pub(crate) const PROSE: &str = "Search the drawers before the countertop, because a candle is small.";
 
+/// The actions of every plan that the model writes as a mentor.
+pub(crate) const PLAN: [&str; 3] = ["go to drawer 1", "look", "inventory"];
+
 /// What reasoning is made of.
 pub(crate) const SENTENCES: [&str; 5] = [
     "Okay, let's see what the observation says and what the task wants from me.",
@@ -67,6 +72,7 @@ pub(crate) fn complete(prompt: &str, style: Style, lengths: (usize, usize), vari
         Question::Mistakes => {
             format!("[{{'mistake': 'Left a closed drawer without opening it.', 'solution': '{LESSON}'}}]")
         }
+        Question::Plan => PLAN.join("\n"),
         Question::Prose => format!("{PROSE} Then put the first candle that turns up on the countertop."),
         Question::Count => count(variation),
         Question::Other => "Take the cup.".to_owned(),
@@ -90,6 +96,8 @@ fn classify(prompt: &str) -> Question {
         Question::Mistakes
     } else if prompt.contains("a Python list of strings") {
         Question::List
+    } else if prompt.contains("Answer with the actions from here on") {
+        Question::Plan
     } else if prompt.contains("Your task is to") {
         Question::Prose
     } else if prompt.contains("Count from one to twenty") {

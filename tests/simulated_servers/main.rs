@@ -13,7 +13,7 @@ mod http;
 mod readme;
 mod servers;
 
-use brain::{LESSON, PROSE, SENTENCES};
+use brain::{LESSON, PLAN, PROSE, SENTENCES};
 use serde_json::Value;
 use servers::{Behavior, Exchange, Server, is_action, key_of};
 use std::fmt::Write as _;
@@ -199,6 +199,28 @@ fn play(behavior: &Behavior, key: Option<&str>, words: Vec<String>, method: &str
         faults.check(code == 0, || format!("verify: {}", last_words(&out, &err)));
     }
     faults
+}
+
+/// With `planning` the mentor writes the whole episode's actions, and no actor is called.
+#[test]
+fn plans_are_read_and_executed_from_every_server() {
+    let mut failed = String::new();
+    for behavior in servers::all() {
+        let (server, home) = (Server::start(behavior.clone()), Home::new());
+        let mentor = format!("openai:{}", behavior.model);
+        let more = ["--method", "planning", "--mentor", &mentor, "--trials", "1", "--headless", "--json"];
+        let (code, out, err) = home.ask(&server, behavior.key, readme_command(&behavior), &more);
+        let lines = out.lines().map(|l| serde_json::from_str::<Value>(l).unwrap_or(Value::Null));
+        let actions: Vec<String> = lines
+            .filter(|l| l["type"] == "step")
+            .map(|l| l["action"].as_str().unwrap_or_default().to_owned())
+            .collect();
+        if code != 0 || actions != PLAN {
+            let _ =
+                writeln!(failed, "{}: exit {code}, {actions:?}: {}", behavior.name, last_words(&out, &err));
+        }
+    }
+    assert!(failed.is_empty(), "{failed}");
 }
 
 /// Every step's action is one that the model gave, in its order, and none is empty.

@@ -6,7 +6,7 @@ use super::{Entry, Sort};
 pub const ENTRIES: &[Entry] = &[
     entry(
         "sessions",
-        "where sessions are kept; without it `sessions/` here, else the user's state folder",
+        "folder of the sessions; by default `sessions/` in the working directory if it exists, else the user's state folder",
         Sort::Path,
         "",
         "RETROSPECT_SESSIONS",
@@ -14,7 +14,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "data",
-        "folder of ALFWorld's data, the one that holds `json_2.1.1`",
+        "folder of ALFWorld's data, the one that contains `json_2.1.1`",
         Sort::Path,
         "",
         "ALFWORLD_DATA",
@@ -22,7 +22,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "pool",
-        "the pool file of `lessons`; without it `pool.jsonl` in the user's data folder",
+        "pool file of the `lessons` command; by default `pool.jsonl` in the user's data folder",
         Sort::Path,
         "",
         "RETROSPECT_POOL",
@@ -30,7 +30,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "cache",
-        "the folder of kept answers; without it `answers/` in the user's cache folder",
+        "folder of cached answers; by default `answers/` in the user's cache folder",
         Sort::Path,
         "",
         "RETROSPECT_CACHE_DIR",
@@ -52,11 +52,18 @@ pub const ENTRIES: &[Entry] = &[
         "RETROSPECT_METHOD",
         "--method",
     ),
-    entry("run.actor", "who acts", Sort::Text, "rules", "RETROSPECT_ACTOR", "--actor"),
-    entry("run.mentor", "who reflects", Sort::Text, "symbolic", "RETROSPECT_MENTOR", "--mentor"),
+    entry("run.actor", "actor: who proposes actions", Sort::Text, "rules", "RETROSPECT_ACTOR", "--actor"),
+    entry(
+        "run.mentor",
+        "mentor: who writes reflections",
+        Sort::Text,
+        "symbolic",
+        "RETROSPECT_MENTOR",
+        "--mentor",
+    ),
     entry(
         "run.interface",
-        "what the agent is shown of the world in a run (`play` shows it raw unless told otherwise)",
+        "how the environment is shown to the agent in a run (`play` uses `raw` unless you set the flag)",
         Sort::Word(&["raw", "react", "agentboard"]),
         "react",
         "RETROSPECT_INTERFACE",
@@ -64,16 +71,16 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.as",
-        "which reading of a method, where paper and public code differ",
+        "which version of a method to use where paper and public code differ",
         Sort::Word(&["paper", "code"]),
         "paper",
         "RETROSPECT_AS",
         "--as",
     ),
-    entry("run.seed", "seed of every chance in a run", Sort::Number(0), "0", "RETROSPECT_SEED", "--seed"),
+    entry("run.seed", "random seed of a run", Sort::Number(0), "0", "RETROSPECT_SEED", "--seed"),
     entry(
         "run.trials",
-        "trials a task gets at most; where it is not set, as many as the method has",
+        "maximum number of trials per task; if not set, the method's own",
         Sort::Number(1),
         "1",
         "RETROSPECT_TRIALS",
@@ -81,7 +88,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.on_error",
-        "without a screen, when a call fails",
+        "what to do when a call fails in a run without a screen",
         Sort::Word(&["stop", "skip-task"]),
         "stop",
         "RETROSPECT_ON_ERROR",
@@ -89,7 +96,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.base_url",
-        "the address of the model server, such as `http://127.0.0.1:8080/v1`",
+        "address of the model server, such as `http://127.0.0.1:8080/v1`",
         Sort::Text,
         "",
         "OPENAI_BASE_URL",
@@ -97,7 +104,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.profile",
-        "how the model server is spoken to: profiles by name, separated by commas, the last counts most",
+        "server profiles by name, separated by commas; later ones take precedence",
         Sort::Text,
         "",
         "RETROSPECT_PROFILE",
@@ -105,7 +112,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.key_env",
-        "the environment variable that holds the key, in place of `OPENAI_API_KEY`",
+        "environment variable that holds the API key, instead of `OPENAI_API_KEY`",
         Sort::Text,
         "",
         "RETROSPECT_KEY_ENV",
@@ -113,7 +120,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.headers",
-        "more headers for the model server, `NAME: VALUE`, one a line; `$NAME` in a value is taken from the environment, `$$` is a dollar sign",
+        "additional headers for the model server, `NAME: VALUE`, one per line; `$NAME` in a value is an environment variable, `$$` a dollar sign",
         Sort::Text,
         "",
         "RETROSPECT_HEADERS",
@@ -121,7 +128,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.ca_file",
-        "certificates (PEM) whose authorities are believed beside the system's",
+        "trusted CA certificates (PEM), in addition to the system's",
         Sort::Path,
         "",
         "RETROSPECT_CA_FILE",
@@ -129,7 +136,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.api",
-        "which interface of the model server is used",
+        "which API of the model server to use",
         Sort::Word(&["chat", "completions"]),
         "chat",
         "RETROSPECT_API",
@@ -137,7 +144,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.mentor_base_url",
-        "the address of the mentor's server, where it is another one",
+        "address of the mentor's server, if it differs",
         Sort::Text,
         "",
         "RETROSPECT_MENTOR_BASE_URL",
@@ -145,7 +152,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.mentor_profile",
-        "the mentor's profiles, where they are others",
+        "the mentor's profiles, if they differ",
         Sort::Text,
         "",
         "RETROSPECT_MENTOR_PROFILE",
@@ -153,7 +160,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.cache",
-        "answers of model servers kept on disk: the same question gets the same answer",
+        "cache of model answers on disk: the same request gets the same answer",
         Sort::Word(&["off", "read", "read-write"]),
         "off",
         "RETROSPECT_CACHE",
@@ -161,7 +168,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.prefetch",
-        "while a person reads a proposal, the next answer is asked for already; needs `run.cache = \"read-write\"`",
+        "request the next answer while a person reads a proposal; requires `run.cache = \"read-write\"`",
         Sort::Switch,
         "false",
         "RETROSPECT_PREFETCH",
@@ -169,7 +176,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.prompts",
-        "folder of prompt templates that replace the built-in ones by file name",
+        "folder of prompt templates; each replaces the built-in one with the same file name",
         Sort::Path,
         "",
         "RETROSPECT_PROMPTS",
@@ -177,7 +184,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.exemplars",
-        "pool file whose lessons are the examples of neuro-symbolic generation",
+        "pool file whose lessons serve as examples for neuro-symbolic generation",
         Sort::Path,
         "",
         "RETROSPECT_EXEMPLARS",
@@ -185,7 +192,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "run.breaks",
-        "where runs stop: breakpoints and watches that every new session begins with; in the variable with `;` between them",
+        "breakpoints and watches of every new session; separated by `;` in the variable",
         Sort::Conditions,
         "",
         "RETROSPECT_BREAKS",
@@ -193,7 +200,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "screen.theme",
-        "a theme by name, or a theme file",
+        "name of a theme, or a theme file",
         Sort::Text,
         "default",
         "RETROSPECT_THEME",
@@ -201,15 +208,22 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "screen.glyphs",
-        "the characters of frames and marks",
+        "characters for frames and marks",
         Sort::Word(&["unicode", "ascii"]),
         "unicode",
         "RETROSPECT_GLYPHS",
         "",
     ),
-    entry("screen.motion", "moving marks while a model works", Sort::Switch, "true", "RETROSPECT_MOTION", ""),
-    entry("screen.mouse", "capture the mouse from the start", Sort::Switch, "true", "RETROSPECT_MOUSE", ""),
-    entry("screen.hints", "the hints of a first run", Sort::Switch, "true", "RETROSPECT_HINTS", ""),
+    entry(
+        "screen.motion",
+        "animate the busy indicator while a model works",
+        Sort::Switch,
+        "true",
+        "RETROSPECT_MOTION",
+        "",
+    ),
+    entry("screen.mouse", "capture the mouse at start", Sort::Switch, "true", "RETROSPECT_MOUSE", ""),
+    entry("screen.hints", "show hints in the first run", Sort::Switch, "true", "RETROSPECT_HINTS", ""),
     entry(
         "override.shown_as",
         "how an overridden action is shown to the agent",
@@ -220,7 +234,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "override.thought",
-        "what becomes of the thought before an overridden action",
+        "what happens to the thought before an overridden action",
         Sort::Word(&["ask", "kept", "dropped", "rewritten"]),
         "ask",
         "RETROSPECT_THOUGHT",
@@ -228,7 +242,7 @@ pub const ENTRIES: &[Entry] = &[
     ),
     entry(
         "pddl.goal",
-        "how the sentences of a PDDL goal are joined: with a comma, as AgentBoard's code does, or a blank, as its labels",
+        "how the sentences of a PDDL goal are joined: `comma`, as in AgentBoard's code, or `blank` (a space), as in its labels",
         Sort::Word(&["comma", "blank"]),
         "comma",
         "RETROSPECT_PDDL_GOAL",

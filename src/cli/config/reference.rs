@@ -10,12 +10,14 @@ use std::fmt::Write as _;
 /// `docs/CONFIG.md`.
 pub fn reference() -> String {
     let mut out = String::from(
-        "# Configuration\n\nThis page is generated from the program's own table; a test fails when it is stale.\n\n\
-         The file is `config.toml` in the user's configuration folder (`retrospect config show` names it; \
-         `RETROSPECT_CONFIG_DIR` moves the folder, `--config FILE` names another file). Beside it stand `themes/` and \
-         `keys.toml`. A value is taken from the default, then the file, then the environment variable, then the flag; the \
-         last that is set counts. `retrospect config init` writes the file with every key as a comment, `retrospect \
-         config show` tells every value and where it comes from.\n",
+        "# Configuration\n\nThis page is generated from the program's own table; a test fails when it is out of date.\n\n\
+         ```toml\n[run]\nactor = \"openai:qwen3:4b\"\nprofile = \"ollama\"\n\n[screen]\ntheme = \"default\"\n```\n\n\
+         The file is `config.toml` in the user's configuration folder. `retrospect config show` prints its path, \
+         `RETROSPECT_CONFIG_DIR` moves the folder, and `--config FILE` reads another file. `themes/` and `keys.toml` are in the same \
+         folder.\n\n\
+         `retrospect config init` writes the file with every key commented out. `retrospect config show` prints every value and its \
+         origin.\n\n\
+         A flag overrides the environment variable, which overrides the file, which overrides the default.\n",
     );
     let mut table = None;
     for entry in ENTRIES {
@@ -48,24 +50,30 @@ pub fn reference() -> String {
 fn models(out: &mut String) {
     let _ = write!(
         out,
-        "\n## `[models.NAME]`\n\nHow a model server is spoken to, for `--profile NAME` and `--mentor-profile NAME`. What a \
-         profile does not say is left as it is. Shipped: {}. `paper` is OmniReflect's sampling alone, and joins any other: \
-         `--profile vllm,paper`. The address of a shipped profile for a server on this machine is only where such a server usually \
-         is: `OPENAI_BASE_URL` and `run.base_url` count more, also where it is chosen while a run goes on; the address of a profile of your own counts more than both. A key is never written into this file: a profile says where it is. The key of `OPENAI_API_KEY` \
-         (or of `run.key_env`) and the headers of `run.headers` are sent to a server given with `--base-url` or \
-         `OPENAI_BASE_URL` and to servers on this machine, and to no other; a server that sends elsewhere is not followed.\n\n\
-         **https.** A server's certificate has to be signed by an authority that the system believes (on Linux `SSL_CERT_FILE` \
-         and `SSL_CERT_DIR` name other files of them), or by one in `ca_file`, `run.ca_file` or `--ca-file FILE`; there is no \
-         way to switch this off. **Proxies** are taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` (or the \
-         same in small letters); servers on this machine are always spoken to directly.\n\n\
-         **What a server teaches** holds until the program ends, and is said once: a field that it refuses isn't sent again, and a \
-         server that breaks off a reply when another request arrives (`[DONE]` without a finish_reason, or twice any other end of \
-         the stream) gets one request at a time; llama-cpp-python, which does so, is known by its list of models before it gets \
-         two. A stream that ends without a finish_reason though the server has no other request is asked for again, the second \
-         time without a stream. A server that is silent or never whole in streams is asked without them after two such calls. \
-         Where a stop text ends a reply here, the server's usage is waited for: up to `tail_seconds` if the server got that stop \
-         text too and writes nothing more, else for a quarter of a second; after two waits in vain only for every eighth \
-         reply.\n\n\
+        "\n## `[models.NAME]`\n\n```toml\n[models.mine]\nbase_url = \"http://127.0.0.1:8080/v1\"\nkey_env = \"MY_KEY\"\n```\n\n\
+         A server profile, for `--profile NAME` and `--mentor-profile NAME`. A key that a profile leaves out keeps its value. Built-in \
+         profiles: {}. `paper` is only OmniReflect's sampling and combines with any other: `--profile vllm,paper`.\n\n\
+         **Addresses.** The address in a built-in profile for a server on this machine is only where such a server usually runs. \
+         `OPENAI_BASE_URL` and `run.base_url` override it, also when you choose the profile during a run. The address in your own \
+         profile overrides both.\n\n\
+         **Keys** are never written into this file: a profile says where the key is. The key of `OPENAI_API_KEY` (or of `run.key_env`) \
+         and the headers of `run.headers` are sent only to a server set with `--base-url` or `OPENAI_BASE_URL` and to servers on this \
+         machine. Redirects to other servers aren't followed.\n\n\
+         **https.** A server's certificate must be signed by a CA that the system trusts (on Linux `SSL_CERT_FILE` and `SSL_CERT_DIR` \
+         name other files), or by one in `ca_file`, `run.ca_file` or `--ca-file FILE`. Certificate checks can't be switched off.\n\n\
+         **Proxies** are taken from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` (or the same in lower case). Servers on \
+         this machine are always contacted directly.\n\n\
+         **Learned behavior.** What the program learns about a server is reported once and holds until the program ends:\n\n\
+         - A field that the server refuses isn't sent again.\n\
+         - A server that interrupts a reply when another request arrives (`[DONE]` without a finish_reason, or twice any other end of \
+         the stream) gets one request at a time. llama-cpp-python, which does so, is recognized by its list of models before it gets \
+         two.\n\
+         - A stream that ends without a finish_reason, although the server has no other request, is requested again, the second time \
+         without streaming. A server that sends nothing or only incomplete replies in streams is asked without streaming after two such \
+         calls.\n\
+         - If a stop text ends a reply on our side, the program waits for the server's usage: up to `tail_seconds` if the server got \
+         that stop text too and writes nothing more, otherwise for a quarter of a second. After two waits for nothing it waits only for \
+         every eighth reply.\n\n\
          | key | what it does |\n|---|---|\n",
         Profile::shipped_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
     );
@@ -80,13 +88,14 @@ fn key(entry: &Entry) -> &str {
 
 fn settings(out: &mut String) {
     out.push_str(
-        "\n## Settings of methods\n\nSet with `--set NAME=VALUE`, or together as a `[preset.NAME]` table that `--preset \
-         NAME` takes. What there is, and who chose each default, stands in `METHODS.md`.\n\n## Sampling parameters of a \
-         run\n\nSet in the same way, for the model of one role: `--set actor.NAME=VALUE` or `--set mentor.NAME=VALUE`, such as \
-         `--set actor.max_tokens=4096`. `resume` and `doctor` take these too. What is set here is sent in place of the profile's value. A reply that `max_tokens` cuts off is asked for again with more (`REPLIES.md`).\n\n| name | meaning | value |\n|---|---|---|\n",
+        "\n## Settings of methods\n\nSet them with `--set NAME=VALUE`, or several at once with a `[preset.NAME]` table and `--preset \
+         NAME`. `METHODS.md` lists all settings and the origin of each default.\n\n## Sampling parameters of a run\n\nSet them the same \
+         way, for the model of one role: `--set actor.NAME=VALUE` or `--set mentor.NAME=VALUE`, such as `--set actor.max_tokens=4096`. \
+         The value replaces the profile's. `resume` and `doctor` accept these flags too. A reply truncated by `max_tokens` is requested \
+         again with more (`REPLIES.md`).\n\n| name | meaning | value |\n|---|---|---|\n",
     );
-    for knob in &SAMPLING_PARAMS {
-        let _ = writeln!(out, "| `{}` | {} | {} |", knob.name, knob.meaning, knob.allowed);
+    for param in &SAMPLING_PARAMS {
+        let _ = writeln!(out, "| `{}` | {} | {} |", param.name, param.meaning, param.allowed);
     }
 }
 
@@ -115,8 +124,8 @@ pub(super) fn methods() -> String {
 /// The file that `config init` writes: every key with its default, as comments.
 pub fn sample() -> String {
     let mut out = String::from(
-        "# retrospect's configuration. Take the `#` away from a line to set it.\n\
-         # An environment variable counts more than this file, a flag more than both.\n",
+        "# The configuration of retrospect. Remove the `#` of a line to set its value.\n\
+         # An environment variable overrides this file, and a flag overrides both.\n",
     );
     let mut table = "";
     for entry in ENTRIES {
@@ -133,9 +142,9 @@ pub fn sample() -> String {
         let _ = writeln!(out, "\n# {} ({}).\n#{} = {value}", entry.meaning, entry.sort.words(), key(entry));
     }
     out.push_str(
-        "\n# A model server under a name of yours, for `run --actor openai:MODEL --profile mine`:\n#[models.mine]\n\
+        "\n# A server profile of your own, for `run --actor openai:MODEL --profile mine`:\n#[models.mine]\n\
          #base_url = \"http://127.0.0.1:8080/v1\"\n#key_env = \"MY_KEY\"\n",
     );
-    out.push_str("\n# Settings of methods under a name of yours, for `run --preset`:\n#[preset.every-five]\n#reflect = \"periodic\"\n#r_freq = 5\n");
+    out.push_str("\n# A preset of your own, for `run --preset every-five`:\n#[preset.every-five]\n#reflect = \"periodic\"\n#r_freq = 5\n");
     out
 }

@@ -39,7 +39,7 @@ fn complaints_name_file_line_and_what_is_allowed() {
             "config.toml:3: there is no key \"screen.them\"; did you mean \"screen.theme\"?",
         ),
         ("theme = \"x\"\n", "config.toml:1: there is no key \"theme\"; did you mean \"screen.theme\"?"),
-        ("[run]\ntrials = 0\n", "config.toml:2: run.trials: expected a whole number from 1 on"),
+        ("[run]\ntrials = 0\n", "config.toml:2: run.trials: expected a whole number, at least 1"),
         ("[run]\nmethod = \"dreams\"\n", "config.toml:2: run.method: expected react, omnireflect"),
         ("[screen]\nmouse = \"yes\"\n", "config.toml:2: screen.mouse: expected true or false"),
         ("sessions = [1]\n", "config.toml:1: sessions: expected a path"),

@@ -53,7 +53,7 @@ impl Sort {
         match self {
             Self::Text => "text".to_owned(),
             Self::Path => "a path".to_owned(),
-            Self::Number(from) => format!("a whole number from {from} on"),
+            Self::Number(from) => format!("a whole number, at least {from}"),
             Self::Switch => "true or false".to_owned(),
             Self::Word(words) => words.join(", "),
             Self::Conditions => "a list of conditions (`docs/BREAKPOINTS.md`)".to_owned(),

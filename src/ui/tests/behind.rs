@@ -299,7 +299,7 @@ fn sampling_is_typed_into_its_list_in_the_words_of_set() {
     keys(&mut stage, &["Down", "Enter"]);
     let shown = screen(&stage.draw());
     assert!(
-        shown.contains("│ actor.top_p") && shown.contains("only the likeliest words that make up"),
+        shown.contains("│ actor.top_p") && shown.contains("sample only from the most likely"),
         "{shown}"
     );
     stage.press("Esc");

@@ -43,7 +43,7 @@ fn sampling_is_changed_where_models_are_switched() {
     assert_eq!(stage.press("Enter"), []);
     typed(&mut stage, "hot");
     assert_eq!(stage.press("Enter"), []);
-    assert!(screen(&stage.draw()).contains("expected a number from 0 on"));
+    assert!(screen(&stage.draw()).contains("expected a number, at least 0"));
     stage.press("Ctrl-u");
     typed(&mut stage, "temperature 0.7");
     let wants = stage.press("Enter");
