@@ -347,7 +347,7 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
         let wrong: &[(&'static [&'static str], &str)] = &[
             (
                 &["--actor", "openai:tiny", "--set", "actor.max_tokens=0"],
-                "actor.max_tokens = 0: expected a whole number from 1 on",
+                "actor.max_tokens = 0: expected a whole number, at least 1",
             ),
             (&["--actor", "openai:tiny", "--set", "actor.max_token=9"], "did you mean \"actor.max_tokens\"?"),
             (&["--actor", "openai:tiny", "--set", "actor.top_p=2"], "expected a number from 0 to 1"),
@@ -514,7 +514,7 @@ fn sampling_changed_at_a_fork_is_sent_and_stays() {
         let (code, told) = home.hears(&args, &[], lines).await;
         assert_eq!(code, 0, "{told}");
         for words in [
-            "expected a number from 0 on",
+            "expected a number, at least 0",
             "not asked",
             "temperature 0.7 (by a person)",
             "top_p off (by a person)",
