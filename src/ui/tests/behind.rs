@@ -298,10 +298,7 @@ fn sampling_is_typed_into_its_list_in_the_words_of_set() {
     fork(&mut stage, "other actor sampling");
     keys(&mut stage, &["Down", "Enter"]);
     let shown = screen(&stage.draw());
-    assert!(
-        shown.contains("│ actor.top_p") && shown.contains("sample only from the most likely"),
-        "{shown}"
-    );
+    assert!(shown.contains("│ actor.top_p") && shown.contains("sample only from the most likely"), "{shown}");
     stage.press("Esc");
     assert!(screen(&stage.draw()).contains("▸ actor.top_p"), "{}", screen(&stage.draw()));
     stage.press("Esc");
