@@ -7,6 +7,7 @@
 mod ahead;
 mod ask;
 mod branch;
+mod call_thread;
 mod checkpoint_writer;
 mod commit;
 mod decision_point;

@@ -1,49 +1,20 @@
 //! Calls to models as tasks. Dropping a task breaks its call off.
 
 use super::ahead::Early;
+use super::call_thread::CallThread;
 use super::{Message, Store};
 use crate::domain::{CallId, FailureKind, PromptRecord, Truncation, Usage};
 use crate::driver::LiveCall;
 use crate::engine::{Failure, Reply};
 use crate::provider::{Delta, Phase, Provider, ProviderError, Request};
 use futures_util::{FutureExt as _, StreamExt as _};
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::time::Instant;
-use tokio::runtime::Runtime;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
-
-/// The thread that a driver's calls to models run on: however fast a server sends and however long its data takes to parse, the driver
-/// still handles commands, timeouts and signals. It is one thread, so providers that don't wait for anything (rules, recordings) reply
-/// in the order they were called in, and a run with them is deterministic.
-#[derive(Default)]
-pub(super) struct CallThread(OnceCell<Option<Runtime>>);
-
-impl CallThread {
-    /// Starts a call; on the driver's own thread if the system refuses another one.
-    pub(super) fn spawn(&self, call: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        let runtime =
-            self.0.get_or_init(|| builder.worker_threads(1).thread_name("models").enable_all().build().ok());
-        match runtime {
-            Some(runtime) => runtime.spawn(call),
-            None => tokio::spawn(call),
-        }
-    }
-}
-
-impl Drop for CallThread {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.0.take().flatten() {
-            // Doesn't wait for a call in the middle of its work.
-            runtime.shutdown_background();
-        }
-    }
-}
 
 /// Pieces of a call that may wait in the inbox: a person's command does not stand behind more than these.
 const BACKLOG: usize = 256;

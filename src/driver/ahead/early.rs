@@ -1,7 +1,7 @@
 //! A question under way ahead of its time, and what has come of it so far.
 
 use crate::domain::{ModelRole, Usage};
-use crate::driver::runner::CallThread;
+use crate::driver::call_thread::CallThread;
 use crate::provider::{Delta, Provider, ProviderError, Request};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt as _, StreamExt as _};
