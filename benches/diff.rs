@@ -10,7 +10,7 @@ mod process;
 
 use long::Rig;
 use process::{ending, load, median, processor_seconds, verdict};
-use retrospect::journal::{Use, open_branch};
+use retrospect::journal::{OpenMode, open_branch};
 use retrospect::prompt::render;
 use retrospect::timeline::Timeline;
 use retrospect::timeline::compare::{Comparison, Side};
@@ -71,7 +71,7 @@ fn measure(name: &str, a: &Path, b: &Path) {
 }
 
 fn open(path: &Path) -> Arc<Timeline> {
-    Arc::new(open_branch(path, Use::Look).expect("a sound branch").timeline)
+    Arc::new(open_branch(path, OpenMode::Read).expect("a sound branch").timeline)
 }
 
 /// One episode of that many steps.

@@ -122,7 +122,7 @@ fn play(tasks: &[Task], endless: bool) -> Outcome<(u32, usize)> {
         let world = worlds::open(task, &WorldOptions::default())?;
         Ok(if endless { Box::new(Endless(world)) } else { world })
     });
-    let launch = RunConfig::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO)?;
+    let launch = RunConfig::from_spec(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO)?;
     let meta = run::meta("bench", &spec);
     let (handle, thread, _) = Driver::start(dir.path(), meta, spec, Vec::new(), launch)?;
     handle.send(Command::Run);

@@ -4,10 +4,10 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use retrospect::domain::Seq;
-use retrospect::ui::fixture::{Fixture, long};
+use retrospect::ui::fixture::{Fixture, long_session};
 use retrospect::ui::keymap::Keymap;
 use retrospect::ui::theme::Theme;
-use retrospect::ui::{Context, Cursor, FrameInput, Model, Scratch, draw, glyphs};
+use retrospect::ui::{Context, Cursor, FrameInput, Model, ViewCache, draw, glyphs};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ fn session(events: u64) -> &'static Fixture {
     static SHORT: OnceLock<Fixture> = OnceLock::new();
     static LONG: OnceLock<Fixture> = OnceLock::new();
     let place = if events < 10_000 { &SHORT } else { &LONG };
-    place.get_or_init(|| long(events))
+    place.get_or_init(|| long_session(events))
 }
 
 fn frame(bencher: divan::Bencher<'_, '_>, events: u64, cursor: Cursor) {
@@ -27,13 +27,13 @@ fn frame(bencher: divan::Bencher<'_, '_>, events: u64, cursor: Cursor) {
     let model = Model { cursor, size: (200, 60), ..Model::default() };
     let (theme, keymap) = (Theme::default(), Keymap::default());
     let mut moment = FrameInput::default();
-    let mut scratch = Scratch::default();
+    let mut scratch = ViewCache::default();
     let mut buffer = Buffer::empty(Rect::new(0, 0, 200, 60));
     bencher.bench_local(|| {
         moment.refresh(&fixture.store, model.cursor);
         let look = Context {
             store: &fixture.store,
-            moment: &moment,
+            frame: &moment,
             now: Instant::now(),
             theme: &theme,
             glyphs: &glyphs::UNICODE,
@@ -63,16 +63,16 @@ fn fresh(bencher: divan::Bencher<'_, '_>, events: u64) {
     let (theme, keymap) = (Theme::default(), Keymap::default());
     bencher.bench_local(|| {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 200, 60));
-        let moment = FrameInput::of(&fixture.store, &model);
+        let moment = FrameInput::for_model(&fixture.store, &model);
         let look = Context {
             store: &fixture.store,
-            moment: &moment,
+            frame: &moment,
             now: Instant::now(),
             theme: &theme,
             glyphs: &glyphs::UNICODE,
             keymap: &keymap,
         };
-        draw(&model, &look, &mut Scratch::default(), &mut buffer);
+        draw(&model, &look, &mut ViewCache::default(), &mut buffer);
         buffer
     });
 }

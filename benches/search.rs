@@ -12,8 +12,8 @@ mod process;
 use long::Rig;
 use process::{ending, load, median, processor_seconds, resident, verdict};
 use retrospect::driver::Store;
-use retrospect::journal::{Use, open_branch};
-use retrospect::ui::find::in_others;
+use retrospect::journal::{OpenMode, open_branch};
+use retrospect::ui::find::search_other_episodes;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
@@ -29,7 +29,7 @@ fn main() -> std::process::ExitCode {
     // Episodes of fifty steps; one step in two hundred and fifty goes to a place of its own.
     drop(Rig::new(&path, 50).along(|s| if s % 250 == 7 { 777 } else { s % 20 }).fill(most));
     let store = Store::default();
-    *store.timeline() = open_branch(&path, Use::Look).expect("a sound branch").timeline;
+    *store.timeline() = open_branch(&path, OpenMode::Read).expect("a sound branch").timeline;
     let budget = 2e3 * most as f64 / 1e6;
     for words in ["unicorn", "cabinet 777", "bowl 2, a cup", "you arrive"] {
         measure(&store, words, budget, &path);
@@ -43,7 +43,7 @@ fn measure(store: &Store, words: &str, budget: f64, path: &Path) {
     for _ in 0..ROUNDS {
         let (began, start) = (processor_seconds().unwrap_or(f64::NAN), Instant::now());
         hits = 0;
-        in_others(store, 0, words, |found, _| {
+        search_other_episodes(store, 0, words, |found, _| {
             if hits == 0 && !found.is_empty() {
                 first.push(start.elapsed().as_secs_f64() * 1e3);
             }

@@ -208,7 +208,7 @@ mod streaming {
     fn fill(fixture: &mut Fixture) {
         let mut next = Instant::now();
         for n in 0_u32.. {
-            fixture.act(
+            fixture.actor_step(
                 &format!("go to cabinet {n}"),
                 &format!("You arrive at cabinet {n}. It is closed."),
                 0.0,
@@ -219,14 +219,14 @@ mod streaming {
                 if live.calls.is_empty() {
                     live.calls.push(LiveCall {
                         call,
-                        asked: ModelRole::Actor,
+                        role: ModelRole::Actor,
                         phase: Phase::Answering,
                         reasoning: String::new(),
                         text: String::new(),
                         pieces: 0,
-                        since: Instant::now(),
-                        moved: Instant::now(),
-                        alive: false,
+                        started: Instant::now(),
+                        last_progress: Instant::now(),
+                        only_keep_alives: false,
                         usage: None,
                     });
                 }

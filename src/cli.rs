@@ -8,25 +8,26 @@
 #[allow(missing_docs, reason = "flags describe themselves in their help texts")]
 pub mod args;
 mod bounded;
-mod breaks;
+mod breakpoints;
 mod calibrate;
+mod calibration_setup;
 pub mod config;
+mod default_action;
 mod demo;
 mod diff;
 mod doctor;
 pub mod error;
 mod export;
-mod first;
-mod kinds;
-mod learn;
+mod headless;
+#[cfg(feature = "tui")]
+mod host_services;
+mod lesson_kinds;
 mod lessons;
 mod locate;
-mod manual;
+mod man_pages;
 mod models;
 mod open;
-pub mod out;
-#[cfg(feature = "tui")]
-mod outside;
+pub mod output;
 mod plain;
 mod play;
 pub mod pool;
@@ -52,7 +53,6 @@ mod start;
 mod start;
 mod tasks;
 mod verify;
-mod watch;
 mod worlds;
 
 #[cfg(test)]
@@ -63,7 +63,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use config::Config;
 use error::{CliError, CliErrorKind};
-use out::Out;
+use output::Output;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -71,9 +71,9 @@ use std::process::ExitCode;
 /// Runs the program with these arguments (the first is its name).
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let json = asks_for_json(&arguments);
+    let json = has_json_flag(&arguments);
     let error = match Cli::try_parse_from(&arguments) {
-        Ok(cli) => match verb(cli) {
+        Ok(cli) => match run_verb(cli) {
             Ok(()) => return ExitCode::SUCCESS,
             Err(error) => error,
         },
@@ -82,13 +82,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             let _ = error.print();
             return ExitCode::SUCCESS;
         }
-        Err(error) => typed_wrong(&error, &arguments),
+        Err(error) => usage_error(&error, &arguments),
     };
-    say(&error, json);
-    ExitCode::from(error.code())
+    print_error(&error, json);
+    ExitCode::from(error.exit_code())
 }
 
-fn verb(mut cli: Cli) -> Result<(), CliError> {
+fn run_verb(mut cli: Cli) -> Result<(), CliError> {
     let variable = |name: &str| std::env::var(name).ok();
     let file = cli.common.config.as_deref();
     let (mut config, bad) = match (Config::load(file, variable), &cli.verb) {
@@ -98,31 +98,31 @@ fn verb(mut cli: Cli) -> Result<(), CliError> {
         (Err(error), _) => return Err(error),
     };
     let path = |p: &Option<std::path::PathBuf>| p.as_ref().map(|p| p.display().to_string());
-    config.flag("sessions", path(&cli.common.sessions).as_deref())?;
-    config.flag("data", path(&cli.common.data).as_deref())?;
-    let mut out = Out::new();
-    before_the_verb(&mut cli)?;
+    config.set_flag("sessions", path(&cli.common.sessions).as_deref())?;
+    config.set_flag("data", path(&cli.common.data).as_deref())?;
+    let mut out = Output::new();
+    merge_screen_flags(&mut cli)?;
     // Whoever begins a run refuses them, and `doctor` has a line for each; nobody else needs them.
     if !matches!(cli.verb, None | Some(Verb::Run(_) | Verb::Calibrate(_) | Verb::Doctor(_))) {
-        for bad in &config.skipped {
-            out.note(&format!(
+        for bad in &config.invalid_breakpoints {
+            out.print_note(&format!(
                 "warning: {}; this condition is left out, and no run begins until it is mended",
                 bad.message
             ));
         }
     }
-    if let Some((look, alone)) = look(&mut cli) {
+    if let Some((look, alone)) = screen_flags(&mut cli) {
         screen::check_theme(&config, look)?;
         let term = std::env::var("TERM").unwrap_or_default();
-        if !alone && !look.plain && terminal() && dumb(&term) {
-            out.note(
+        if !alone && !look.plain && can_show_screen() && is_dumb_terminal(&term) {
+            out.print_note(
                 "TERM says that this terminal cannot move its cursor: going on line by line, as with --plain",
             );
             look.plain = true;
         }
     }
     match cli.verb {
-        None => first::first(config, &cli.screen, out),
+        None => default_action::run_without_verb(config, &cli.screen, out),
         Some(Verb::Run(args)) => run::run(config, &args, out),
         Some(Verb::Calibrate(args)) => calibrate::calibrate(config, &args, out),
         Some(Verb::Resume(args)) => resume::resume(config, &args, out),
@@ -131,26 +131,26 @@ fn verb(mut cli: Cli) -> Result<(), CliError> {
         Some(Verb::Demo(args)) => demo::demo(&config, &args, out),
         Some(Verb::Tasks(args)) => tasks::tasks(&mut config, &args, &mut out),
         Some(Verb::Sessions(args)) => sessions::sessions(&config, &args, &mut out),
-        Some(Verb::Lessons(args)) => lessons::lessons(&mut config, &args, &mut out),
+        Some(Verb::Lessons(args)) => lessons::run_lessons_verb(&mut config, &args, &mut out),
         Some(Verb::Verify(args)) => verify::verify(&config, &args, &mut out),
         Some(Verb::Diff(args)) => diff::diff(&config, &args, &mut out),
         Some(Verb::Export(args)) => export::export(&config, &args, &mut out),
         Some(Verb::Doctor(args)) => doctor::doctor(&mut config, bad.as_ref(), &args, &mut out),
         Some(Verb::Report(args)) => report::report(&config, &args, &mut out),
         Some(Verb::Rerun(args)) => rerun::rerun(config, &args, out),
-        Some(Verb::Completions(args)) => manual::completions(&args, &mut out),
-        Some(Verb::Man(args)) => manual::man(&args, &mut out),
-        Some(Verb::Config(args)) => config::show(&config, &args, &mut out),
+        Some(Verb::Completions(args)) => man_pages::completions(&args, &mut out),
+        Some(Verb::Man(args)) => man_pages::man(&args, &mut out),
+        Some(Verb::Config(args)) => config::run_config_verb(&config, &args, &mut out),
     }
 }
 
 /// `--theme` and `--plain` count before the verb as behind it, where the later one wins.
-fn before_the_verb(cli: &mut Cli) -> Result<(), CliError> {
+fn merge_screen_flags(cli: &mut Cli) -> Result<(), CliError> {
     let before = cli.screen.clone();
     if cli.verb.is_none() || (before.theme.is_none() && !before.plain) {
         return Ok(());
     }
-    let Some((look, _)) = look(cli) else {
+    let Some((look, _)) = screen_flags(cli) else {
         let flag = if before.plain { "--plain" } else { "--theme" };
         return Err(CliError::usage(
             format!("{flag}: this verb shows no screen"),
@@ -163,8 +163,8 @@ fn before_the_verb(cli: &mut Cli) -> Result<(), CliError> {
 }
 
 /// How a verb would show its screen, and whether its flags say that there is none.
-fn look(cli: &mut Cli) -> Option<(&mut args::Screen, bool)> {
-    let alone = |d: &args::Drive| d.headless || d.json || d.quiet || d.jobs.is_some_and(|n| n > 1);
+fn screen_flags(cli: &mut Cli) -> Option<(&mut args::ScreenArgs, bool)> {
+    let alone = |d: &args::DriveArgs| d.headless || d.json || d.quiet || d.jobs.is_some_and(|n| n > 1);
     match &mut cli.verb {
         None => Some((&mut cli.screen, false)),
         Some(Verb::Run(args)) => Some((&mut args.screen, alone(&args.drive))),
@@ -181,22 +181,22 @@ fn look(cli: &mut Cli) -> Option<(&mut args::Screen, bool)> {
 }
 
 /// A terminal of this name has no cursor to move. Windows' own terminals have no name at all.
-fn dumb(term: &str) -> bool {
+fn is_dumb_terminal(term: &str) -> bool {
     term == "dumb" || (term.is_empty() && cfg!(unix))
 }
 
 /// There is a person at a terminal, and a screen to show.
-pub(crate) fn terminal() -> bool {
+pub(crate) fn can_show_screen() -> bool {
     cfg!(feature = "tui") && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
 /// Errors of parsing must be JSON too, and there is no parsed flag to ask. `--json` behind `--` is a value.
-fn asks_for_json(arguments: &[OsString]) -> bool {
+fn has_json_flag(arguments: &[OsString]) -> bool {
     arguments.iter().skip(1).take_while(|a| *a != "--").any(|a| a == "--json")
 }
 
 /// What the parser says, as one of our own errors.
-fn typed_wrong(error: &clap::Error, arguments: &[OsString]) -> CliError {
+fn usage_error(error: &clap::Error, arguments: &[OsString]) -> CliError {
     let program = Cli::command();
     let verb = arguments.iter().skip(1).find_map(|a| program.find_subcommand(a));
     if let Some(verb) = verb.filter(|_| error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) {
@@ -220,18 +220,18 @@ fn typed_wrong(error: &clap::Error, arguments: &[OsString]) -> CliError {
     CliError::usage(message, format!("see `{help}`"))
 }
 
-fn say(error: &CliError, json: bool) {
-    let mut out = Out::new();
-    if error.kind == CliErrorKind::Gone || error.message.is_empty() {
+fn print_error(error: &CliError, json: bool) {
+    let mut out = Output::new();
+    if error.kind == CliErrorKind::OutputClosed || error.message.is_empty() {
         return;
     }
     if json {
         // Where nobody reads, nothing is left to be said.
-        let _ = out.json(&error.json());
+        let _ = out.print_json(&error.json());
         return;
     }
-    out.note(&format!("retrospect: {}", error.message));
+    out.print_note(&format!("retrospect: {}", error.message));
     if !error.hint.is_empty() {
-        out.note(&format!("  {}", error.hint));
+        out.print_note(&format!("  {}", error.hint));
     }
 }

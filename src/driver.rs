@@ -4,9 +4,8 @@
 //! A driver lives on a thread of its own with a runtime of its own, so that neither a slow disk nor a slow screen
 //! holds the other up.
 
-mod ahead;
-mod ask;
 mod branch;
+mod call_runner;
 mod call_thread;
 mod checkpoint_writer;
 mod commit;
@@ -14,24 +13,25 @@ mod decision_point;
 mod env_requests;
 mod env_worker;
 mod halted;
-mod launch;
-mod outfit;
+mod model_calls;
 mod past_query;
+mod prefetch;
 mod reply_override;
 mod request;
-mod runner;
+mod run_factory;
 mod snapshot_cache;
+mod startup;
 mod store;
 pub mod worlds;
 
 pub use branch::Fork;
-pub use commit::{clock_is_sound, now};
-pub use decision_point::{DecisionPoint, decides};
-pub use halted::{Halt, Saved};
-pub use launch::{Driver, DriverError, Resumed, RunConfig, RunFactory, open_read_only};
-pub use outfit::{Recording, TYPING, recorded};
-pub use past_query::{Accepted, PastQuery};
+pub use commit::{check_clock, wall_clock_now};
+pub use decision_point::{DecisionPoint, is_decision};
+pub use halted::{Halt, RescueOutcome};
+pub use past_query::{PastAdmissible, PastQuery};
 pub use reply_override::ReplyOverride;
+pub use run_factory::{NamedTimeline, TYPING_DELAY, open_recording};
+pub use startup::{Driver, DriverError, Resumed, RunConfig, RunFactory, open_read_only};
 pub use store::{Handle, Health, Live, LiveCall, Message, Signal, Store};
 
 /// Opens the world of a task. Called on the world's own thread.
@@ -42,7 +42,7 @@ pub type OpenWorld = std::sync::Arc<
 >;
 
 /// Rebuilds the exact prompt of a record from a state.
-pub type Render = std::sync::Arc<
+pub type RenderPrompt = std::sync::Arc<
     dyn Fn(&crate::engine::State, &crate::domain::PromptRecord) -> crate::domain::Prompt + Send + Sync,
 >;
 

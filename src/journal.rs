@@ -20,12 +20,15 @@ pub use branch::Branch;
 pub use checkpoints::Checkpoints;
 pub use events::EventFile;
 pub use follow::Follower;
-pub use index::{Listed, Standing, Summary, list, newest_first, summarise};
-pub use label::{LABELS, Label, LabelChange, labels_in};
+pub use index::{ListedSession, SessionStatus, Summary, list_sessions, sort_newest_first, summarize};
+pub use label::{LABELS_STEM, Label, LabelChange, parse_labels};
 pub use name::{session_name, slug};
-pub use open::{Missing, OpenBranch, Use, kept_states, open_branch};
+pub use open::{Missing, OpenBranch, OpenMode, open_branch, stored_checkpoints};
 pub use parent_file::{ParentFile, parents_of_fork};
-pub use reader::{BranchHeader, ReadBranch, Torn, fold, last_of, read_branch, read_bytes, read_line};
+pub use reader::{
+    BranchHeader, ReadBranch, TornTail, fold_events, last_written_of, read_branch, read_branch_bytes,
+    read_with_parents,
+};
 pub use rescue::Rescue;
 pub use session::{Meta, Session, branch_path};
 pub use writer::Writer;
@@ -135,9 +138,9 @@ pub enum FileChange {
     /// Bytes that were written are gone.
     Shortened {
         /// Its length in bytes.
-        is: u64,
+        current: u64,
         /// How long it was.
-        was: u64,
+        expected: u64,
     },
     /// Somebody else wrote to it.
     Lengthened {
@@ -154,7 +157,7 @@ impl std::fmt::Display for FileChange {
             Self::Removed => f.write_str("was removed"),
             Self::Moved => f.write_str("was moved or renamed"),
             Self::Replaced => f.write_str("was replaced"),
-            Self::Shortened { is, was } => write!(f, "was cut from {was} to {is} bytes"),
+            Self::Shortened { current: is, expected: was } => write!(f, "was cut from {was} to {is} bytes"),
             Self::Lengthened { is, was } => write!(f, "was changed from {was} to {is} bytes"),
         }
     }

@@ -78,7 +78,7 @@ pub fn build_policy_with(spec: &RunSpec, builder: Arc<PromptBuilder>) -> Result<
     Ok(Policy {
         method,
         draft_prompt: Arc::new(move |state, ask| builder.draft(state, ask)),
-        parse_reply: prompt::read,
+        parse_reply: prompt::read_reply,
         parse_mentor_reply: prompt::read_mentor,
         edit_prompt: prompt::edit_segment,
         rewrite_action: prompt::interface::outgoing_action,

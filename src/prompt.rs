@@ -23,7 +23,7 @@ pub use builder::PromptBuilder;
 pub(crate) use draft::DEFAULT_CONTEXT_TOKENS;
 pub use edit::edit_segment;
 pub use mentor::read_mentor;
-pub use read::{cut_short, may_be_reasoning, read};
+pub use read::{can_be_reasoning, is_cut_short, read_reply};
 pub use render::{body_hash, render, text_hash};
 pub use templates::{TemplateError, Templates};
 

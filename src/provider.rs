@@ -1,16 +1,16 @@
 //! Who answers prompts: a model behind a server, the built-in rules, a recording, a script. Prompt in, text out.
 
 mod cached;
-mod failure;
+mod error;
 pub mod openai;
 mod recorded;
 pub mod rules;
 mod scripted;
 
-pub use cached::{Cache, Cached};
-pub use failure::{FailureKind, ProviderError};
-pub use recorded::Recorded;
-pub use scripted::{Script, Scripted};
+pub use cached::{CacheMode, CachedProvider};
+pub use error::{FailureKind, ProviderError};
+pub use recorded::RecordedProvider;
+pub use scripted::{Script, ScriptedProvider};
 
 use crate::domain::{CallId, ModelRole, Prompt, Truncation, Usage};
 use futures_util::stream::BoxStream;
@@ -23,7 +23,7 @@ pub struct Request {
     /// The call it belongs to; never part of the question itself.
     pub call: CallId,
     /// Which role is asked.
-    pub asked: ModelRole,
+    pub role: ModelRole,
     /// The prompt.
     pub prompt: Arc<Prompt>,
     /// Seed of the sampling.
@@ -32,11 +32,11 @@ pub struct Request {
     pub stop: Vec<String>,
     /// How an answer is told that a stop at a newline has cut off before it said what to do: it is asked for anew without
     /// that stop. None: such a stop never cuts anything off.
-    pub cut: Option<Cut>,
+    pub newline_stop_check: Option<NewlineStopCheck>,
     /// Its last answer could not be used: one that was kept is not taken again, and the new one takes its place.
-    pub anew: bool,
+    pub refresh_cache: bool,
     /// How the answer is sampled, where this question wants it otherwise than its endpoint does.
-    pub wish: SamplingWish,
+    pub sampling: SamplingOverrides,
     /// A reply that the token limit cut off is delivered as it is, without a second request with a larger limit (setting
     /// `accept_truncated`).
     pub accept_truncated: bool,
@@ -44,9 +44,9 @@ pub struct Request {
 
 /// What a stop at a newline does to an answer.
 #[derive(Clone, Copy, Debug)]
-pub struct Cut {
+pub struct NewlineStopCheck {
     /// The answer seems to end before it says what to do.
-    pub short: fn(&str) -> bool,
+    pub is_cut_short: fn(&str) -> bool,
     /// What the answer says to do.
     pub action: fn(&str) -> Option<String>,
     /// The answer, which its bound cut off, may be reasoning that nothing marks.
@@ -55,34 +55,34 @@ pub struct Cut {
 
 /// What one question wants of the sampling; what is not set is the endpoint's own.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SamplingWish {
+pub struct SamplingOverrides {
     /// Temperature.
     pub temperature: Option<f64>,
     /// So much warmer than would be sent without, up to 1 (Reflexion's ladder after empty replies); where no temperature is
     /// sent, none is because of it.
-    pub warmer: f64,
+    pub temperature_increase: f64,
     /// The most tokens an answer may have.
     pub max_tokens: Option<u32>,
     /// What a person wants otherwise, by the names of the request's fields; `false`: it is left away. What is above
     /// goes before it.
-    pub chosen: Map<String, Value>,
+    pub user_fields: Map<String, Value>,
 }
 
-impl SamplingWish {
+impl SamplingOverrides {
     /// A field that a person wants otherwise: none where it is left away, else its value.
-    pub fn field(&self, name: &str) -> Option<Option<&Value>> {
-        self.chosen.get(name).map(|value| Some(value).filter(|v| **v != Value::Bool(false)))
+    pub fn user_field(&self, name: &str) -> Option<Option<&Value>> {
+        self.user_fields.get(name).map(|value| Some(value).filter(|v| **v != Value::Bool(false)))
     }
 
     /// All of it as text, for what an answer depends on. What nobody has chosen adds nothing: answers that were kept
     /// before there was such a choice are found again.
     pub fn identity(&self) -> String {
-        let chosen = if self.chosen.is_empty() {
+        let chosen = if self.user_fields.is_empty() {
             String::new()
         } else {
-            format!(" {}", Value::Object(self.chosen.clone()))
+            format!(" {}", Value::Object(self.user_fields.clone()))
         };
-        let Self { temperature, max_tokens, warmer, .. } = self;
+        let Self { temperature, max_tokens, temperature_increase: warmer, .. } = self;
         let warmer = if *warmer > 0.0 { format!(" {warmer} warmer") } else { String::new() };
         format!("SamplingWish {{ temperature: {temperature:?}, max_tokens: {max_tokens:?} }}{warmer}{chosen}")
     }
@@ -100,11 +100,11 @@ pub enum Delta {
     /// What was sent as the answer so far was reasoning: its closing tag has come, and no opening one before it.
     WasReasoning,
     /// What was sent so far is no part of the answer, which is asked for anew.
-    Anew,
+    Restarted,
     /// A sentence for the person that is no part of the answer: a setting that the server refused, a second try.
     Notice(String),
     /// Something came in that says nothing: the server is there.
-    Alive,
+    KeepAlive,
     /// The answer ended early, for this reason; sent behind its last piece. An answer without it is complete.
     Truncated(Truncation),
     /// What it cost so far: at the end, and of an answer that was of no use before the question goes out again. The newest
@@ -132,21 +132,21 @@ pub trait Provider: Send + Sync {
     fn name(&self) -> String;
 
     /// What of the settings it was given it does not send, each in words with the reason.
-    fn unsent(&self) -> Vec<String> {
+    fn unsent_settings(&self) -> Vec<String> {
         Vec::new()
     }
 
     /// Takes in what an earlier process told with [`unsent`](Self::unsent) of the same server, so that it is not learnt again
     /// at the price of an answer.
-    fn recall(&self, _unsent: &[String]) {}
+    fn restore_quirks(&self, _unsent: &[String]) {}
 
     /// Whether a text holds one of its secrets: such a text is not to be journaled.
-    fn holds_secret(&self, _text: &str) -> bool {
+    fn contains_secret(&self, _text: &str) -> bool {
         false
     }
 
     /// Every answer is kept, so that one may be asked for before it is wanted.
-    fn keeps(&self) -> bool {
+    fn has_write_cache(&self) -> bool {
         false
     }
 

@@ -15,6 +15,7 @@ mod host_services;
 pub mod keymap;
 pub mod lane;
 pub mod layout;
+mod loop_event;
 pub mod mark;
 pub mod model;
 pub mod msg;
@@ -26,16 +27,15 @@ pub mod terminal;
 pub mod theme;
 pub mod update;
 pub mod view;
-mod wake;
 
 pub use app::{Exit, Options, run};
 pub use canvas::Canvas;
 pub use context::{Context, FrameInput};
-pub use host_services::{HostFn, HostServices, Listing, ModelList};
+pub use host_services::{HostFn, HostServices, ListFn, ModelList};
 pub use model::{Cursor, Focus, Model};
-pub use msg::{Msg, Request};
+pub use msg::{Request, UiMessage};
 pub use overlay::{Answer, Overlay, Response};
-pub use view::{Scratch, draw};
+pub use view::{ViewCache, draw};
 
 #[doc(hidden)]
 pub mod fixture;

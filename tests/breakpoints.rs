@@ -16,9 +16,9 @@ use retrospect::driver::{Driver, Fork, Handle, OpenWorld, RunConfig};
 use retrospect::engine::{Cause, Command, Envelope, Event, PauseReason, State};
 use retrospect::env::EnvError;
 use retrospect::env::household::{TaskId, open_world as open_house};
-use retrospect::journal::{Session, Use, open_branch};
+use retrospect::journal::{OpenMode, Session, open_branch};
 use retrospect::prompt::Templates;
-use retrospect::provider::{Delta, Provider, ProviderError, Request, Scripted};
+use retrospect::provider::{Delta, Provider, ProviderError, Request, ScriptedProvider};
 use run::{household, meta, spec, until};
 use std::path::Path;
 use std::sync::Arc;
@@ -26,14 +26,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tables::{LAMP, Row, TAUGHT, UNTAUGHT};
 
-fn recorded(name: &str) -> Vec<Arc<Envelope>> {
+fn recorded_events(name: &str) -> Vec<Arc<Envelope>> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples").join(name);
     let session = Session::open(&dir).unwrap();
-    let branch = open_branch(&session.trunk(), Use::Look).unwrap();
+    let branch = open_branch(&session.trunk(), OpenMode::Read).unwrap();
     branch.timeline.events_between(Seq(0), branch.timeline.head().head)
 }
 
-fn apply(state: &mut State, event: Event) {
+fn apply_event(state: &mut State, event: Event) {
     let at = jiff::Timestamp::UNIX_EPOCH;
     state.apply(&Envelope {
         seq: state.head,
@@ -45,11 +45,11 @@ fn apply(state: &mut State, event: Event) {
 }
 
 /// Every hit of a condition, with why.
-fn hits(events: &[Arc<Envelope>], condition: &str) -> Vec<(u32, u32, String)> {
+fn hits_of(events: &[Arc<Envelope>], condition: &str) -> Vec<(u32, u32, String)> {
     let rules = breakpoint_rules(retrospect::method::parse_condition);
     let stop: BreakpointConfig = (rules.parse)(condition).unwrap();
     let mut state = State::default();
-    apply(&mut state, Event::BreakpointSet { breakpoint: 1, config: stop });
+    apply_event(&mut state, Event::BreakpointSet { breakpoint: 1, config: stop });
     let mut found = Vec::new();
     for envelope in events {
         let before = state.clone();
@@ -57,7 +57,7 @@ fn hits(events: &[Arc<Envelope>], condition: &str) -> Vec<(u32, u32, String)> {
         for hit in (rules.find_hits)(&before, envelope, &state) {
             let episode = state.episode.as_ref().map_or(0, |e| e.number);
             found.push((episode, hit.step, hit.reason.clone()));
-            apply(
+            apply_event(
                 &mut state,
                 Event::BreakpointHit { breakpoint: 1, episode, step: hit.step, reason: hit.reason },
             );
@@ -67,11 +67,11 @@ fn hits(events: &[Arc<Envelope>], condition: &str) -> Vec<(u32, u32, String)> {
 }
 
 #[test]
-fn each_condition_comes_true_where_it_should_on_shipped_sessions() {
+fn each_condition_fires_where_it_should_on_shipped_sessions() {
     for (name, table) in [("hot-mug-taught", TAUGHT), ("hot-mug-untaught", UNTAUGHT), ("lamp", LAMP)] {
-        let events = recorded(name);
+        let events = recorded_events(name);
         for (condition, steps) in table {
-            let found = hits(&events, condition);
+            let found = hits_of(&events, condition);
             let at: Vec<u32> = found.iter().map(|h| h.1).collect();
             assert_eq!(&at, steps, "{name}: {condition}: {found:?}");
             assert!(found.iter().all(|h| h.0 == 1 && !h.2.is_empty()));
@@ -81,9 +81,9 @@ fn each_condition_comes_true_where_it_should_on_shipped_sessions() {
 
 /// The same rows are played without a screen (`tests/cli/stops.rs`) and on one (`tests/pty.rs`).
 #[test]
-fn the_rows_that_are_played_with_and_without_a_screen_are_those_of_the_recordings() {
+fn shared_breakpoint_rows_match_the_recordings() {
     for (session, _, condition, turns) in stops::rows() {
-        let found: Vec<u32> = hits(&recorded(session), condition).iter().map(|h| h.1).collect();
+        let found: Vec<u32> = hits_of(&recorded_events(session), condition).iter().map(|h| h.1).collect();
         assert_eq!(found, turns, "{session}: {condition}");
     }
 }
@@ -91,7 +91,7 @@ fn the_rows_that_are_played_with_and_without_a_screen_are_those_of_the_recording
 #[test]
 fn costs_and_times_are_added_up_over_the_events() {
     // Every reply costs a cent, and every event comes a second after the one before.
-    let mut events: Vec<Envelope> = recorded("lamp").iter().map(|e| (**e).clone()).collect();
+    let mut events: Vec<Envelope> = recorded_events("lamp").iter().map(|e| (**e).clone()).collect();
     for (n, envelope) in (0_i64..).zip(&mut events) {
         envelope.timestamp = jiff::Timestamp::from_second(1_795_171_200 + n).unwrap();
         if let Event::ReplyReceived { usage, .. } = &mut envelope.event {
@@ -99,32 +99,32 @@ fn costs_and_times_are_added_up_over_the_events() {
         }
     }
     let events: Vec<Arc<Envelope>> = events.into_iter().map(Arc::new).collect();
-    let steps = |condition: &str| -> Vec<u32> { hits(&events, condition).iter().map(|h| h.1).collect() };
+    let steps = |condition: &str| -> Vec<u32> { hits_of(&events, condition).iter().map(|h| h.1).collect() };
     assert_eq!(steps("cost > 0.045"), [5], "five replies");
     assert_eq!(steps("episode cost > 0.1"), [11]);
     assert!(steps("cost > 1").is_empty());
-    let late = hits(&events, "time > 30s");
+    let late = hits_of(&events, "time > 30s");
     assert_eq!(late.len(), 1, "{late:?}");
     assert!(late[0].2.contains("31s of moving time"), "{late:?}");
     assert!(steps("time > 1h").is_empty());
 }
 
 /// Says these one after the other, and then the last for ever.
-fn scripted(said: &'static [&'static str]) -> Scripted {
+fn scripted(said: &'static [&'static str]) -> ScriptedProvider {
     let at = AtomicUsize::new(0);
-    Scripted::new(move |_| {
+    ScriptedProvider::new(move |_| {
         let n = at.fetch_add(1, Ordering::Relaxed).min(said.len() - 1);
         Ok(said[n].to_owned())
     })
 }
 
 /// Where it stood (step and stage), the events, and the state in the end.
-type Played = (Vec<(u32, String)>, Vec<Arc<Envelope>>, Arc<State>);
+type RunResult = (Vec<(u32, String)>, Vec<Arc<Envelope>>, Arc<State>);
 
 /// An actor whose answers take a while and cost a cent each.
-struct Dear(Scripted);
+struct SlowPaidActor(ScriptedProvider);
 
-impl Provider for Dear {
+impl Provider for SlowPaidActor {
     fn name(&self) -> String {
         self.0.name()
     }
@@ -137,13 +137,13 @@ impl Provider for Dear {
 }
 
 /// Plays with these breakpoints set, going on at every stop.
-fn played(said: &'static [&'static str], breaks: &[&str]) -> Played {
-    played_by(Arc::new(scripted(said)), breaks)
+fn play_script(said: &'static [&'static str], breaks: &[&str]) -> RunResult {
+    play_with_actor(Arc::new(scripted(said)), breaks)
 }
 
-fn played_by(actor: Arc<dyn Provider>, breaks: &[&str]) -> Played {
+fn play_with_actor(actor: Arc<dyn Provider>, breaks: &[&str]) -> RunResult {
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread) = begun_by(dir.path(), actor, breaks);
+    let (handle, thread) = start_with_actor(dir.path(), actor, breaks);
     let mut stood = Vec::new();
     let mut last = Seq(0);
     loop {
@@ -169,22 +169,27 @@ fn played_by(actor: Arc<dyn Provider>, breaks: &[&str]) -> Played {
 }
 
 /// A run of what was said, with breakpoints.
-fn begun(
+fn start_script(
     root: &Path,
     said: &'static [&'static str],
     breaks: &[&str],
 ) -> (Handle, std::thread::JoinHandle<()>) {
-    begun_by(root, Arc::new(scripted(said)), breaks)
+    start_with_actor(root, Arc::new(scripted(said)), breaks)
 }
 
-fn begun_by(root: &Path, actor: Arc<dyn Provider>, breaks: &[&str]) -> (Handle, std::thread::JoinHandle<()>) {
+fn start_with_actor(
+    root: &Path,
+    actor: Arc<dyn Provider>,
+    breaks: &[&str],
+) -> (Handle, std::thread::JoinHandle<()>) {
     let mut spec = spec("react", vec![household("easy/heat/23")]);
     spec.limits.steps = 16;
     let open: OpenWorld = Arc::new(|task| {
         let id = TaskId::parse(&task.id).map_err(|e| EnvError::Refused { what: e.to_string() })?;
         Ok(Box::new(open_house(&id)?))
     });
-    let mut launch = RunConfig::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+    let mut launch =
+        RunConfig::from_spec(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
     launch.actor = actor;
     let (handle, thread, _) = Driver::start(root, meta("s", &spec), spec, Vec::new(), launch).unwrap();
     for text in breaks {
@@ -195,7 +200,7 @@ fn begun_by(root: &Path, actor: Arc<dyn Provider>, breaks: &[&str]) -> (Handle, 
 }
 
 /// Does what changes nothing, repeats itself, and goes to and fro.
-const STUBBORN: &[&str] = &[
+const STUBBORN_REPLIES: &[&str] = &[
     "look",
     "dance",
     "think: hm",
@@ -230,9 +235,9 @@ const STUBBORN_HITS: &[Row] = &[
 ];
 
 #[test]
-fn a_live_run_stands_exactly_where_its_journal_says_it_should() {
+fn a_live_run_stops_exactly_where_its_journal_says() {
     for (condition, steps) in STUBBORN_HITS {
-        let (stood, events, state) = played(STUBBORN, &[condition]);
+        let (stood, events, state) = play_script(STUBBORN_REPLIES, &[condition]);
         let at: Vec<u32> = stood.iter().map(|s| s.0).collect();
         assert_eq!(&at, steps, "{condition}: {stood:?}");
         // A proposal is stopped before it runs, everything else after the answer.
@@ -244,7 +249,7 @@ fn a_live_run_stands_exactly_where_its_journal_says_it_should() {
         assert!(stood.iter().all(|s| s.1 == stage), "{condition}: {stood:?}");
         // The same events, looked at afterwards without the breakpoint's own, say the same.
         assert_eq!(
-            hits(&bare(&events), condition).iter().map(|h| h.1).collect::<Vec<_>>(),
+            hits_of(&without_breakpoint_events(&events), condition).iter().map(|h| h.1).collect::<Vec<_>>(),
             at,
             "{condition}"
         );
@@ -259,7 +264,7 @@ fn a_live_run_stands_exactly_where_its_journal_says_it_should() {
 }
 
 /// Without the breakpoint's own events.
-fn bare(events: &[Arc<Envelope>]) -> Vec<Arc<Envelope>> {
+fn without_breakpoint_events(events: &[Arc<Envelope>]) -> Vec<Arc<Envelope>> {
     let own =
         |e: &&Arc<Envelope>| matches!(e.event, Event::BreakpointSet { .. } | Event::BreakpointHit { .. });
     events.iter().filter(|e| !own(e)).cloned().collect()
@@ -267,7 +272,7 @@ fn bare(events: &[Arc<Envelope>]) -> Vec<Arc<Envelope>> {
 
 /// Costs and times were looked at on made-up journals alone.
 #[test]
-fn a_live_run_stands_where_its_cost_and_its_time_are_above_what_was_said() {
+fn a_live_run_stops_above_its_cost_and_time_limits() {
     let rows: &[(&str, Option<&[u32]>)] = &[
         ("cost > 0.045", Some(&[5])),
         ("episode cost > 0.1", Some(&[11])),
@@ -275,10 +280,11 @@ fn a_live_run_stands_where_its_cost_and_its_time_are_above_what_was_said() {
         ("time > 1s", None),
     ];
     for (condition, due) in rows {
-        let (stood, events, _) = played_by(Arc::new(Dear(scripted(STUBBORN))), &[condition]);
+        let (stood, events, _) =
+            play_with_actor(Arc::new(SlowPaidActor(scripted(STUBBORN_REPLIES))), &[condition]);
         let at: Vec<u32> = stood.iter().map(|s| s.0).collect();
         assert_eq!(
-            hits(&bare(&events), condition).iter().map(|h| h.1).collect::<Vec<_>>(),
+            hits_of(&without_breakpoint_events(&events), condition).iter().map(|h| h.1).collect::<Vec<_>>(),
             at,
             "{condition}"
         );
@@ -291,9 +297,9 @@ fn a_live_run_stands_where_its_cost_and_its_time_are_above_what_was_said() {
 }
 
 #[test]
-fn a_hit_says_why_and_watches_only_tell() {
+fn a_hit_says_why_and_watches_do_not_stop() {
     let (stood, events, state) =
-        played(STUBBORN, &["nothing 3", "warn same action 3", "once action ~ fridge"]);
+        play_script(STUBBORN_REPLIES, &["nothing 3", "warn same action 3", "once action ~ fridge"]);
     assert_eq!(stood, [(5, "Reflection".to_owned()), (10, "Decision".to_owned())]);
     let told: Vec<String> =
         state.breakpoints.all.iter().map(|b| format!("{} {}", b.config, b.hits)).collect();
@@ -319,16 +325,16 @@ fn a_hit_says_why_and_watches_only_tell() {
 }
 
 #[test]
-fn conditions_that_a_file_makes_up_come_true_never_and_break_nothing() {
+fn invented_conditions_in_a_file_never_fire_and_break_nothing() {
     let mut state = State::default();
     let stop = BreakpointConfig { condition: "action ~ ((((".to_owned(), ..BreakpointConfig::default() };
-    apply(&mut state, Event::BreakpointSet { breakpoint: 7, config: stop });
-    apply(
+    apply_event(&mut state, Event::BreakpointSet { breakpoint: 7, config: stop });
+    apply_event(
         &mut state,
         Event::BreakpointHit { breakpoint: 9, episode: 3, step: u32::MAX, reason: "?".to_owned() },
     );
     let rules = breakpoint_rules(retrospect::method::parse_condition);
-    for envelope in recorded("lamp") {
+    for envelope in recorded_events("lamp") {
         let before = state.clone();
         state.apply(&envelope);
         assert!((rules.find_hits)(&before, &envelope, &state).is_empty());
@@ -336,16 +342,17 @@ fn conditions_that_a_file_makes_up_come_true_never_and_break_nothing() {
 }
 
 #[test]
-fn a_proposal_at_which_a_breakpoint_fired_is_decided_anew_like_any_other() {
+fn a_proposal_with_a_breakpoint_can_be_forked_like_any_other() {
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread) = begun(dir.path(), STUBBORN, &["action ~ dance", "warn action ~ dance"]);
+    let (handle, thread) =
+        start_script(dir.path(), STUBBORN_REPLIES, &["action ~ dance", "warn action ~ dance"]);
     let stands = |s: &State, step| {
         s.breakpoints.current_hit.as_ref().is_some_and(|h| h.step == step) && s.calls.is_empty()
     };
     until(&handle, |s| stands(s, 2));
     handle.send(Command::Run);
     until(&handle, |s| stands(s, 4));
-    let (at, of) = (handle.store.proposal_of(2).unwrap(), handle.store.head());
+    let (at, of) = (handle.store.decision_seq(2).unwrap(), handle.store.head());
     let first = of.episode.as_ref().unwrap().step(2).unwrap().first_seq;
     let events = handle.store.timeline().events_between(Seq(first.0 - 1), at);
     let proposed = events.iter().find(|e| matches!(e.event, Event::Proposed { .. })).unwrap();
@@ -357,7 +364,7 @@ fn a_proposal_at_which_a_breakpoint_fired_is_decided_anew_like_any_other() {
         shown_as: ShownAs::Own,
         thought_disposition: ThoughtDisposition::Kept,
     };
-    handle.send_fork(Fork { at, then: vec![instead], ..Fork::default() });
+    handle.send_fork(Fork { at_seq: at, commands: vec![instead], ..Fork::default() });
     let taken = |s: &State| {
         let step = s.episode.as_ref()?.step(2)?;
         Some(step.executed.as_ref()?.action.clone())

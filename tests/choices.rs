@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// What the program says to these lines, and its exit code.
-async fn says(home: &Path, args: &[&str], lines: &str) -> (i32, String) {
+async fn run_program(home: &Path, args: &[&str], lines: &str) -> (i32, String) {
     let input = home.join("input.txt");
     std::fs::write(&input, lines).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
@@ -37,7 +37,7 @@ struct Case {
 }
 
 #[test]
-fn each_choice_after_a_failed_call_goes_on_from_the_same_turn() {
+fn each_choice_after_a_failed_call_continues_the_same_step() {
     let cases = [
         Case { lines: "retry", models: &["small", "small"], holds: "You act in a household", says: &[] },
         Case {
@@ -88,7 +88,7 @@ fn each_choice_after_a_failed_call_goes_on_from_the_same_turn() {
         let start = async |base: &str, how: &str, lines: &str| {
             let args = [run(base), vec![how.to_owned()]].concat();
             let args: Vec<&str> = args.iter().map(String::as_str).collect();
-            says(home.path(), &args, lines).await
+            run_program(home.path(), &args, lines).await
         };
         let first = Server::start(vec![good("inventory")]).await;
         assert_eq!(start(&first.base, "--headless", "").await.0, 0);
@@ -111,7 +111,7 @@ fn each_choice_after_a_failed_call_goes_on_from_the_same_turn() {
             assert_eq!(models, case.models, "{}: {said}", case.lines);
             let last = asked.last().unwrap().body.to_string();
             assert!(last.contains(case.holds), "{}: {last}", case.lines);
-            let (code, said) = says(home.path(), &["verify", "--last"], "").await;
+            let (code, said) = run_program(home.path(), &["verify", "--last"], "").await;
             assert_eq!(code, 0, "{}: {said}", case.lines);
         }
     });
@@ -120,7 +120,7 @@ fn each_choice_after_a_failed_call_goes_on_from_the_same_turn() {
 /// What is never cut does not fit: nothing is sent that a server would cut without a word. A second server counts four times
 /// as many tokens as were estimated, which is only known after its first answer.
 #[test]
-fn what_cannot_fit_is_not_sent_and_goes_on_with_a_larger_budget() {
+fn a_prompt_that_cannot_fit_is_not_sent_and_continues_with_a_larger_budget() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
         let usage = "{\"choices\":[],\"usage\":{\"prompt_tokens\":1000000,\"completion_tokens\":2}}";
@@ -135,7 +135,7 @@ fn what_cannot_fit_is_not_sent_and_goes_on_with_a_larger_budget() {
             let args =
                 ["run", "--task", "easy/put/1", "--method", "react", "--actor", "openai:small", "--headless"];
             let args = [&args[..], &["--max-steps", "2", "--base-url", &server.base, "--set", &set]].concat();
-            let (code, said) = says(home.path(), &args, "").await;
+            let (code, said) = run_program(home.path(), &args, "").await;
             assert!(
                 code == 3 && said.contains("the newest turn alone do not fit"),
                 "{budget}: {code}: {said}"
@@ -143,7 +143,7 @@ fn what_cannot_fit_is_not_sent_and_goes_on_with_a_larger_budget() {
             assert!(said.contains(&format!("and {budget} is all it may have")), "{said}");
             assert_eq!(server.asked().len(), first, "{budget}: {said}");
             let lines = "set context_tokens 9000\nretry\nrun\nquit\n";
-            let (code, said) = says(home.path(), &["resume", "--last", "--plain"], lines).await;
+            let (code, said) = run_program(home.path(), &["resume", "--last", "--plain"], lines).await;
             assert!(code == 0 && said.contains("2 > inventory"), "{budget}: {said}");
             assert_eq!(server.asked().len(), 2);
         }
@@ -153,7 +153,7 @@ fn what_cannot_fit_is_not_sent_and_goes_on_with_a_larger_budget() {
 /// Three questions of a round: the answer to one shows that the server counts four times what was estimated, the other two
 /// fail. They were then "too long", and no `retry` ever asked them again.
 #[test]
-fn a_round_was_too_long_for_what_its_first_answer_counted() {
+fn a_failed_mentor_prompt_no_longer_fit_after_the_server_counted_tokens() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
         let usage = "{\"choices\":[],\"usage\":{\"prompt_tokens\":1000000,\"completion_tokens\":2}}";
@@ -168,21 +168,22 @@ fn a_round_was_too_long_for_what_its_first_answer_counted() {
         let args = ["run", "--task", "easy/put/1", "--plain", "--base-url", &server.base];
         let set = ["--set", "context_tokens=800"];
         let (code, said) =
-            says(home.path(), &[&args[..], &mentor, &set].concat(), "step\nstep\nquit\n").await;
+            run_program(home.path(), &[&args[..], &mentor, &set].concat(), "step\nstep\nquit\n").await;
         assert!(code == 0 && said.contains("402"), "{said}");
         assert_eq!(server.asked().len(), 3, "{said}");
         // Two calls have failed; they are as long as they were.
-        let (code, said) = says(home.path(), &["resume", "--last", "--plain"], "retry\nstep\nquit\n").await;
+        let (code, said) =
+            run_program(home.path(), &["resume", "--last", "--plain"], "retry\nstep\nquit\n").await;
         assert!(code == 0 && !said.contains("do not fit"), "{said}");
         assert_eq!(server.asked().len(), 5, "{said}");
-        let (code, said) = says(home.path(), &["verify", "--last"], "").await;
+        let (code, said) = run_program(home.path(), &["verify", "--last"], "").await;
         assert_eq!(code, 0, "{said}");
     });
 }
 
 /// What a person's words made too long was said to hold nothing but what is never cut.
 #[test]
-fn words_that_were_too_long_were_said_to_be_all_there_is() {
+fn an_overlong_text_was_reported_as_uncuttable() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
         let broke = plain(402, "", r#"{"error":{"message":"no credit","code":402}}"#);
@@ -192,7 +193,7 @@ fn words_that_were_too_long_were_said_to_be_all_there_is() {
         let set = ["--base-url", &server.base, "--set", "context_tokens=2000", "--set", "examples=0"];
         let lines =
             format!("step\nprompt-edit 1 {}\nretry\ngive-up\nstep\nquit\n", "look well ".repeat(1000));
-        let (code, said) = says(home.path(), &[&args[..], &set].concat(), &lines).await;
+        let (code, said) = run_program(home.path(), &[&args[..], &set].concat(), &lines).await;
         assert!(code == 0 && said.contains("drafted now it would be shorter"), "{said}");
         assert!(!said.contains("alone do not fit") && said.contains("step 1: inventory"), "{said}");
         assert_eq!(server.asked().len(), 2, "{said}");

@@ -42,15 +42,15 @@ impl Home {
     }
 }
 
-fn data(name: &str) -> PathBuf {
+fn data_path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
 /// The lists of `names.txt` by their headings.
-fn names() -> BTreeMap<String, Vec<String>> {
+fn frozen_names() -> BTreeMap<String, Vec<String>> {
     let mut sections: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut section = String::new();
-    for line in fs::read_to_string(data("contract/names.txt")).unwrap().lines() {
+    for line in fs::read_to_string(data_path("contract/names.txt")).unwrap().lines() {
         if let Some(heading) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
             heading.clone_into(&mut section);
         } else if !line.is_empty() && !line.starts_with('#') {
@@ -61,48 +61,48 @@ fn names() -> BTreeMap<String, Vec<String>> {
 }
 
 /// Whether a text has a name as a word of its own.
-fn has(text: &str, name: &str) -> bool {
+fn has_word(text: &str, name: &str) -> bool {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let ends = |at: usize| !text[..at].ends_with(part) && !text[at + name.len()..].starts_with(part);
     text.match_indices(name).any(|(at, _)| ends(at))
 }
 
 #[test]
-fn no_flag_goes() {
-    let (home, names) = (Home::new(), names());
+fn no_flag_disappears() {
+    let (home, names) = (Home::new(), frozen_names());
     for line in &names["flags"] {
         let (verb, flags) = line.split_once(": ").unwrap();
         let args: Vec<&str> = verb.split(' ').chain(["--help"]).collect();
         let help = home.text(&args);
         for flag in flags.split(' ') {
-            assert!(has(&help, flag), "{verb} has no {flag} any more:\n{help}");
+            assert!(has_word(&help, flag), "{verb} has no {flag} any more:\n{help}");
         }
     }
 }
 
 #[test]
-fn no_setting_method_profile_or_preset_goes() {
-    let (home, names) = (Home::new(), names());
+fn no_setting_method_profile_or_preset_disappears() {
+    let (home, names) = (Home::new(), frozen_names());
     let shown = home.text(&["config", "show"]);
     for name in names["configuration"].iter().chain(&names["settings"]) {
         let row = shown.lines().any(|l| l.split_whitespace().next() == Some(name));
         assert!(row, "config show has no {name} any more");
     }
     for name in &names["profiles"] {
-        assert!(has(&shown, name), "there is no profile {name} any more");
+        assert!(has_word(&shown, name), "there is no profile {name} any more");
     }
     let help = home.text(&["run", "--help"]);
     for name in names["methods"].iter().chain(&names["presets"]) {
-        assert!(has(&help, name), "run --help does not name {name} any more");
+        assert!(has_word(&help, name), "run --help does not name {name} any more");
     }
 }
 
 #[test]
 fn every_environment_variable_counts() {
     let home = Home::new();
-    for line in &names()["environment"] {
+    for line in &frozen_names()["environment"] {
         let (variable, key) = line.split_once(": ").unwrap();
-        let shown = home.command(&["config", "show"]).env(variable, sample(key)).output().unwrap();
+        let shown = home.command(&["config", "show"]).env(variable, sample_value(key)).output().unwrap();
         let text = String::from_utf8_lossy(&shown.stdout).into_owned();
         let row = text.lines().find(|l| l.split_whitespace().next() == Some(key));
         let row = row.unwrap_or_else(|| {
@@ -113,7 +113,7 @@ fn every_environment_variable_counts() {
 }
 
 /// A value that a configuration key takes and that is not its default.
-fn sample(key: &str) -> &'static str {
+fn sample_value(key: &str) -> &'static str {
     match key {
         "run.env" => "babyai",
         "run.method" => "react",
@@ -138,7 +138,7 @@ fn sample(key: &str) -> &'static str {
 }
 
 #[test]
-fn play_answers_to_the_byte() {
+fn play_output_is_byte_identical() {
     let home = Home::new();
     let cases: [(&str, &[&str]); 3] = [
         ("household", &["--env", "household", "--task", "easy/heat/23"]),
@@ -146,8 +146,8 @@ fn play_answers_to_the_byte() {
         ("pddl", &["--env", "pddl", "--task", "gripper/3"]),
     ];
     for (name, task) in cases {
-        let input = fs::read(data(&format!("contract/{name}.in"))).unwrap();
-        let wanted = fs::read_to_string(data(&format!("contract/{name}.out"))).unwrap();
+        let input = fs::read(data_path(&format!("contract/{name}.in"))).unwrap();
+        let wanted = fs::read_to_string(data_path(&format!("contract/{name}.out"))).unwrap();
         let done = home.run(&[&["play", "--json"], task].concat(), &input);
         assert_eq!(done.status.code(), Some(0), "{name}");
         assert_eq!(String::from_utf8_lossy(&done.stdout), wanted, "{name}");
@@ -234,14 +234,14 @@ const RECORDED: &[(&str, bool)] = &[
 
 #[test]
 fn recorded_sessions_open_verify_and_resume() {
-    let found = fs::read_dir(data("recorded_sessions")).unwrap().count();
+    let found = fs::read_dir(data_path("recorded_sessions")).unwrap().count();
     assert_eq!(found, RECORDED.len());
     for (name, over) in RECORDED {
         let home = Home::new();
         let session = home.0.path().join("sessions").join(name);
-        copy(&data("recorded_sessions").join(name), &session);
+        copy_folder(&data_path("recorded_sessions").join(name), &session);
         let path = session.to_str().unwrap();
-        let before = events(&session);
+        let before = branch_lines(&session);
         assert!(home.text(&["open", path]).lines().count() > 10, "{name}");
         for format in ["json", "markdown", "html"] {
             assert!(home.text(&["export", path, "--format", format]).len() > 1000, "{name} {format}");
@@ -251,7 +251,7 @@ fn recorded_sessions_open_verify_and_resume() {
         assert_eq!(json["problems"], serde_json::json!([]), "{name}");
         // The built-in templates may have changed since; going on with them is said on the command line.
         home.text(&["resume", path, "--headless", "--accept-prompts"]);
-        let after = events(&session);
+        let after = branch_lines(&session);
         assert!(after.len() >= before.len() && after[..before.len()] == before[..], "{name}: history stays");
         let steps = |lines: &[String]| lines.iter().filter(|l| l.contains(r#""type":"observed""#)).count();
         assert_eq!(steps(&after) == steps(&before), *over, "{name}: a run continues unless it was over");
@@ -260,7 +260,7 @@ fn recorded_sessions_open_verify_and_resume() {
 }
 
 /// The lines of the branch that a resume takes: the first fork's where there is one, else the trunk's.
-fn events(session: &Path) -> Vec<String> {
+fn branch_lines(session: &Path) -> Vec<String> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(session.join("branches")).unwrap().map(|e| e.unwrap().path()).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "jsonl") && !f.ends_with("labels.jsonl"));
@@ -270,13 +270,13 @@ fn events(session: &Path) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-fn copy(from: &Path, to: &Path) {
+fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
         if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
+            copy_folder(&entry.path(), &target);
         } else {
             fs::copy(entry.path(), target).unwrap();
         }

@@ -21,7 +21,7 @@ fn play(method: &str, ids: &[String]) -> Arc<State> {
                 .map_err(|e| retrospect::env::EnvError::Refused { what: e.to_string() })?,
         )?))
     });
-    let launch = RunConfig::of(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+    let launch = RunConfig::from_spec(&spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
     let meta = meta("s", &spec);
     let (handle, thread, _session) = Driver::start(dir.path(), meta, spec, Vec::new(), launch).unwrap();
     handle.send(Command::Run);

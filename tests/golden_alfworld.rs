@@ -95,8 +95,8 @@ fn play_kitchen() -> Outcome {
 fn play_game(root: &Path, folder: &Path) -> Outcome {
     let mut outcome = Outcome::default();
     let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    type Files = (Vec<u8>, Vec<u8>, String);
-    let read = || -> Result<Files, String> {
+    type GameFiles = (Vec<u8>, Vec<u8>, String);
+    let read = || -> Result<GameFiles, String> {
         let bytes = fs::read(folder.join("game.tw-pddl")).map_err(|error| error.to_string())?;
         let beside = fs::read(folder.join("traj_data.json")).map_err(|error| error.to_string())?;
         let packed = fs::File::open(root.join("traces").join(format!("{id}.jsonl.gz")));

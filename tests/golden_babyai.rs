@@ -68,7 +68,8 @@ struct Step {
     agent: [i16; 3],
     carrying: Option<u16>,
     hash: String,
-    low: Vec<u8>,
+    #[serde(rename = "low")]
+    primitive_actions: Vec<u8>,
     step_count: u32,
     available: Vec<String>,
     raw: Option<(f64, bool)>,
@@ -153,7 +154,7 @@ fn lines(path: &Path) -> Result<Vec<Value>, String> {
     text.lines().map(|line| serde_json::from_str(line).map_err(|error| error.to_string())).collect()
 }
 
-fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, theirs: &T) -> Result<(), String> {
+fn expect_equal<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, theirs: &T) -> Result<(), String> {
     if ours == theirs { Ok(()) } else { Err(format!("{what} is\n  {ours:?}, expected\n  {theirs:?}")) }
 }
 
@@ -161,15 +162,15 @@ fn compare_draws(line: &Value) -> Result<(), String> {
     let recorded = Draws::deserialize(line).map_err(|error| error.to_string())?;
     let mut dice = Pcg64::new(recorded.seed);
     let inner = dice.state_and_increment();
-    same("the state", &format!("{:#x}", inner.0), &recorded.state)?;
-    same("the increment", &format!("{:#x}", inner.1), &recorded.inc)?;
+    expect_equal("the state", &format!("{:#x}", inner.0), &recorded.state)?;
+    expect_equal("the increment", &format!("{:#x}", inner.1), &recorded.inc)?;
     for (at, draw) in recorded.draws.iter().enumerate() {
         let number = |i: usize| draw[i].as_i64().unwrap_or_default();
         let what = format!("draw {at} of seed {}", recorded.seed);
         if draw[0] == "i" {
-            same(&what, &dice.integer(number(1), number(2)), &number(3))?;
+            expect_equal(&what, &dice.integer(number(1), number(2)), &number(3))?;
         } else {
-            same(&what, &dice.fraction(), &draw[1].as_f64().unwrap_or_default())?;
+            expect_equal(&what, &dice.fraction(), &draw[1].as_f64().unwrap_or_default())?;
         }
     }
     Ok(())
@@ -179,7 +180,7 @@ fn compare_draws(line: &Value) -> Result<(), String> {
 fn compare_start(line: &Value) -> Result<LevelStart, String> {
     let read = LevelStart::from_json("golden", line).map_err(|error| error.to_string())?;
     let level = Level::from_name(&read.env_id).ok_or("no such level")?;
-    same("the number", &level.number, &read.number)?;
+    expect_equal("the number", &level.number, &read.number)?;
     let mut made = level.generate(read.seed).map_err(|error| error.to_string())?;
     made.subgoals.clone_from(&read.subgoals);
     made.difficulty.clone_from(&read.difficulty);
@@ -187,17 +188,17 @@ fn compare_start(line: &Value) -> Result<LevelStart, String> {
         // These starts do not say where the thing in the hand had lain.
         (made.stale_view, made.known_positions) = (None, read.known_positions.clone());
     }
-    same("the mission", &made.mission, &read.mission)?;
-    same("the agent", &made.agent, &read.agent)?;
-    same("the level", &made, &read)?;
+    expect_equal("the mission", &made.mission, &read.mission)?;
+    expect_equal("the agent", &made.agent, &read.agent)?;
+    expect_equal("the level", &made, &read)?;
     Ok(read)
 }
 
 fn compare_task(line: &Value, level: &Level, seed: u64) -> Result<(), String> {
     let start = compare_start(line)?;
-    same("level and seed", &(start.number, start.seed), &(level.number, seed))?;
+    expect_equal("level and seed", &(start.number, start.seed), &(level.number, seed))?;
     let observation = World::new(Arc::new(start)).restart();
-    same(
+    expect_equal(
         "the first observation",
         &observation.as_str(),
         &line["initial_observation"].as_str().unwrap_or_default(),
@@ -213,7 +214,7 @@ fn compare_episode(line: &Value, tasks: &[Value], outcome: &mut Outcome) {
     let labelled =
         label.as_ref().and_then(|label| tasks.iter().find(|task| task["task_id"] == label.task_id));
     let start = compare_start(line).and_then(|mut start| {
-        same("level and seed", &(start.number, start.seed), &(level, seed))?;
+        expect_equal("level and seed", &(start.number, start.seed), &(level, seed))?;
         if let Some(task) = labelled {
             start.subgoals =
                 LevelStart::from_json("label", task).map_err(|error| error.to_string())?.subgoals;
@@ -245,11 +246,11 @@ fn triples(image: &Image) -> Vec<Vec<[u8; 3]>> {
 
 fn compare_initial(world: &mut World, initial: &Initial) -> Result<(), String> {
     let observation = world.restart();
-    same("the first observation", &observation, &initial.observation)?;
-    same("the first view", &triples(world.image()), &initial.image)?;
-    same("what is available", &available(world), &initial.available)?;
-    same("what is refused", &world.refusals().into_iter().collect(), &initial.errors)?;
-    same("the hash", &world.state_hash(), &initial.hash)
+    expect_equal("the first observation", &observation, &initial.observation)?;
+    expect_equal("the first view", &triples(world.image()), &initial.image)?;
+    expect_equal("what is available", &available(world), &initial.available)?;
+    expect_equal("what is refused", &world.refusals().into_iter().collect(), &initial.errors)?;
+    expect_equal("the hash", &world.state_hash(), &initial.hash)
 }
 
 fn available(world: &World) -> Vec<String> {
@@ -258,18 +259,18 @@ fn available(world: &World) -> Vec<String> {
 
 fn compare_step(world: &mut World, step: &Step) -> Result<(), String> {
     let reply = world.play(&step.action);
-    same("the observation", &reply.observation, &step.observation)?;
+    expect_equal("the observation", &reply.observation, &step.observation)?;
     let low: Vec<u8> = reply.primitive_actions.iter().map(|low| *low as u8).collect();
-    same("what was done", &low, &step.low)?;
-    same("the environment's word", &reply.environment_result, &step.raw)?;
-    same("the reward", &world.reward(), &step.reward)?;
-    same("done", &world.is_done(), &step.done)?;
-    same("valid", &world.last_valid(), &step.valid)?;
+    expect_equal("what was done", &low, &step.primitive_actions)?;
+    expect_equal("the environment's word", &reply.environment_result, &step.raw)?;
+    expect_equal("the reward", &world.reward(), &step.reward)?;
+    expect_equal("done", &world.is_done(), &step.done)?;
+    expect_equal("valid", &world.last_valid(), &step.valid)?;
     let agent = world.agent();
-    same("the agent", &[agent.x, agent.y, i16::from(agent.direction)], &step.agent)?;
-    same("the number of low-level steps", &world.action_count(), &step.step_count)?;
-    same("what is available", &available(world), &step.available)?;
+    expect_equal("the agent", &[agent.x, agent.y, i16::from(agent.direction)], &step.agent)?;
+    expect_equal("the number of low-level steps", &world.action_count(), &step.step_count)?;
+    expect_equal("what is available", &available(world), &step.available)?;
     let peek = world.world_summary();
-    same("what is carried", &peek["carrying"].as_u64(), &step.carrying.map(u64::from))?;
-    same("the hash", &world.state_hash(), &step.hash)
+    expect_equal("what is carried", &peek["carrying"].as_u64(), &step.carrying.map(u64::from))?;
+    expect_equal("the hash", &world.state_hash(), &step.hash)
 }

@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     match args.next().as_deref() {
         Some("--write") => {
             let dir = args.next().unwrap_or_else(|| "target/household".to_owned());
-            write(Path::new(&dir), args.collect());
+            write_traces(Path::new(&dir), args.collect());
             ExitCode::SUCCESS
         }
         // Filters and flags meant for other targets are not ours to refuse.
@@ -30,11 +30,11 @@ fn main() -> ExitCode {
 
 #[derive(Deserialize)]
 struct Index {
-    games: Vec<Recorded>,
+    games: Vec<RecordedGame>,
 }
 
 #[derive(Deserialize)]
-struct Recorded {
+struct RecordedGame {
     id: String,
     folder: String,
     traces: String,
@@ -74,7 +74,7 @@ fn replay_all() -> ExitCode {
 }
 
 /// Generates one game, checks its bytes, plays its traces; the number of lines compared, or the first difference.
-fn replay(dir: &Path, game: &Recorded) -> Result<usize, String> {
+fn replay(dir: &Path, game: &RecordedGame) -> Result<usize, String> {
     let id = TaskId::parse(&game.id).map_err(|error| error.to_string())?;
     let exported = export_folder(&id).map_err(|error| error.to_string())?;
     if exported.folder != game.folder {
@@ -86,7 +86,7 @@ fn replay(dir: &Path, game: &Recorded) -> Result<usize, String> {
         }
     }
     let mut world = household::open_world(&id).map_err(|error| error.to_string())?;
-    let lines = read(&dir.join(&game.traces));
+    let lines = read_lines(&dir.join(&game.traces));
     for line in &lines {
         let at = |what: &str, ours: &dyn std::fmt::Debug, theirs: &dyn std::fmt::Debug| {
             format!(
@@ -123,7 +123,7 @@ fn replay(dir: &Path, game: &Recorded) -> Result<usize, String> {
     Ok(lines.len())
 }
 
-fn read(path: &PathBuf) -> Vec<Line> {
+fn read_lines(path: &PathBuf) -> Vec<Line> {
     let mut text = String::new();
     flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -138,7 +138,7 @@ fn hex(text: &str) -> String {
 
 /// The games whose traces are committed: a small kitchen, two where a thing lies in another, and every kind of
 /// task in every difficulty.
-fn recorded() -> Vec<String> {
+fn recorded_tasks() -> Vec<String> {
     let mut ids = vec!["easy/heat/23".to_owned(), "normal/cool/107".to_owned(), "normal/look/101".to_owned()];
     for difficulty in Difficulty::ALL {
         ids.extend(TaskKind::ALL.map(|kind| TaskId { difficulty, kind, seed: 1 }.to_string()));
@@ -146,8 +146,8 @@ fn recorded() -> Vec<String> {
     ids
 }
 
-fn write(dir: &Path, ids: Vec<String>) {
-    let ids = if ids.is_empty() { recorded() } else { ids };
+fn write_traces(dir: &Path, ids: Vec<String>) {
+    let ids = if ids.is_empty() { recorded_tasks() } else { ids };
     let mut list = String::new();
     for id in ids {
         let game = export_folder(&TaskId::parse(&id).unwrap()).unwrap();

@@ -108,7 +108,7 @@ fn compare(root: &Path, outcome: &mut Outcome) -> Result<(), String> {
         // Test problems and extra problems share names; the source says which are meant.
         let folder = if episode.source.contains("test split") { "problems" } else { "problems_extra" };
         let problem = root.join(folder).join(&episode.problem_file);
-        let problem = if problem.is_file() { problem } else { sought(root, &episode)? };
+        let problem = if problem.is_file() { problem } else { find_problem(root, &episode)? };
         let game =
             load(root, &episode.domain, &problem).map_err(|error| format!("{}: {error}", episode.id))?;
         let before = outcome.steps;
@@ -137,7 +137,7 @@ fn compare(root: &Path, outcome: &mut Outcome) -> Result<(), String> {
 }
 
 /// A problem file by its name alone.
-fn sought(root: &Path, episode: &Episode) -> Result<PathBuf, String> {
+fn find_problem(root: &Path, episode: &Episode) -> Result<PathBuf, String> {
     let name = Path::new(&episode.problem_file).file_name().unwrap_or_default();
     ["problems_extra", "problems"]
         .map(|folder| root.join(folder).join(&episode.domain).join(name))
@@ -165,35 +165,39 @@ fn play(game: &Arc<Game>, episode: &Episode, trace: &Trace, steps: &mut usize) -
     let mut playing = PddlEnvironment::new(Arc::clone(game), GoalSeparator::Comma, None);
     let first = playing.reset().map_err(|error| error.to_string())?;
     let start = &episode.initial;
-    same("goal", &first.shown["goal"], &serde_json::json!(episode.goal))?;
-    same("first observation", &world.restart(), &start.observation.as_str())?;
-    same("first observation of the trait", &first.observation, &start.observation)?;
-    same(
+    expect_equal("goal", &first.shown["goal"], &serde_json::json!(episode.goal))?;
+    expect_equal("first observation", &world.restart(), &start.observation.as_str())?;
+    expect_equal("first observation of the trait", &first.observation, &start.observation)?;
+    expect_equal(
         "first valid actions",
         &world.valid_actions().collect::<Vec<_>>(),
         &start.valid.iter().map(String::as_str).collect(),
     )?;
-    same("first hash", &format!("{:016x}", world.state_hash()), &start.state_hash)?;
+    expect_equal("first hash", &format!("{:016x}", world.state_hash()), &start.state_hash)?;
     let mut middle = None;
     for (at, step) in trace.steps.iter().enumerate() {
         let said = |what: &str| format!("step {} ({:?}): {what}", at + 1, step.action);
         let reply = world.play(&step.action);
-        same(&said("observation"), &reply.observation, &step.observation.as_str())?;
-        same(&said("validity"), &reply.valid, &step.action_is_valid)?;
-        same(&said("taken for"), &world.recognized_action(), &step.parsed)?;
+        expect_equal(&said("observation"), &reply.observation, &step.observation.as_str())?;
+        expect_equal(&said("validity"), &reply.valid, &step.action_is_valid)?;
+        expect_equal(&said("taken for"), &world.recognized_action(), &step.parsed)?;
         let ours: Vec<&str> = world.valid_actions().collect();
-        same(&said("valid actions"), &ours, &step.valid.iter().map(String::as_str).collect())?;
+        expect_equal(&said("valid actions"), &ours, &step.valid.iter().map(String::as_str).collect())?;
         let turn = playing.step(&step.action).map_err(|error| error.to_string())?;
-        same(&said("observation of the trait"), &turn.observation, &step.observation)?;
-        same(&said("validity of the trait"), &turn.valid, &step.action_is_valid)?;
-        same(&said("done"), &turn.done, &step.done)?;
-        same(&said("won"), &turn.won, &step.won)?;
+        expect_equal(&said("observation of the trait"), &turn.observation, &step.observation)?;
+        expect_equal(&said("validity of the trait"), &turn.valid, &step.action_is_valid)?;
+        expect_equal(&said("done"), &turn.done, &step.done)?;
+        expect_equal(&said("won"), &turn.won, &step.won)?;
         if (turn.progress - step.progress).abs() > 1e-9 || turn.reward.to_bits() != turn.progress.to_bits() {
             return Err(said(&format!("progress {}, expected {}", turn.progress, step.progress)));
         }
         let admissible = playing.admissible().map_err(|error| error.to_string())?;
-        same(&said("admissible"), &admissible, &step.valid)?;
-        same(&said("hash"), &playing.world_summary()["state_hash"], &serde_json::json!(step.state_hash))?;
+        expect_equal(&said("admissible"), &admissible, &step.valid)?;
+        expect_equal(
+            &said("hash"),
+            &playing.world_summary()["state_hash"],
+            &serde_json::json!(step.state_hash),
+        )?;
         *steps += 1;
         if at == trace.steps.len() / 2 {
             middle = playing.snapshot();
@@ -205,14 +209,14 @@ fn play(game: &Arc<Game>, episode: &Episode, trace: &Trace, steps: &mut usize) -
         for step in &trace.steps[trace.steps.len() / 2 + 1..] {
             let turn = playing.step(&step.action).map_err(|error| error.to_string())?;
             let admissible = playing.admissible().map_err(|error| error.to_string())?;
-            same("observation after a return", &turn.observation, &step.observation)?;
-            same("valid actions after a return", &admissible, &step.valid)?;
-            same("end after a return", &turn.won, &step.won)?;
+            expect_equal("observation after a return", &turn.observation, &step.observation)?;
+            expect_equal("valid actions after a return", &admissible, &step.valid)?;
+            expect_equal("end after a return", &turn.won, &step.won)?;
         }
     }
     Ok(())
 }
 
-fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, expected: &T) -> Result<(), String> {
+fn expect_equal<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, expected: &T) -> Result<(), String> {
     if ours == expected { Ok(()) } else { Err(format!("{what} {ours:?}, expected {expected:?}")) }
 }

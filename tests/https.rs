@@ -15,7 +15,7 @@ mod front;
 mod server;
 
 use asking::{KEY, ask, endpoint, provider, request};
-use front::{Front, data};
+use front::{TlsFront, tls_file};
 use futures_util::StreamExt as _;
 use retrospect::provider::openai::Endpoint;
 use retrospect::provider::{Delta, FailureKind, Provider};
@@ -23,28 +23,28 @@ use server::{Act, Server, chunked, good, head, plain, says};
 use std::future::Future;
 use std::process::Command;
 
-fn run(test: impl Future<Output = ()>) {
+fn block_on(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(test);
 }
 
 /// An endpoint that believes the authority of the tests.
-fn believing(base: &str) -> Endpoint {
+fn trusting_endpoint(base: &str) -> Endpoint {
     let mut endpoint = endpoint(base);
-    endpoint.ca_file = Some(data("ca.pem"));
+    endpoint.ca_file = Some(tls_file("ca.pem"));
     endpoint
 }
 
 #[test]
-fn a_believed_server_answers_in_a_stream_and_hears_when_nobody_listens() {
-    run(async {
+fn a_trusted_server_streams_and_notices_a_disconnect() {
+    block_on(async {
         let begun: Vec<Act> =
             chunked(&[says("go").as_bytes()], false).into_iter().chain([Act::Hang]).collect();
         let cut: Vec<Act> =
             chunked(&[says("go to").as_bytes()], false).into_iter().chain([Act::Reset]).collect();
         let server = Server::start(vec![good("open the door"), begun, cut]).await;
-        let front = Front::start(&server.base, "server.pem").await;
-        let provider = provider(believing(&front.base));
+        let front = TlsFront::start(&server.base, "server.pem").await;
+        let provider = provider(trusting_endpoint(&front.base));
         let answer = ask(&provider, request()).await;
         assert_eq!((answer.text.as_str(), answer.error), ("open the door", None));
         assert_eq!(server.asked()[0].headers["authorization"], format!("Bearer {KEY}"));
@@ -60,29 +60,33 @@ fn a_believed_server_answers_in_a_stream_and_hears_when_nobody_listens() {
         }
         assert_eq!(server.gone(), 1);
         let error = ask(&provider, request()).await.error.unwrap();
-        assert_eq!((error.kind, error.partial.as_str()), (FailureKind::Interrupted, "go to"), "{error:?}");
+        assert_eq!(
+            (error.kind, error.partial_reply.as_str()),
+            (FailureKind::Interrupted, "go to"),
+            "{error:?}"
+        );
     });
 }
 
 /// Who cannot be believed is told nothing, is asked once, and a person is told what to do.
 #[test]
-fn who_is_not_believed_gets_no_key_and_a_person_gets_a_way_on() {
-    run(async {
+fn an_untrusted_server_gets_no_key_and_the_error_says_what_to_do() {
+    block_on(async {
         let server = Server::start(vec![good("never")]).await;
-        let known = Front::start(&server.base, "server.pem").await;
-        let other = Front::start(&server.base, "other.pem").await;
+        let known = TlsFront::start(&server.base, "server.pem").await;
+        let other = TlsFront::start(&server.base, "other.pem").await;
         // It takes a greeting for a broken request, as servers do.
         let http = Server::start(vec![vec![Act::Send(head(400, "")), Act::Read]]).await;
         let http = http.base.replace("http:", "https:");
         let with = |base: &str, file: &str| {
             let mut endpoint = endpoint(base);
-            endpoint.ca_file = Some(data(file));
+            endpoint.ca_file = Some(tls_file(file));
             endpoint
         };
         let cases = [
             (endpoint(&known.base), "signed by nobody that this machine believes", "--ca-file FILE"),
-            (believing(&other.base), "made out to another name", "base URL"),
-            (believing(&http), "does not speak https", "http://"),
+            (trusting_endpoint(&other.base), "made out to another name", "base URL"),
+            (trusting_endpoint(&http), "does not speak https", "http://"),
             (with(&known.base, "server.key"), "no certificate is in it", "PEM"),
             (with(&known.base, "nowhere.pem"), "nowhere.pem: ca_file could not be read", "PEM"),
         ];
@@ -90,7 +94,7 @@ fn who_is_not_believed_gets_no_key_and_a_person_gets_a_way_on() {
             let answer = ask(&provider(endpoint), request()).await;
             let error = answer.error.unwrap();
             assert_eq!(error.kind, FailureKind::Misconfigured, "{error:?}");
-            assert!(error.what.contains(words) && error.next.contains(next), "{error:?}");
+            assert!(error.message.contains(words) && error.hint.contains(next), "{error:?}");
             assert!(answer.notices.is_empty(), "it is not asked again: {:?}", answer.notices);
         }
         assert!(server.asked().is_empty(), "what was asked: {:?}", server.asked());
@@ -102,17 +106,17 @@ fn who_is_not_believed_gets_no_key_and_a_person_gets_a_way_on() {
 }
 
 #[test]
-fn nobody_is_followed_to_another_place_with_the_key() {
-    run(async {
+fn redirects_are_not_followed_with_the_key() {
+    block_on(async {
         let elsewhere = Server::start(vec![good("stolen")]).await;
         for status in [301, 302, 303, 307, 308] {
             let location = format!("location: {}/chat/completions\r\n", elsewhere.base);
             let server = Server::start(vec![plain(status, &location, "")]).await;
-            let front = Front::start(&server.base, "server.pem").await;
-            let answer = ask(&provider(believing(&front.base)), request()).await;
+            let front = TlsFront::start(&server.base, "server.pem").await;
+            let answer = ask(&provider(trusting_endpoint(&front.base)), request()).await;
             let error = answer.error.unwrap();
             assert!(
-                error.kind == FailureKind::Misconfigured && error.what.contains("sends elsewhere"),
+                error.kind == FailureKind::Misconfigured && error.message.contains("sends elsewhere"),
                 "{status}: {error:?}"
             );
             assert_eq!(server.asked().len(), 1);
@@ -122,7 +126,7 @@ fn nobody_is_followed_to_another_place_with_the_key() {
 }
 
 /// What the program says, with these variables alone; its exit code before it.
-async fn program(home: &tempfile::TempDir, args: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
+async fn run_program(home: &tempfile::TempDir, args: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
     let at = |name: &str| home.path().join(name);
     let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
     command.args(args).current_dir(home.path()).env_clear().env("HOME", at("home"));
@@ -135,28 +139,28 @@ async fn program(home: &tempfile::TempDir, args: &[&str], variables: &[(&str, &s
     (done.status.code().unwrap_or(-1), said)
 }
 
-const RUN: &[&str] =
+const RUN_ARGS: &[&str] =
     &["run", "--headless", "--max-steps", "1", "--actor", "openai:tiny", "--method", "react", "--base-url"];
 
 #[test]
-fn every_documented_way_to_name_an_authority_works() {
-    run(async {
+fn every_documented_way_to_add_a_ca_works() {
+    block_on(async {
         let home = tempfile::tempdir().unwrap();
         let server = Server::start(vec![good("look")]).await;
-        let front = Front::start(&server.base, "server.pem").await;
-        let ca = data("ca.pem").display().to_string();
-        let run: Vec<&str> = [RUN, &[&front.base]].concat();
+        let front = TlsFront::start(&server.base, "server.pem").await;
+        let ca = tls_file("ca.pem").display().to_string();
+        let run: Vec<&str> = [RUN_ARGS, &[&front.base]].concat();
         let profile = home.path().join("mine.toml");
         std::fs::write(&profile, format!("[models.mine]\nca_file = {ca:?}\n")).unwrap();
         let profile = profile.display().to_string();
-        let (code, said) = program(&home, &run, &[]).await;
+        let (code, said) = run_program(&home, &run, &[]).await;
         assert!(
             code == 3 && said.contains("signed by nobody") && said.contains("--ca-file"),
             "{code}: {said}"
         );
         assert!(server.asked().is_empty());
-        type Way<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
-        let ways: &[Way<'_>] = &[
+        type AuthorityCase<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
+        let ways: &[AuthorityCase<'_>] = &[
             (&["--ca-file", &ca], &[]),
             (&[], &[("RETROSPECT_CA_FILE", &ca)]),
             (&["--profile", "mine", "--config", &profile], &[]),
@@ -164,47 +168,47 @@ fn every_documented_way_to_name_an_authority_works() {
             (&[], &[("SSL_CERT_FILE", &ca)]),
         ];
         for (n, (flags, variables)) in ways.iter().enumerate() {
-            let (code, said) = program(&home, &[run.as_slice(), flags].concat(), variables).await;
+            let (code, said) = run_program(&home, &[run.as_slice(), flags].concat(), variables).await;
             assert_eq!(code, 0, "{flags:?} {variables:?}: {said}");
             assert_eq!(server.asked().len(), n + 1);
         }
         let (code, said) =
-            program(&home, &[run.as_slice(), &["--ca-file", "nowhere.pem"]].concat(), &[]).await;
+            run_program(&home, &[run.as_slice(), &["--ca-file", "nowhere.pem"]].concat(), &[]).await;
         assert!(code != 0 && said.contains("nowhere.pem: ca_file could not be read"), "{code}: {said}");
         let doctor = ["doctor", "--base-url", &front.base];
-        assert!(program(&home, &doctor, &[]).await.1.contains("signed by nobody"));
-        let (_, said) = program(&home, &[doctor.as_slice(), &["--ca-file", &ca]].concat(), &[]).await;
+        assert!(run_program(&home, &doctor, &[]).await.1.contains("signed by nobody"));
+        let (_, said) = run_program(&home, &[doctor.as_slice(), &["--ca-file", &ca]].concat(), &[]).await;
         assert!(!said.contains("signed by nobody"), "{said}");
     });
 }
 
 #[test]
-fn proxies_of_the_environment_are_used_and_told_of_but_not_for_this_machine() {
-    run(async {
+fn proxies_from_the_environment_are_used_and_reported_except_for_localhost() {
+    block_on(async {
         let home = tempfile::tempdir().unwrap();
         let server = Server::start(vec![good("look")]).await;
         let proxy = server.base.trim_end_matches("/v1").to_owned();
         let port = proxy.rsplit(':').next().unwrap();
         let run = |base: &str, more: &[&str]| -> Vec<String> {
-            [RUN, &[base], more].concat().into_iter().map(str::to_owned).collect()
+            [RUN_ARGS, &[base], more].concat().into_iter().map(str::to_owned).collect()
         };
         let says = async |run: Vec<String>, variables: &[(&str, &str)]| {
             let run: Vec<&str> = run.iter().map(String::as_str).collect();
-            program(&home, &run, variables).await
+            run_program(&home, &run, variables).await
         };
         // A plain one is asked for the whole address.
         let (code, said) = says(run("http://model.example/v1", &[]), &[("HTTP_PROXY", &proxy)]).await;
         assert_eq!(code, 0, "{said}");
         assert_eq!(server.asked()[0].line, "POST http://model.example/v1/chat/completions HTTP/1.1");
         // Through a tunnel nobody in between sees the key.
-        let front = Front::start(&server.base, "server.pem").await;
-        let tunnel = Front::tunnel(&front.base).await;
-        let ca = data("ca.pem").display().to_string();
+        let front = TlsFront::start(&server.base, "server.pem").await;
+        let tunnel = TlsFront::start_tunnel(&front.base).await;
+        let ca = tls_file("ca.pem").display().to_string();
         let with_ca = ["--ca-file", &ca];
         let (code, said) =
             says(run("https://model.example/v1", &with_ca), &[("HTTPS_PROXY", &tunnel.base)]).await;
         assert_eq!(code, 0, "{said}");
-        let heard = tunnel.heard();
+        let heard = tunnel.request_heads();
         assert!(heard[0].starts_with("CONNECT model.example:443 HTTP/1.1"), "{heard:?}");
         assert!(!heard.concat().contains(KEY), "{heard:?}");
         assert_eq!(server.asked().len(), 2);

@@ -8,7 +8,7 @@ use server::{Server, good};
 use std::process::{Command, Stdio};
 
 /// The bodies of all requests of a run, in an order of their own.
-fn requests(method: &str, trials: &str, jobs: &str) -> Vec<String> {
+fn request_bodies(method: &str, trials: &str, jobs: &str) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let server = runtime.block_on(Server::start(vec![good("look")]));
     let home = tempfile::tempdir().unwrap();
@@ -42,14 +42,18 @@ fn requests(method: &str, trials: &str, jobs: &str) -> Vec<String> {
 #[test]
 fn requests_are_the_same_whatever_runs_at_once() {
     for (method, trials) in [("react", "1"), ("react", "2"), ("reflexion", "2")] {
-        let one = requests(method, trials, "1");
+        let one = request_bodies(method, trials, "1");
         let seeds: std::collections::BTreeSet<_> = one
             .iter()
             .map(|b| serde_json::from_str::<serde_json::Value>(b).unwrap()["seed"].to_string())
             .collect();
         assert!(seeds.len() >= 6, "{method} of {trials} trials: {seeds:?}");
         for jobs in ["2", "4"] {
-            assert_eq!(requests(method, trials, jobs), one, "{method} of {trials} trials, --jobs {jobs}");
+            assert_eq!(
+                request_bodies(method, trials, jobs),
+                one,
+                "{method} of {trials} trials, --jobs {jobs}"
+            );
         }
     }
 }

@@ -4,7 +4,7 @@
 use retrospect::engine::{Envelope, State};
 use retrospect::journal::{BranchHeader, Meta};
 
-fn blocks(kind: &str) -> Vec<String> {
+fn code_blocks(kind: &str) -> Vec<String> {
     let text = include_str!("../docs/JOURNAL.md");
     let fence = format!("```{kind}\n");
     text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap_or_default().to_owned()).collect()
@@ -12,14 +12,14 @@ fn blocks(kind: &str) -> Vec<String> {
 
 #[test]
 fn the_meta_example_is_read_and_written_as_it_stands() {
-    let example = &blocks("toml")[0];
+    let example = &code_blocks("toml")[0];
     let meta: Meta = toml::from_str(example).unwrap();
     assert_eq!(&toml::to_string(&meta).unwrap(), example);
 }
 
 #[test]
 fn the_header_example_is_read_and_written_as_it_stands() {
-    for example in &blocks("json")[..2] {
+    for example in &code_blocks("json")[..2] {
         let header: BranchHeader = serde_json::from_str(example).unwrap();
         assert_eq!(serde_json::to_string(&header).unwrap(), example.trim());
     }
@@ -28,7 +28,7 @@ fn the_header_example_is_read_and_written_as_it_stands() {
 #[test]
 fn every_event_example_is_read_kept_and_folded() {
     let mut state = State::default();
-    let lines = blocks("json")[4].clone();
+    let lines = code_blocks("json")[4].clone();
     for line in lines.lines() {
         let envelope: Envelope = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}\n{line}"));
         let again: Envelope = serde_json::from_str(&serde_json::to_string(&envelope).unwrap()).unwrap();

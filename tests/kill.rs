@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_retrospect");
 
 /// What is played: a few tasks, so that lessons cross from one to the other and an episode's end lies in the middle.
-const RUN: &[&str] = &[
+const RUN_ARGS: &[&str] = &[
     "run",
     "--env",
     "household",
@@ -48,7 +48,7 @@ const RUN: &[&str] = &[
 ];
 
 #[test]
-fn a_killed_run_loses_nothing_it_told_and_ends_as_if_it_had_lived() {
+fn a_killed_run_loses_nothing_it_printed_and_resumes_to_the_same_end() {
     let (kills, seed) = match std::env::var("RETROSPECT_SOAK") {
         Ok(how) if how == "full" => {
             (300, std::env::var("RETROSPECT_SOAK_SEED").map_or(0, |s| s.parse().unwrap()))
@@ -56,13 +56,13 @@ fn a_killed_run_loses_nothing_it_told_and_ends_as_if_it_had_lived() {
         _ => (3, 0),
     };
     let dir = tempfile::tempdir().unwrap();
-    let told = headless(dir.path(), None);
+    let told = play_headless(dir.path(), None);
     assert!(told.len() > 20, "an unbroken run tells more than {} lines", told.len());
-    let unbroken = essence(&session(dir.path()).unwrap());
+    let unbroken = normalized_events(&find_session(dir.path()).unwrap());
     // How long it takes when the program's file is in memory and nothing else has the processor.
     let timed = || {
         let began = Instant::now();
-        headless(tempfile::tempdir().unwrap().path(), None);
+        play_headless(tempfile::tempdir().unwrap().path(), None);
         began.elapsed()
     };
     let whole = (0..3).map(|_| timed()).min().unwrap();
@@ -74,15 +74,15 @@ fn a_killed_run_loses_nothing_it_told_and_ends_as_if_it_had_lived() {
         let screen = n % 3 == 2;
         let told = if screen {
             // The built-in actor types on a screen, so a run takes longer there.
-            on_screen(dir.path(), &mut rng, moment * 4)
+            play_on_screen(dir.path(), &mut rng, moment * 4)
         } else {
             let kill = if rng.once_in(2) { Kill::After(moment) } else { Kill::Line(rng.below(told.len())) };
-            headless(dir.path(), Some(&kill))
+            play_headless(dir.path(), Some(&kill))
         };
         let killed =
             format!("kill {n} of seed {seed}, screen {screen}, at {moment:?} or after {} lines", told.len());
         lines += told.len();
-        let Some(path) = session(dir.path()).filter(|p| begun(p)) else {
+        let Some(path) = find_session(dir.path()).filter(|p| has_run_started(p)) else {
             assert!(told.is_empty(), "{killed}: told, but there is no session");
             before += 1;
             continue;
@@ -105,7 +105,7 @@ fn a_killed_run_loses_nothing_it_told_and_ends_as_if_it_had_lived() {
             again += 1;
         }
         resume(dir.path(), &path, None);
-        let resumed = essence(&path);
+        let resumed = normalized_events(&path);
         for (n, (resumed, unbroken)) in resumed.iter().zip(&unbroken).enumerate() {
             assert_eq!(resumed, unbroken, "{killed}: event {n} apart from marks");
         }
@@ -120,12 +120,12 @@ fn a_killed_run_loses_nothing_it_told_and_ends_as_if_it_had_lived() {
 }
 
 /// What is typed: back to an earlier turn and on with another action, again and again, and between the branches.
-const FORKS: &str = "step\nstep\nstep\nstep\nfork 3 go to shelf 1\nstep\nstep\nfork 2 look\nlesson look twice\nstep\n\
+const FORK_COMMANDS: &str = "step\nstep\nstep\nstep\nfork 3 go to shelf 1\nstep\nstep\nfork 2 look\nlesson look twice\nstep\n\
                      switch trunk\nstep\nobservation 5 There is nothing.\nfork 4\nstep\nswitch b1\nstep\nfork 5 inventory\nstep\n\
                      switch b2\nfork 2 go to countertop 1\nstep\nbranch-name b1 first\nswitch b4\nstep\nquit\n";
 
 #[test]
-fn a_kill_during_forks_loses_nothing_that_was_told() {
+fn a_kill_during_forks_loses_nothing_that_was_printed() {
     let (kills, seed) = match std::env::var("RETROSPECT_SOAK") {
         Ok(how) if how == "full" => {
             (200, std::env::var("RETROSPECT_SOAK_SEED").map_or(0, |s| s.parse().unwrap()))
@@ -134,27 +134,28 @@ fn a_kill_during_forks_loses_nothing_that_was_told() {
     };
     let began = Instant::now();
     let unbroken = tempfile::tempdir().unwrap();
-    let told = forking(unbroken.path(), None);
+    let told = play_forks(unbroken.path(), None);
     let whole = began.elapsed();
-    let branches = |sessions: &Path| Session::open(&session(sessions).unwrap()).unwrap().branches().unwrap();
+    let branches =
+        |sessions: &Path| Session::open(&find_session(sessions).unwrap()).unwrap().branches().unwrap();
     assert!(branches(unbroken.path()).len() >= 5, "{:?}\n{}", branches(unbroken.path()), told.join("\n"));
     let mut rng = Rng::new(seed);
     let (mut made, mut lines) = (0, 0);
     for n in 0..kills {
         let dir = tempfile::tempdir().unwrap();
         let moment = whole.mul_f64(rng.below(1_000) as f64 / 1_000.0);
-        let told = forking(dir.path(), Some(moment));
-        let Some(path) = session(dir.path()).filter(|p| begun(p)) else { continue };
+        let told = play_forks(dir.path(), Some(moment));
+        let Some(path) = find_session(dir.path()).filter(|p| has_run_started(p)) else { continue };
         let killed = format!("kill {n} of seed {seed} at {moment:?}");
         let found = branches(dir.path());
         made += found.len();
-        assert!(found.iter().all(|b| b.fault.is_none()), "{killed}: {found:?}");
+        assert!(found.iter().all(|b| b.read_error.is_none()), "{killed}: {found:?}");
         // Every turn that was told is on a branch, and every branch that was told is there.
         let texts: Vec<String> = found
             .iter()
             .map(|b| {
                 let of = format!("{}@{}", path.display(), b.header.id);
-                let out = program(dir.path()).args(["export", &of, "--format", "text"]).output().unwrap();
+                let out = run_command(dir.path()).args(["export", &of, "--format", "text"]).output().unwrap();
                 assert!(out.status.success(), "{killed}: {of}");
                 String::from_utf8(out.stdout).unwrap()
             })
@@ -169,13 +170,13 @@ fn a_kill_during_forks_loses_nothing_that_was_told() {
                 assert!(texts.iter().any(|t| t.contains(line.as_str())), "{killed}: {line}");
             }
         }
-        let verified = program(dir.path()).arg("verify").arg(&path).output().unwrap();
+        let verified = run_command(dir.path()).arg("verify").arg(&path).output().unwrap();
         assert!(verified.status.success(), "{killed}: {}", String::from_utf8_lossy(&verified.stdout));
         // Each of them can be gone on with.
         for branch in &found {
             let of = format!("{}@{}", path.display(), branch.header.id);
             let resumed =
-                program(dir.path()).args(["resume", &of, "--headless", "--quiet"]).output().unwrap();
+                run_command(dir.path()).args(["resume", &of, "--headless", "--quiet"]).output().unwrap();
             assert!(resumed.status.success(), "{killed}: {of}: {}", String::from_utf8_lossy(&resumed.stderr));
         }
     }
@@ -186,12 +187,12 @@ fn a_kill_during_forks_loses_nothing_that_was_told() {
 }
 
 /// Plays line by line; what was told until the end or the kill.
-fn forking(sessions: &Path, kill: Option<Duration>) -> Vec<String> {
+fn play_forks(sessions: &Path, kill: Option<Duration>) -> Vec<String> {
     let run = ["run", "--env", "household", "--task", "easy/put/1", "--max-steps", "12", "--plain"];
-    let mut child = program(sessions).args(run).stdin(Stdio::piped()).spawn().unwrap();
+    let mut child = run_command(sessions).args(run).stdin(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     // A program that was killed reads no more.
-    let _ = input.write_all(FORKS.as_bytes());
+    let _ = input.write_all(FORK_COMMANDS.as_bytes());
     if let Some(moment) = kill {
         std::thread::sleep(moment);
         let _ = child.kill();
@@ -208,7 +209,7 @@ enum Kill {
     Line(usize),
 }
 
-fn program(sessions: &Path) -> Command {
+fn run_command(sessions: &Path) -> Command {
     let mut command = Command::new(PROGRAM);
     command
         .env("RETROSPECT_SESSIONS", sessions)
@@ -219,8 +220,8 @@ fn program(sessions: &Path) -> Command {
 }
 
 /// Plays without a screen; what was told until the end or the kill, line by line.
-fn headless(sessions: &Path, kill: Option<&Kill>) -> Vec<Value> {
-    let mut child = program(sessions).args(RUN).args(["--headless", "--json"]).spawn().unwrap();
+fn play_headless(sessions: &Path, kill: Option<&Kill>) -> Vec<Value> {
+    let mut child = run_command(sessions).args(RUN_ARGS).args(["--headless", "--json"]).spawn().unwrap();
     let out = BufReader::new(child.stdout.take().unwrap());
     let child = Arc::new(Mutex::new(child));
     let mut most = usize::MAX;
@@ -264,11 +265,11 @@ fn headless(sessions: &Path, kill: Option<&Kill>) -> Vec<Value> {
 
 /// Plays on a screen of a pseudo-terminal until it is killed. A screen tells no numbers: nothing is handed back, but a
 /// screen that was drawn must have a session behind it.
-fn on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value> {
+fn play_on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value> {
     let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
     let pty = native_pty_system().openpty(size).unwrap();
     let mut command = CommandBuilder::new(PROGRAM);
-    command.args(RUN);
+    command.args(RUN_ARGS);
     command.env("RETROSPECT_SESSIONS", sessions);
     command.env("XDG_CONFIG_HOME", sessions.join("none"));
     command.env("TERM", "xterm-256color");
@@ -299,9 +300,9 @@ fn on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value> {
     let mut parser = vt100::Parser::new(24.try_into().unwrap(), 80.try_into().unwrap(), 0);
     parser.process(&drawn.lock().unwrap());
     let shown = parser.screen().contents();
-    if let Some(turn) = turn_on(&shown) {
-        let kept = read_branch(&session(sessions).unwrap().join("branches/trunk.jsonl")).unwrap().events;
-        let state = retrospect::journal::fold(kept);
+    if let Some(turn) = shown_step(&shown) {
+        let kept = read_branch(&find_session(sessions).unwrap().join("branches/trunk.jsonl")).unwrap().events;
+        let state = retrospect::journal::fold_events(kept);
         let head = state.head();
         let steps = head
             .ended_episodes
@@ -315,14 +316,15 @@ fn on_screen(sessions: &Path, rng: &mut Rng, moment: Duration) -> Vec<Value> {
 }
 
 /// The turn that the first row names: `turn 24/50`.
-fn turn_on(shown: &str) -> Option<u32> {
+fn shown_step(shown: &str) -> Option<u32> {
     let (_, after) = shown.lines().next()?.split_once("turn ")?;
     after.split('/').next()?.trim().parse().ok()
 }
 
 /// Goes on with a session without a screen; killed after a time, or to its end.
 fn resume(sessions: &Path, path: &Path, kill: Option<Duration>) {
-    let mut child = program(sessions).arg("resume").arg(path).args(["--headless", "--json"]).spawn().unwrap();
+    let mut child =
+        run_command(sessions).arg("resume").arg(path).args(["--headless", "--json"]).spawn().unwrap();
     if let Some(moment) = kill {
         std::thread::sleep(moment);
         let _ = child.kill();
@@ -340,19 +342,19 @@ fn resume(sessions: &Path, path: &Path, kill: Option<Duration>) {
 }
 
 /// The one session below a folder.
-fn session(sessions: &Path) -> Option<PathBuf> {
+fn find_session(sessions: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(sessions).ok()?;
     entries.flatten().map(|e| e.path()).find(|p| p.join("branches/trunk.jsonl").is_file())
 }
 
 /// The run's first event was written whole; before that nothing can be resumed, and nothing was told.
-fn begun(path: &Path) -> bool {
+fn has_run_started(path: &Path) -> bool {
     read_branch(&path.join("branches/trunk.jsonl")).is_ok_and(|b| !b.events.is_empty())
 }
 
 /// The events but for times, resume marks and calls made again. A session's name and the ids of its lessons, which are
 /// hashes of that name, are told apart by the order in which they come.
-fn essence(path: &Path) -> Vec<Value> {
+fn normalized_events(path: &Path) -> Vec<Value> {
     let events = read_branch(&path.join("branches/trunk.jsonl")).unwrap().events;
     let mut seen: Vec<Value> = Vec::new();
     let mut names: Vec<String> = Vec::new();

@@ -27,25 +27,26 @@ impl Home {
     }
 }
 
-fn of<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
+fn lines_of_kind<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
     lines.iter().filter(|l| l["type"] == kind).collect()
 }
 
-const TESTED: &[&str] = &["run", "--env", "household", "--max-steps", "5", "--json"];
+const TEST_ARGS: &[&str] = &["run", "--env", "household", "--max-steps", "5", "--json"];
 
 #[test]
-fn a_constitution_is_made_loaded_and_warned_of() {
+fn a_constitution_is_written_loaded_and_warned_about() {
     let home = Home(tempfile::tempdir().unwrap());
     let (lines, err) = home.lines(&["calibrate", "--env", "household", "--json", "--out", "c.jsonl"]);
-    let begun = of(&lines, "episode_start");
+    let begun = lines_of_kind(&lines, "episode_start");
     assert_eq!(begun.len(), 6, "one task of each of six types");
     assert!(begun.iter().all(|e| e["role"] == "calibrate"), "{begun:?}");
-    let summary = of(&lines, "summary")[0];
+    let summary = lines_of_kind(&lines, "summary")[0];
     assert_eq!((&summary["episodes"], &summary["counted"]), (&Value::from(6), &Value::from(0)), "in no rate");
     assert!(err.contains("--constitution c.jsonl"), "{err}");
     let again = home.lines(&["calibrate", "--env", "household", "--json"]).0;
-    let tasks =
-        |lines: &[Value]| of(lines, "episode_start").iter().map(|e| e["task"].clone()).collect::<Vec<_>>();
+    let tasks = |lines: &[Value]| {
+        lines_of_kind(lines, "episode_start").iter().map(|e| e["task"].clone()).collect::<Vec<_>>()
+    };
     assert_eq!(tasks(&again), tasks(&lines), "the same tasks every time");
 
     let file = std::fs::read_to_string(home.0.path().join("c.jsonl")).unwrap();
@@ -57,10 +58,14 @@ fn a_constitution_is_made_loaded_and_warned_of() {
     assert!(pool.iter().all(|l| l["kind"] == "abstract" || l["kind"] == "error"));
 
     // Any method begins with it; no mentor is asked; another task is no reason to warn.
-    let test = |more: &[&str]| home.lines(&[TESTED, more].concat());
+    let test = |more: &[&str]| home.lines(&[TEST_ARGS, more].concat());
     let (lines, err) = test(&["--method", "react", "--task", "normal/heat/71", "--constitution", "c.jsonl"]);
-    assert_eq!(of(&lines, "summary")[0]["lessons"], pool.len());
-    assert_eq!(of(&lines, "summary")[0]["calls"], of(&lines, "summary")[0]["steps"], "a call a step");
+    assert_eq!(lines_of_kind(&lines, "summary")[0]["lessons"], pool.len());
+    assert_eq!(
+        lines_of_kind(&lines, "summary")[0]["calls"],
+        lines_of_kind(&lines, "summary")[0]["steps"],
+        "a call a step"
+    );
     assert!(!err.contains("warning"), "{err}");
     let learnt_from = pool[0]["calibration"][0]["id"].as_str().unwrap();
     let (_, err) = test(&["--method", "react", "--task", learnt_from, "--constitution", "c.jsonl"]);
@@ -76,13 +81,14 @@ fn a_constitution_is_made_loaded_and_warned_of() {
 }
 
 #[test]
-fn one_run_learns_first_and_is_tested_then() {
+fn one_run_calibrates_first_and_tests_then() {
     let home = Home(tempfile::tempdir().unwrap());
     let args = ["--calibrate", "--method", "react", "--task", "normal/heat/71", "--set", "explore=1"];
-    let (lines, _) = home.lines(&[TESTED, &args].concat());
-    let roles: Vec<&str> = of(&lines, "episode_start").iter().map(|e| e["role"].as_str().unwrap()).collect();
+    let (lines, _) = home.lines(&[TEST_ARGS, &args].concat());
+    let roles: Vec<&str> =
+        lines_of_kind(&lines, "episode_start").iter().map(|e| e["role"].as_str().unwrap()).collect();
     assert_eq!(roles, [vec!["calibrate"; 6], vec!["explore"; 6], vec!["test"]].concat());
-    assert_eq!(of(&lines, "summary")[0]["counted"], 1);
+    assert_eq!(lines_of_kind(&lines, "summary")[0]["counted"], 1);
     let session = std::fs::read_dir(home.0.path().join("sessions")).unwrap().next().unwrap().unwrap().path();
     home.run(&["lessons", "promote", session.to_str().unwrap()]);
     let pool = std::fs::read_to_string(home.0.path().join("pool.jsonl")).unwrap();
@@ -98,13 +104,13 @@ fn one_run_learns_first_and_is_tested_then() {
 }
 
 #[test]
-fn a_run_directory_of_reflexion_is_written_and_gone_on_with() {
+fn a_reflexion_run_directory_is_written_and_continued() {
     let home = Home(tempfile::tempdir().unwrap());
     let run =
         ["run", "--env", "household", "--method", "reflexion", "--max-steps", "14", "--json", "--trials"];
     let tasks = ["--tasks", "easy/*/1-1", "--only", "3"];
     let (lines, _) = home.lines(&[&run[..], &["3"], &tasks].concat());
-    let ended: Vec<(&str, u64, bool)> = of(&lines, "episode_end")
+    let ended: Vec<(&str, u64, bool)> = lines_of_kind(&lines, "episode_end")
         .iter()
         .map(|e| (e["task"].as_str().unwrap(), e["trial"].as_u64().unwrap(), e["won"].as_bool().unwrap()))
         .collect();
@@ -155,7 +161,7 @@ fn a_run_directory_of_reflexion_is_written_and_gone_on_with() {
     let (lines, err) = home.lines(&[&run[..], &["4"], &tasks, &["--reflexion", "dir"]].concat());
     assert!(err.contains("1 trials are left"), "{err}");
     let left: Vec<&str> = names.iter().copied().filter(|t| !won(t, 3)).collect();
-    let begun = of(&lines, "episode_start");
+    let begun = lines_of_kind(&lines, "episode_start");
     assert_eq!(begun.iter().map(|e| e["task"].as_str().unwrap()).collect::<Vec<_>>(), left);
     let (_, _, code) = home.run(&["export", "--last", "--format", "reflexion", "--out", "again"]);
     assert_eq!(code, 0);
@@ -181,14 +187,14 @@ fn a_run_directory_of_reflexion_is_written_and_gone_on_with() {
 }
 
 #[test]
-fn a_users_own_prompts_are_read_with_their_place() {
+fn custom_prompts_are_read_with_their_location() {
     let home = Home(tempfile::tempdir().unwrap());
     let folder = home.0.path().join("mine");
     std::fs::create_dir(&folder).unwrap();
     let write = |text: &str| std::fs::write(folder.join("alfworld_3prompts.json"), text).unwrap();
     write(r#"{"react_heat_0": "Zero.\n> look\nOK.", "react_heat_1": "One.\n> look\nOK."}"#);
     let args = ["--method", "react", "--task", "normal/heat/71", "--prompts", "mine"];
-    home.lines(&[TESTED, &args].concat());
+    home.lines(&[TEST_ARGS, &args].concat());
     let session = std::fs::read_dir(home.0.path().join("sessions")).unwrap().next().unwrap().unwrap().path();
     let journal = std::fs::read_dir(session.join("branches")).unwrap().next().unwrap().unwrap().path();
     let journal = std::fs::read_to_string(journal).unwrap();
@@ -197,6 +203,6 @@ fn a_users_own_prompts_are_read_with_their_place() {
         "both examples are in the journal"
     );
     write("{\n\"react_heat_0\": 1}");
-    let (out, _, code) = home.run(&[TESTED, &args].concat());
+    let (out, _, code) = home.run(&[TEST_ARGS, &args].concat());
     assert!(code == 1 && out.contains("alfworld_3prompts.json:2"), "{code} {out}");
 }

@@ -20,7 +20,7 @@ use std::process::Output;
 
 const KEY: &str = "sk-whole-run-0123456789-never-to-be-seen";
 
-fn run(test: impl Future<Output = ()>) {
+fn block_on(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -41,12 +41,12 @@ impl Home {
         self.0.path().join(name)
     }
 
-    async fn says(&self, args: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
-        self.hears(args, variables, "").await
+    async fn run(&self, args: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
+        self.run_with_input(args, variables, "").await
     }
 
     /// As [`Home::says`], with these lines to read.
-    async fn hears(&self, args: &[&str], variables: &[(&str, &str)], lines: &str) -> (i32, String) {
+    async fn run_with_input(&self, args: &[&str], variables: &[(&str, &str)], lines: &str) -> (i32, String) {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_retrospect"));
         command.args(args).current_dir(self.0.path()).env_clear().env("HOME", self.path("home"));
         command
@@ -67,7 +67,7 @@ impl Home {
     }
 
     /// The newest session.
-    fn newest(&self) -> String {
+    fn newest_session(&self) -> String {
         let sessions = std::fs::read_dir(self.path("sessions")).unwrap().flatten();
         // Two may have begun in the same second, which is all that a name tells.
         let made = |path: &PathBuf| std::fs::metadata(path.join("meta.toml")).unwrap().modified().unwrap();
@@ -75,7 +75,7 @@ impl Home {
     }
 
     /// The files of the run, none of which holds the key.
-    fn files(&self) -> Vec<(PathBuf, String)> {
+    fn run_files(&self) -> Vec<(PathBuf, String)> {
         let all = files::below(self.0.path());
         for (path, text) in &all {
             assert!(!text.contains(KEY), "the key is in {}", path.display());
@@ -85,7 +85,7 @@ impl Home {
 }
 
 /// Every way to fail, once, each followed by nothing: the error policy decides.
-fn failures() -> Vec<Vec<Act>> {
+fn failure_scripts() -> Vec<Vec<Act>> {
     let echo = json!({"error": {"message": format!("Incorrect API key provided: {KEY}"), "param": null}})
         .to_string();
     let cut =
@@ -110,10 +110,10 @@ fn failures() -> Vec<Vec<Act>> {
 }
 
 #[test]
-fn with_skip_task_every_failure_ends_its_episode_and_the_run_goes_on() {
-    run(async {
-        let count = failures().len() - 1;
-        let server = Server::start(failures().into_iter().chain([good("look")]).collect()).await;
+fn with_skip_task_a_failure_ends_its_episode_and_the_run_continues() {
+    block_on(async {
+        let count = failure_scripts().len() - 1;
+        let server = Server::start(failure_scripts().into_iter().chain([good("look")]).collect()).await;
         let home = Home::new();
         // One task more than there are failures: the last one is played.
         let tasks = format!("easy/put/1-{}", count + 1);
@@ -136,7 +136,7 @@ fn with_skip_task_every_failure_ends_its_episode_and_the_run_goes_on() {
             "--cache",
             "read-write",
         ];
-        let (code, said) = home.says(&args, &[]).await;
+        let (code, said) = home.run(&args, &[]).await;
         assert_eq!(code, 0, "{said}");
         let ends: Vec<Value> = said
             .lines()
@@ -150,15 +150,15 @@ fn with_skip_task_every_failure_ends_its_episode_and_the_run_goes_on() {
             "{reasons:?}"
         );
         assert!(server.asked().iter().all(|a| a.headers["authorization"] == format!("Bearer {KEY}")));
-        let files = home.files();
+        let files = home.run_files();
         assert!(files.iter().any(|f| f.1.contains("[hidden]")), "what was hidden is marked");
         assert!(files.iter().any(|f| f.0.starts_with(home.path("cache"))), "answers are kept");
     });
 }
 
 #[test]
-fn a_run_that_stopped_goes_on_where_it_was() {
-    run(async {
+fn a_stopped_run_resumes_where_it_was() {
+    block_on(async {
         let ok = |text: &str| good(text);
         let scripts = vec![
             ok("look"),
@@ -183,28 +183,28 @@ fn a_run_that_stopped_goes_on_where_it_was() {
             "3",
             "--headless",
         ];
-        let (code, said) = home.says(&args, &[]).await;
+        let (code, said) = home.run(&args, &[]).await;
         assert_eq!(code, 3, "{said}");
         assert!(said.contains("broke off") && said.contains("it had said: inven"), "{said}");
         // The address is on this machine and in the journal; the key is read anew.
         let (code, said) =
-            home.says(&["resume", "--last", "--headless"], &[("OPENAI_API_KEY", "sk-another-key")]).await;
+            home.run(&["resume", "--last", "--headless"], &[("OPENAI_API_KEY", "sk-another-key")]).await;
         assert_eq!(code, 3, "{said}");
         assert!(said.contains("401: Invalid API key") && !said.contains("sk-another-key"), "{said}");
-        let (code, said) = home.says(&["resume", "--last", "--headless"], &[]).await;
+        let (code, said) = home.run(&["resume", "--last", "--headless"], &[]).await;
         assert_eq!(code, 0, "{said}");
         assert!(said.contains("3 steps"), "no step is lost: {said}");
         let keys: Vec<bool> =
             server.asked().iter().map(|a| a.headers["authorization"].ends_with(KEY)).collect();
         assert_eq!(keys, [true, true, false, true, true]);
-        let journal = home.files().into_iter().find(|f| f.0.ends_with("branches/trunk.jsonl")).unwrap().1;
+        let journal = home.run_files().into_iter().find(|f| f.0.ends_with("branches/trunk.jsonl")).unwrap().1;
         assert!(journal.contains("\"actor.base_url\"") && journal.contains("\"actor.unsent\""));
     });
 }
 
 #[test]
-fn a_second_try_and_a_refused_setting_are_told() {
-    run(async {
+fn retries_and_refused_settings_are_reported() {
+    block_on(async {
         let scripts = vec![
             plain(
                 422,
@@ -232,15 +232,15 @@ fn a_second_try_and_a_refused_setting_are_told() {
             "1",
             "--headless",
         ];
-        let (code, said) = home.says(&args, &[]).await;
+        let (code, said) = home.run(&args, &[]).await;
         assert_eq!(code, 0, "{said}");
         assert!(said.contains("refused top_k") && said.contains("asking again in"), "{said}");
     });
 }
 
 #[test]
-fn the_doctor_looks_at_a_server() {
-    run(async {
+fn the_doctor_checks_a_server() {
+    block_on(async {
         let models = plain(200, "connection: close\r\n", r#"{"data":[{"id":"tiny"}]}"#);
         let think = chunked(
             &[format!("{}{}{}", reasons("reasoning", "hm"), says("one two"), server::ends("stop"))
@@ -250,7 +250,7 @@ fn the_doctor_looks_at_a_server() {
         let server = Server::start(vec![models, think]).await;
         let home = Home::new();
         let (code, said) =
-            home.says(&["doctor", "--actor", "openai:tiny", "--base-url", &server.base], &[]).await;
+            home.run(&["doctor", "--actor", "openai:tiny", "--base-url", &server.base], &[]).await;
         assert_eq!(code, 0, "{said}");
         for words in [
             "has tiny",
@@ -266,12 +266,12 @@ fn the_doctor_looks_at_a_server() {
         let models = plain(200, "connection: close\r\n", r#"{"data":[{"id":"tiny"}]}"#);
         let server = Server::start(vec![missing, models]).await;
         let base = server.base.trim_end_matches("/v1").to_owned();
-        let (code, said) = home.says(&["doctor", "--actor", "openai:tiny", "--base-url", &base], &[]).await;
+        let (code, said) = home.run(&["doctor", "--actor", "openai:tiny", "--base-url", &base], &[]).await;
         assert_eq!(code, 1, "{said}");
         assert!(said.contains(&format!("add /v1 to the base URL: {base}/v1")), "{said}");
-        let (code, said) = home.says(&["doctor", "--base-url", "http://127.0.0.1:1/v1", "--json"], &[]).await;
+        let (code, said) = home.run(&["doctor", "--base-url", "http://127.0.0.1:1/v1", "--json"], &[]).await;
         assert!(code == 1 && said.contains("cannot be reached"), "{said}");
-        home.files();
+        home.run_files();
     });
 }
 
@@ -282,11 +282,11 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
         let args = ["run", "--task", "easy/put/1", "--max-steps", "1", "--headless", "--base-url", base];
         args.iter().chain(more).map(|s| (*s).to_owned()).collect()
     };
-    run(async {
+    block_on(async {
         let home = Home::new();
         let says = |base: String, more: &'static [&'static str]| {
             let (home, args) = (&home, run_of(&base, more));
-            async move { home.says(&args.iter().map(String::as_str).collect::<Vec<_>>(), &[]).await }
+            async move { home.run(&args.iter().map(String::as_str).collect::<Vec<_>>(), &[]).await }
         };
         let server = Server::start(vec![good("look")]).await;
         let all: &[&str] = &[
@@ -316,7 +316,7 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
             .map(|name| body[name].clone());
         let want = json!([64, 0.7, null, 40, 1.1, null, ["\n", "END"]]);
         assert_eq!(Value::from(sent.to_vec()), want, "{body}");
-        let journal = home.files().into_iter().find(|f| f.0.ends_with("branches/trunk.jsonl")).unwrap().1;
+        let journal = home.run_files().into_iter().find(|f| f.0.ends_with("branches/trunk.jsonl")).unwrap().1;
         assert!(journal.contains(r#""actor.max_tokens":{"value":64,"origin":"flag"}"#), "{journal}");
         // Of the mentor, in a preset of the configuration, in both forms that TOML has for such a name.
         std::fs::create_dir_all(home.path("config")).unwrap();
@@ -343,7 +343,7 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
         assert_eq!((&of(256)["temperature"], &of(256)["top_p"]), (&json!(0.3), &json!(0.7)), "{bodies:?}");
         assert_eq!((&of(99)["temperature"], &of(99)["top_p"]), (&json!(0.0), &Value::Null), "{bodies:?}");
         // What nobody heeds, and what no parameter may be, is refused before anything is written.
-        let before = home.files().len();
+        let before = home.run_files().len();
         let wrong: &[(&'static [&'static str], &str)] = &[
             (
                 &["--actor", "openai:tiny", "--set", "actor.max_tokens=0"],
@@ -361,8 +361,8 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
             let (code, said) = says(server.base.clone(), more).await;
             assert!(code == 2 && said.contains(words), "{more:?}: {code} {said}");
         }
-        assert_eq!(home.files().len(), before);
-        let (_, said) = home.says(&["config", "show"], &[]).await;
+        assert_eq!(home.run_files().len(), before);
+        let (_, said) = home.run(&["config", "show"], &[]).await;
         assert!(said.contains("run --set actor.NAME=VALUE") && said.contains("repetition_penalty"), "{said}");
     });
 }
@@ -394,7 +394,7 @@ fn the_doctor_says_what_a_model_that_reasons_needs() {
         ("prose", actor, vec![ends("stop", &[says("The agent is in a kitchen, where a mug stands in the sink.")])], 0,
             vec!["warning  reply      the reply is not one of the three actions", "chat template"]),
     ];
-    run(async {
+    block_on(async {
         for (name, who, asked, code, words) in cases {
             // One token, a stream, and four seeds before it.
             let before = std::iter::repeat_n(long.clone(), 6);
@@ -407,7 +407,7 @@ fn the_doctor_says_what_a_model_that_reasons_needs() {
             } else {
                 args.to_vec()
             };
-            let (got, said) = home.says(&args, &[]).await;
+            let (got, said) = home.run(&args, &[]).await;
             assert_eq!(got, code, "{name}: {said}");
             for words in words {
                 assert!(said.contains(words), "{name}: {words}: {said}");
@@ -423,13 +423,13 @@ fn the_doctor_says_what_a_model_that_reasons_needs() {
 /// It said "`retrospect doctor` lists them", and had listed them.
 #[test]
 fn the_doctor_does_not_send_to_the_doctor() {
-    run(async {
+    block_on(async {
         let models = plain(200, "connection: close\r\n", r#"{"data":[{"id":"other"}]}"#);
         let missing = plain(404, "", r#"{"error":{"message":"model tiny not found"}}"#);
         let server = Server::start(vec![models, missing]).await;
         let home = Home::new();
         let (code, said) =
-            home.says(&["doctor", "--actor", "openai:tiny", "--base-url", &server.base], &[]).await;
+            home.run(&["doctor", "--actor", "openai:tiny", "--base-url", &server.base], &[]).await;
         assert_eq!(code, 1, "{said}");
         assert!(
             said.contains("check that the server has the model \"tiny\"") && said.contains("other"),
@@ -442,8 +442,8 @@ fn the_doctor_does_not_send_to_the_doctor() {
 /// What a person can do where a call fails, with the real program: a recorded reply, another model. No key is seen in
 /// the session, nor in anything that is made of it.
 #[test]
-fn after_a_failed_call_a_recorded_reply_or_another_model_goes_on() {
-    run(async {
+fn after_a_failed_call_a_recorded_reply_or_another_model_continues() {
+    block_on(async {
         let home = Home::new();
         let task = ["run", "--task", "easy/put/1", "--method", "react", "--set", "examples=1"];
         let of = |base: &str, more: &[&str]| -> Vec<String> {
@@ -453,7 +453,9 @@ fn after_a_failed_call_a_recorded_reply_or_another_model_goes_on() {
         };
         let says = |args: Vec<String>, lines: &'static str| {
             let home = &home;
-            async move { home.hears(&args.iter().map(String::as_str).collect::<Vec<_>>(), &[], lines).await }
+            async move {
+                home.run_with_input(&args.iter().map(String::as_str).collect::<Vec<_>>(), &[], lines).await
+            }
         };
         let first = Server::start(vec![good("inventory"), good("look")]).await;
         let recording = of(&first.base, &["--actor", "openai:small", "--max-steps", "2", "--headless"]);
@@ -488,13 +490,13 @@ fn after_a_failed_call_a_recorded_reply_or_another_model_goes_on() {
         let models: Vec<Value> = second.asked().iter().map(|a| a.body["model"].clone()).collect();
         assert_eq!(models, ["small", "small", "big"]);
         for form in ["html", "markdown", "json"] {
-            let (code, page) = home.says(&["export", &home.newest(), "--format", form], &[]).await;
+            let (code, page) = home.run(&["export", &home.newest_session(), "--format", form], &[]).await;
             assert_eq!(code, 0, "{page}");
             assert!(page.contains(&name) && page.contains("recorded"), "{form}: whose reply it was is told");
         }
-        let (code, said) = home.says(&["verify", &home.newest()], &[]).await;
+        let (code, said) = home.run(&["verify", &home.newest_session()], &[]).await;
         assert_eq!(code, 0, "{said}");
-        home.files();
+        home.run_files();
     });
 }
 
@@ -502,7 +504,7 @@ fn after_a_failed_call_a_recorded_reply_or_another_model_goes_on() {
 /// branches are listed and compared.
 #[test]
 fn sampling_changed_at_a_fork_is_sent_and_stays() {
-    run(async {
+    block_on(async {
         let home = Home::new();
         let said = ["inventory", "look", "go to cabinet 1", "look", "inventory"];
         let server = Server::start(said.iter().map(|text| good(text)).collect()).await;
@@ -511,7 +513,7 @@ fn sampling_changed_at_a_fork_is_sent_and_stays() {
         let args: Vec<&str> = args.into_iter().chain(at).collect();
         let lines = "set actor.temperature hot\nset mentor.temperature 1\nstep\nstep\nfork 1\nset actor.temperature 0.7\n\
                      set actor.max_tokens 64\nset actor.top_p off\nset actor.seed 9\nstep\nprompt\nquit\n";
-        let (code, told) = home.hears(&args, &[], lines).await;
+        let (code, told) = home.run_with_input(&args, &[], lines).await;
         assert_eq!(code, 0, "{told}");
         for words in [
             "expected a number, at least 0",
@@ -521,7 +523,8 @@ fn sampling_changed_at_a_fork_is_sent_and_stays() {
         ] {
             assert!(told.contains(words), "{words}: {told}");
         }
-        let (code, told) = home.hears(&["resume", &home.newest(), "--plain"], &[], "step\nquit\n").await;
+        let (code, told) =
+            home.run_with_input(&["resume", &home.newest_session(), "--plain"], &[], "step\nquit\n").await;
         assert_eq!(code, 0, "{told}");
         let asked = server.asked();
         let of = |body: &Value| ["temperature", "max_tokens", "top_p"].map(|name| body[name].clone());
@@ -530,12 +533,12 @@ fn sampling_changed_at_a_fork_is_sent_and_stays() {
         let (profiles, chosen) = ([json!(0.0), json!(256), json!(0.7)], [json!(0.7), json!(64), Value::Null]);
         assert_eq!(bodies, [profiles.clone(), profiles.clone(), profiles, chosen.clone(), chosen]);
         assert_ne!(asked[1].body["seed"], asked[3].body["seed"], "the same turn, drawn from another seed");
-        let newest = home.newest();
+        let newest = home.newest_session();
         let (code, told) =
-            home.says(&["diff", &format!("{newest}@trunk"), &format!("{newest}@b1")], &[]).await;
+            home.run(&["diff", &format!("{newest}@trunk"), &format!("{newest}@b1")], &[]).await;
         assert!(code == 0 && told.contains("actor.temperature"), "{told}");
-        let (code, told) = home.says(&["verify", &newest], &[]).await;
+        let (code, told) = home.run(&["verify", &newest], &[]).await;
         assert_eq!(code, 0, "{told}");
-        home.files();
+        home.run_files();
     });
 }

@@ -13,12 +13,12 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// A server of this runtime, a home, and what the program says there.
-struct Place {
+struct TestSetup {
     runtime: Runtime,
     home: TempDir,
 }
 
-impl Place {
+impl TestSetup {
     fn new() -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         Self { runtime: runtime.unwrap(), home: tempfile::tempdir().unwrap() }
@@ -29,7 +29,7 @@ impl Place {
     }
 
     /// Exit and all that was said, standard error behind.
-    fn says(&self, args: &[&str]) -> (i32, String) {
+    fn run_program(&self, args: &[&str]) -> (i32, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_retrospect"));
         command.args(args).current_dir(self.home.path()).env_clear().env("HOME", self.home.path());
         let done = command.env("RETROSPECT_SESSIONS", self.home.path().join("sessions")).output().unwrap();
@@ -38,10 +38,10 @@ impl Place {
     }
 
     /// A run of one task without a screen, with more arguments.
-    fn run(&self, server: &Server, more: &[&str]) -> (i32, String) {
+    fn run_one_task(&self, server: &Server, more: &[&str]) -> (i32, String) {
         let mut args = vec!["run", "--task", "easy/put/1", "--base-url", &server.base, "--headless"];
         args.extend(more);
-        self.says(&args)
+        self.run_program(&args)
     }
 
     /// The journal of the only session.
@@ -51,12 +51,12 @@ impl Place {
     }
 }
 
-const REACT: [&str; 4] = ["--method", "react", "--actor", "openai:tiny"];
+const REACT_ARGS: [&str; 4] = ["--method", "react", "--actor", "openai:tiny"];
 
 /// The default stop cut every reply after its thought: no action was ever taken, and nothing complained.
 #[test]
-fn a_chat_model_that_answers_thought_and_action_acts_and_the_stop_is_not_sent_any_more() {
-    let place = Place::new();
+fn a_reply_with_thought_and_action_is_used_and_the_stop_text_is_dropped() {
+    let place = TestSetup::new();
     let whole = good("Thought: the mug may be anywhere.\nAction: look\nObservation: made up.");
     let server = place.server(vec![
         good("Thought: the mug may be anywhere."),
@@ -64,7 +64,7 @@ fn a_chat_model_that_answers_thought_and_action_acts_and_the_stop_is_not_sent_an
         plain(401, "", r#"{"detail":"wrong key"}"#),
         whole,
     ]);
-    let (code, said) = place.run(&server, &[&REACT[..], &["--max-steps", "3"]].concat());
+    let (code, said) = place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "3"]].concat());
     assert_eq!(code, 3, "{said}");
     assert!(
         said.contains("the stop at a newline cut off the action; it isn't sent to this server any more"),
@@ -80,7 +80,7 @@ fn a_chat_model_that_answers_thought_and_action_acts_and_the_stop_is_not_sent_an
         "{journal}"
     );
     // Another process knows it of the journal.
-    let (code, said) = place.says(&["resume", "--last", "--headless"]);
+    let (code, said) = place.run_program(&["resume", "--last", "--headless"]);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("  3 > look") && !said.contains("cut off the action;"), "{said}");
     let stops: Vec<bool> = server.asked().iter().map(|a| a.body.get("stop").is_some()).collect();
@@ -90,17 +90,17 @@ fn a_chat_model_that_answers_thought_and_action_acts_and_the_stop_is_not_sent_an
 /// "Okay, let me check the drawer first." was executed at every step: ten of fourteen ways to begin with prose were.
 #[test]
 fn prose_was_executed_and_a_line_that_only_looks_like_prose_costs_two_requests() {
-    let place = Place::new();
+    let place = TestSetup::new();
     let prose = "Okay, let me check the drawer first.";
     let server = place.server(vec![good(prose), good(&format!("{prose}\nlook")), good("look")]);
-    let (code, said) = place.run(&server, &[&REACT[..], &["--max-steps", "2"]].concat());
+    let (code, said) = place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "2"]].concat());
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("  1 > look") && said.contains("cut off the action;"), "{said}");
     assert_eq!(server.asked().len(), 3);
 
-    let place = Place::new();
+    let place = TestSetup::new();
     let server = place.server(vec![good("Attack troll.")]);
-    let (code, said) = place.run(&server, &[&REACT[..], &["--max-steps", "4"]].concat());
+    let (code, said) = place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "4"]].concat());
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("  4 > Attack troll.") && !said.contains("cut off the action;"), "{said}");
     let stops: Vec<bool> = server.asked().iter().map(|a| a.body.get("stop").is_some()).collect();
@@ -110,9 +110,9 @@ fn prose_was_executed_and_a_line_that_only_looks_like_prose_costs_two_requests()
 /// The stop message named `--set actor.max_tokens=1024` and `resume`, which did not know the flag; nor did `doctor`.
 #[test]
 fn advice_to_set_a_sampling_parameter_works_where_a_session_is_resumed_and_for_doctor() {
-    let place = Place::new();
+    let place = TestSetup::new();
     let server = place.server(vec![good("look"), plain(401, "", r#"{"detail":"wrong key"}"#), good("look")]);
-    let (code, said) = place.run(&server, &[&REACT[..], &["--max-steps", "3"]].concat());
+    let (code, said) = place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "3"]].concat());
     assert_eq!(code, 3, "{said}");
     for (set, words) in [
         ("r_freq=5", "only sampling parameters (actor.NAME, mentor.NAME) and context_tokens can be set here"),
@@ -120,12 +120,12 @@ fn advice_to_set_a_sampling_parameter_works_where_a_session_is_resumed_and_for_d
         ("actor.max_tokens", "expected NAME=VALUE"),
         ("mentor.max_tokens=9", "--set mentor.max_tokens:"),
     ] {
-        let (code, said) = place.says(&["resume", "--last", "--headless", "--set", set]);
+        let (code, said) = place.run_program(&["resume", "--last", "--headless", "--set", set]);
         assert_eq!(code, 2, "{said}");
         assert!(said.contains(words), "{said}");
     }
     let set = ["--set", "actor.max_tokens=777", "--set", "context_tokens=4000"];
-    let (code, said) = place.says(&[&["resume", "--last", "--headless"][..], &set].concat());
+    let (code, said) = place.run_program(&[&["resume", "--last", "--headless"][..], &set].concat());
     assert_eq!(code, 0, "{said}");
     assert!(place.journal().contains(r#""name":"context_tokens","value":4000"#));
     let bounds = |server: &Server| -> Vec<Option<u64>> {
@@ -133,16 +133,16 @@ fn advice_to_set_a_sampling_parameter_works_where_a_session_is_resumed_and_for_d
     };
     assert_eq!(bounds(&server), [Some(256), Some(256), Some(777), Some(777)], "{said}");
     let doctor = ["doctor", "--actor", "openai:tiny", "--base-url", &server.base];
-    let (_, said) = place.says(&[&doctor[..], &["--set", "actor.max_tokens=555"]].concat());
+    let (_, said) = place.run_program(&[&doctor[..], &["--set", "actor.max_tokens=555"]].concat());
     assert!(bounds(&server).contains(&Some(555)), "{said}");
-    let (code, said) = place.says(&[&doctor[..], &["--set", "context_tokens=4000"]].concat());
+    let (code, said) = place.run_program(&[&doctor[..], &["--set", "context_tokens=4000"]].concat());
     assert!(code == 2 && said.contains("only sampling parameters"), "{said}");
 }
 
 /// The README's own example: the model's first reply was empty, three times, and the run was over at its first step.
 #[test]
-fn a_model_that_reasons_plays_as_the_readme_says_and_pays_for_what_it_needs_once() {
-    let place = Place::new();
+fn a_reasoning_model_plays_as_documented_and_raises_its_bound_once() {
+    let place = TestSetup::new();
     let hm = || reasons("reasoning", "hm hm");
     // What Ollama sends of Qwen3: the stop hits the raw text behind `<think>`, of which it shows nothing.
     let empty = chunked(&[ends("stop").as_bytes()], true);
@@ -151,7 +151,7 @@ fn a_model_that_reasons_plays_as_the_readme_says_and_pays_for_what_it_needs_once
     let refused = plain(401, "", r#"{"detail":"wrong key"}"#);
     let server = place.server(vec![empty, long, whole.clone(), whole.clone(), refused, whole]);
     let who = ["--method", "react", "--actor", "openai:qwen3:4b", "--profile", "ollama", "--max-steps", "4"];
-    let (code, said) = place.run(&server, &who);
+    let (code, said) = place.run_one_task(&server, &who);
     assert_eq!(code, 3, "{said}");
     for words in [
         "the stop text ended the model's reasoning",
@@ -165,7 +165,7 @@ fn a_model_that_reasons_plays_as_the_readme_says_and_pays_for_what_it_needs_once
     assert!(journal.contains("stop: left out for qwen3:4b at "), "{journal}");
     assert!(journal.contains("max_tokens: at least 4096 for qwen3:4b at "), "{journal}");
     // Another process knows it of the journal.
-    let (code, said) = place.says(&["resume", "--last", "--headless"]);
+    let (code, said) = place.run_program(&["resume", "--last", "--headless"]);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("  4 > look"), "{said}");
     let sent: Vec<(bool, u64)> = server
@@ -183,15 +183,15 @@ fn a_model_that_answers_nothing_is_a_failed_call_and_no_empty_action() {
     let reasoning = format!("{}{}", reasons("reasoning", "hm hm"), ends("length"));
     let empty = good("");
     let cases = [
-        (empty.clone(), &REACT[..], "the model answered nothing, 3 times"),
+        (empty.clone(), &REACT_ARGS[..], "the model answered nothing, 3 times"),
         (
             chunked(&[reasoning.as_bytes()], true),
-            &REACT[..],
+            &REACT_ARGS[..],
             "the model only reasoned and answered nothing, 3 times",
         ),
         (
             good("{\"action\": {\"name\": \"look\"}}"),
-            &REACT[..],
+            &REACT_ARGS[..],
             "the model said nothing of what to do, 3 times",
         ),
         (
@@ -201,9 +201,10 @@ fn a_model_that_answers_nothing_is_a_failed_call_and_no_empty_action() {
         ),
     ];
     for (script, who, words) in cases {
-        let place = Place::new();
+        let place = TestSetup::new();
         let server = place.server(vec![script]);
-        let (code, said) = place.run(&server, &[who, &["--max-steps", "2", "--trials", "1"]].concat());
+        let (code, said) =
+            place.run_one_task(&server, &[who, &["--max-steps", "2", "--trials", "1"]].concat());
         assert_eq!(code, 3, "{said}");
         assert!(said.contains(words) && said.contains("act by hand"), "{words}: {said}");
         let journal = place.journal();
@@ -212,21 +213,22 @@ fn a_model_that_answers_nothing_is_a_failed_call_and_no_empty_action() {
         assert!(words.contains(&format!("{replies} times")), "no reply is lost: {words}, {replies}");
     }
     // It goes on where it was as soon as somebody answers.
-    let place = Place::new();
+    let place = TestSetup::new();
     // The first two empty replies are asked for once more without the stop that may have cut them off.
     let mut scripts = vec![empty.clone(); 5];
     scripts.push(good("look"));
     let server = place.server(scripts);
-    assert_eq!(place.run(&server, &[&REACT[..], &["--max-steps", "2"]].concat()).0, 3);
-    let (code, said) = place.says(&["resume", "--last", "--headless"]);
+    assert_eq!(place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "2"]].concat()).0, 3);
+    let (code, said) = place.run_program(&["resume", "--last", "--headless"]);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("2 steps"), "{said}");
     // The public code takes the empty action; without a person so does a run that follows it.
     for method in ["react", "reflexion"] {
-        let place = Place::new();
+        let place = TestSetup::new();
         let server = place.server(vec![empty.clone()]);
         let who = ["--method", method, "--actor", "openai:tiny", "--mentor", "symbolic", "--as", "code"];
-        let (code, said) = place.run(&server, &[&who[..], &["--max-steps", "1", "--trials", "1"]].concat());
+        let (code, said) =
+            place.run_one_task(&server, &[&who[..], &["--max-steps", "1", "--trials", "1"]].concat());
         assert_eq!(code, 0, "{said}");
         assert!(place.journal().contains("action_taken"), "{said}");
     }
@@ -241,19 +243,19 @@ fn a_refusal_and_an_interrupted_reply_are_neither_lessons_nor_actions() {
         serde_json::json!({"choices": [{"index": 0, "delta": {"refusal": words}}]}),
         ends("stop")
     );
-    let place = Place::new();
+    let place = TestSetup::new();
     let server = place.server(vec![chunked(&[refusal.as_bytes()], true)]);
     let omni = ["--method", "omnireflect", "--mentor", "openai:tiny", "--max-steps", "2"];
-    let (code, said) = place.run(&server, &omni);
+    let (code, said) = place.run_one_task(&server, &omni);
     assert_eq!((code, server.asked().len()), (0, 3), "{said}");
     assert!(said.contains(&format!("the model refused to answer: {words}")), "{said}");
     let journal = place.journal();
     assert!(journal.contains(r#""truncated":"refusal""#) && !journal.contains("lesson_changed"), "{journal}");
-    assert_eq!(place.says(&["verify", "--last"]).0, 0);
-    let place = Place::new();
+    assert_eq!(place.run_program(&["verify", "--last"]).0, 0);
+    let place = TestSetup::new();
     let half = format!("{}{}", says("go to counterto"), ends("insufficient_system_resource"));
     let server = place.server(vec![chunked(&[half.as_bytes()], true), good("look")]);
-    let (code, said) = place.run(&server, &[&REACT[..], &["--max-steps", "1"]].concat());
+    let (code, said) = place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "1"]].concat());
     assert_eq!(code, 0, "{said}");
     assert!(
         said.contains("  1 > look") && said.contains("finish_reason insufficient_system_resource"),
@@ -263,15 +265,15 @@ fn a_refusal_and_an_interrupted_reply_are_neither_lessons_nor_actions() {
 
 /// The error said "0 MB so far" and held the end of the text.
 #[test]
-fn a_reply_without_an_end_is_told_with_its_length_and_its_beginning() {
-    let place = Place::new();
+fn a_reply_without_an_end_is_reported_with_length_and_beginning() {
+    let place = TestSetup::new();
     let mut script = chunked(&[says("Thought: where to begin? ").as_bytes()], false);
     let event = says(&"lorem ipsum dolor ".repeat(100));
     let piece = format!("{:x}\r\n{event}\r\n", event.len()).into_bytes();
     script.push(Act::Forever(piece, Duration::ZERO));
     let server = place.server(vec![script]);
     let mentor = ["--method", "planning", "--actor", "rules", "--mentor", "openai:tiny"];
-    let (code, said) = place.run(&server, &mentor);
+    let (code, said) = place.run_one_task(&server, &mentor);
     assert_eq!(code, 3, "{said}");
     let told =
         said.lines().find(|l| l.contains("sends without an end (")).unwrap_or_else(|| panic!("{said}"));
@@ -289,11 +291,11 @@ fn a_reply_without_an_end_is_told_with_its_length_and_its_beginning() {
 
 /// `--mentor openai:M` alone never asked the mentor, and nothing said so.
 #[test]
-fn a_named_mentor_is_asked_or_it_is_said_why_not() {
+fn a_named_mentor_is_called_or_the_reason_is_printed() {
     let omni = ["--method", "omnireflect", "--mentor", "openai:tiny", "--max-steps", "2"];
-    let place = Place::new();
+    let place = TestSetup::new();
     let server = place.server(vec![good("['Look first.']")]);
-    let (code, said) = place.run(&server, &omni);
+    let (code, said) = place.run_one_task(&server, &omni);
     assert_eq!((code, server.asked().len()), (0, 3), "{said}");
     assert!(place.journal().contains(r#""generation":{"value":"neural","origin":"mentor"}"#));
     assert!(!said.contains("will not be asked"), "{said}");
@@ -305,9 +307,9 @@ fn a_named_mentor_is_asked_or_it_is_said_why_not() {
         (&["--method", "react"], "ReAct reflects on nothing; another --method, or --calibrate, has it asked"),
     ];
     for (more, words) in told {
-        let place = Place::new();
+        let place = TestSetup::new();
         let rest: &[&str] = if more.contains(&"--method") { &omni[2..] } else { &omni };
-        let (code, said) = place.run(&server, &[rest, more].concat());
+        let (code, said) = place.run_one_task(&server, &[rest, more].concat());
         assert_eq!((code, server.asked().len()), (0, 3), "{said}");
         let line = format!("warning: the mentor openai:tiny will not be asked: {words}");
         assert_eq!(said.matches(&line).count(), 1, "{said}");
@@ -317,18 +319,18 @@ fn a_named_mentor_is_asked_or_it_is_said_why_not() {
 /// Each line named the server twice, "tiny at HOST: HOST answered 401", and no line said which variable holds the key.
 #[test]
 fn an_error_line_names_the_server_once_and_the_variable_of_its_key() {
-    let place = Place::new();
+    let place = TestSetup::new();
     let server = place.server(vec![plain(401, "", r#"{"error":{"message":"Incorrect API key provided"}}"#)]);
     let host = server.base.trim_start_matches("http://").trim_end_matches("/v1");
-    let (code, said) = place.run(&server, &REACT);
+    let (code, said) = place.run_one_task(&server, &REACT_ARGS);
     assert_eq!(code, 3, "{said}");
-    let doctor = place.says(&["doctor", "--actor", "openai:tiny", "--base-url", &server.base]);
+    let doctor = place.run_program(&["doctor", "--actor", "openai:tiny", "--base-url", &server.base]);
     for said in [said, doctor.1] {
         let lines: Vec<&str> = said.lines().filter(|l| l.contains("answered 401")).collect();
         assert!(!lines.is_empty() && lines.iter().all(|l| l.matches(host).count() == 1), "{said}");
         assert!(said.contains("no key was sent: set OPENAI_API_KEY; --key-env NAME"), "{said}");
     }
-    let (_, said) = place.says(&["open", "--last", "--plain"]);
+    let (_, said) = place.run_program(&["open", "--last", "--plain"]);
     for line in said.lines().filter(|l| l.contains("answered 401")) {
         assert_eq!(line.matches(host).count(), 1, "{line}");
     }
@@ -337,11 +339,11 @@ fn an_error_line_names_the_server_once_and_the_variable_of_its_key() {
 /// Counts of 2^63 tokens overflowed sums: the run ended by a panic, and so did whatever told its session afterwards.
 #[test]
 fn token_counts_that_cannot_be_true_end_neither_a_run_nor_what_tells_of_it() {
-    let place = Place::new();
+    let place = TestSetup::new();
     let usage = r#"{"choices":[],"usage":{"prompt_tokens":9223372036854775808,"completion_tokens":9223372036854775808}}"#;
     let reply = format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", says("look"), ends("stop"));
     let server = place.server(vec![chunked(&[reply.as_bytes()], true)]);
-    let (code, said) = place.run(&server, &[&REACT[..], &["--max-steps", "3"]].concat());
+    let (code, said) = place.run_one_task(&server, &[&REACT_ARGS[..], &["--max-steps", "3"]].concat());
     assert_eq!((code, said.matches("cannot be true").count()), (0, 1), "{said}");
     // An old session holds what was believed then.
     let session = std::fs::read_dir(place.home.path().join("sessions")).unwrap().next().unwrap().unwrap();
@@ -365,7 +367,7 @@ fn token_counts_that_cannot_be_true_end_neither_a_run_nor_what_tells_of_it() {
         &["report", &name, &name],
         &["resume", &name, "--headless", "--base-url", &server.base],
     ] {
-        let (code, said) = place.says(args);
+        let (code, said) = place.run_program(args);
         assert!(code != 101 && !said.contains("panicked"), "{args:?}: {code} {said}");
     }
 }

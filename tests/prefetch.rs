@@ -17,8 +17,8 @@ use retrospect::env::EnvError;
 use retrospect::env::pddl::GoalSeparator;
 use retrospect::journal::{Session, read_branch};
 use retrospect::prompt::Templates;
-use retrospect::provider::rules::Rules;
-use retrospect::provider::{Cache, Cached, Provider, Scripted};
+use retrospect::provider::rules::RuleBasedActor;
+use retrospect::provider::{CacheMode, CachedProvider, Provider, ScriptedProvider};
 use run::{meta, spec, until};
 use std::path::Path;
 use std::sync::Arc;
@@ -36,15 +36,17 @@ fn task(env: &str, id: &str) -> Task {
 }
 
 /// The built-in rules in the place of a model, with answers that are kept.
-fn launch(spec: &RunSpec, cache: &Path, mode: Cache, prefetch: bool) -> RunConfig {
+fn run_config(spec: &RunSpec, cache: &Path, mode: CacheMode, prefetch: bool) -> RunConfig {
     let options = WorldOptions { data: None, seed: 0, joining: GoalSeparator::Comma };
     let open: OpenWorld = Arc::new(move |task| worlds::open(task, &options));
-    let rules: Arc<dyn Provider> = Arc::new(Rules::with_delay(Duration::ZERO));
-    let mentor: Arc<dyn Provider> = Arc::new(Scripted::new(|_| Ok("['Look everywhere once.']".to_owned())));
-    let kept =
-        |inner, name: &str| Arc::new(Cached::new(inner, name.to_owned(), cache, mode)) as Arc<dyn Provider>;
+    let rules: Arc<dyn Provider> = Arc::new(RuleBasedActor::with_word_delay(Duration::ZERO));
+    let mentor: Arc<dyn Provider> =
+        Arc::new(ScriptedProvider::new(|_| Ok("['Look everywhere once.']".to_owned())));
+    let kept = |inner, name: &str| {
+        Arc::new(CachedProvider::new(inner, name.to_owned(), cache, mode)) as Arc<dyn Provider>
+    };
     let (actor, mentor) = (kept(rules, "actor"), kept(mentor, "mentor"));
-    let mut launch = RunConfig::of(
+    let mut launch = RunConfig::from_spec(
         &RunSpec { actor: "rules".to_owned(), mentor: "none".to_owned(), ..spec.clone() },
         Arc::new(Templates::builtin()),
         open,
@@ -56,7 +58,7 @@ fn launch(spec: &RunSpec, cache: &Path, mode: Cache, prefetch: bool) -> RunConfi
 }
 
 /// Waits until a person is awaited and, where that is done, the next question is under way.
-fn rest(handle: &Handle, asked: u64) {
+fn wait_for_person(handle: &Handle, asked: u64) {
     until(handle, |s| s.is_waiting() || s.run_over);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
@@ -72,23 +74,23 @@ fn rest(handle: &Handle, asked: u64) {
 }
 
 /// A person steps, overrides, rejects, teaches and steps again; the events without their times.
-fn played(spec: &RunSpec, prefetch: bool, mode: Cache) -> (Vec<Event>, PrefetchStats, Vec<String>) {
+fn play_run(spec: &RunSpec, prefetch: bool, mode: CacheMode) -> (Vec<Event>, PrefetchStats, Vec<String>) {
     let dir = tempfile::tempdir().unwrap();
-    let launch = launch(spec, &dir.path().join("cache"), mode, prefetch);
+    let launch = run_config(spec, &dir.path().join("cache"), mode, prefetch);
     let (handle, thread, session) =
         Driver::start(dir.path(), meta("s", spec), spec.clone(), Vec::new(), launch).unwrap();
     let ask = |command| {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(handle.ask(command)).unwrap();
+        runtime.block_on(handle.send_and_wait(command)).unwrap();
     };
     ask(Command::Step);
     for turn in 0..9 {
-        let asked = if prefetch && mode == Cache::ReadWrite {
+        let asked = if prefetch && mode == CacheMode::ReadWrite {
             handle.store.head().usage.prefetch.requested + 1
         } else {
             0
         };
-        rest(&handle, asked);
+        wait_for_person(&handle, asked);
         if handle.store.head().open_episode().is_none() {
             break;
         }
@@ -107,7 +109,7 @@ fn played(spec: &RunSpec, prefetch: bool, mode: Cache) -> (Vec<Event>, PrefetchS
                     text,
                     String::new(),
                 )));
-                rest(&handle, 0);
+                wait_for_person(&handle, 0);
                 ask(Command::Step);
             }
             _ => ask(Command::Step),
@@ -117,14 +119,14 @@ fn played(spec: &RunSpec, prefetch: bool, mode: Cache) -> (Vec<Event>, PrefetchS
     let signals = handle.store.live().signals;
     handle.quit();
     thread.join().unwrap();
-    let (ahead, events) = journaled(&handle, &session);
+    let (ahead, events) = journaled_run(&handle, &session);
     let said = signals.into_iter().map(|(_, signal)| format!("{signal:?}")).collect();
-    (essence(&events), ahead, said)
+    (run_events(&events), ahead, said)
 }
 
 /// The events of a session that was ended, and what was asked ahead in it: as the store has it, and as the journal alone
 /// tells it.
-fn journaled(handle: &Handle, session: &Session) -> (PrefetchStats, Vec<Arc<Envelope>>) {
+fn journaled_run(handle: &Handle, session: &Session) -> (PrefetchStats, Vec<Arc<Envelope>>) {
     let events = read_branch(&session.trunk()).unwrap().events;
     let mut state = State::default();
     for envelope in &events {
@@ -138,9 +140,9 @@ fn journaled(handle: &Handle, session: &Session) -> (PrefetchStats, Vec<Arc<Enve
 
 /// The events of the run itself: without those that say what was asked ahead, without times and numbers of events, and
 /// with lessons named by their order, for their names go by numbers of events.
-fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
+fn run_events(events: &[Arc<Envelope>]) -> Vec<Event> {
     let mut lessons: Vec<String> = Vec::new();
-    let events = events.iter().map(|e| timeless(e)).filter(|e| !matches!(e, Event::PrefetchChanged(_)));
+    let events = events.iter().map(|e| without_times(e)).filter(|e| !matches!(e, Event::PrefetchChanged(_)));
     events
         .map(|event| {
             if let Event::LessonChanged { op, .. } = &event
@@ -157,7 +159,7 @@ fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
         .collect()
 }
 
-fn timeless(envelope: &Envelope) -> Event {
+fn without_times(envelope: &Envelope) -> Event {
     let mut event = envelope.event.clone();
     if let Event::ReplyReceived { usage, .. } = &mut event {
         usage.millis = 0;
@@ -169,7 +171,7 @@ fn timeless(envelope: &Envelope) -> Event {
 }
 
 #[test]
-fn journals_are_equal_with_and_without_asking_ahead() {
+fn journals_are_equal_with_and_without_prefetch() {
     let mut neural = spec("omnireflect", vec![task("household", "easy/put/3")]);
     neural.settings.set("generation", "neural", SettingOrigin::Flag);
     neural.settings.set("r_freq", 2, SettingOrigin::Flag);
@@ -182,8 +184,8 @@ fn journals_are_equal_with_and_without_asking_ahead() {
     ];
     let (mut all, mut overrides) = (PrefetchStats::default(), 0);
     for spec in &runs {
-        let (without, none, _) = played(spec, false, Cache::ReadWrite);
-        let (with, ahead, said) = played(spec, true, Cache::ReadWrite);
+        let (without, none, _) = play_run(spec, false, CacheMode::ReadWrite);
+        let (with, ahead, said) = play_run(spec, true, CacheMode::ReadWrite);
         let first = without.iter().zip(&with).position(|(a, b)| a != b);
         assert_eq!(
             (first.map(|n| (&without[n], &with[n])), with.len()),
@@ -203,23 +205,23 @@ fn journals_are_equal_with_and_without_asking_ahead() {
 }
 
 #[test]
-fn what_cannot_be_asked_ahead_is_said_and_nothing_is_asked() {
+fn impossible_prefetches_are_reported_and_not_sent() {
     let spec = spec("react", vec![task("household", "easy/put/3")]);
-    let (_, ahead, said) = played(&spec, true, Cache::Read);
+    let (_, ahead, said) = play_run(&spec, true, CacheMode::Read);
     assert_eq!(ahead, PrefetchStats::default());
     assert_eq!(said.iter().filter(|s| s.contains("--cache read-write")).count(), 1, "{said:?}");
 }
 
 /// Every proposal is asked ahead from once: that this is written makes no other present.
 #[test]
-fn what_is_written_of_it_is_not_looked_ahead_from() {
+fn a_killed_run_keeps_its_prefetch_costs() {
     let dir = tempfile::tempdir().unwrap();
     let spec = spec("react", vec![task("household", "easy/put/3")]);
-    let launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, true);
+    let launch = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
     let (handle, thread, session) =
         Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
     handle.send(Command::Step);
-    rest(&handle, 1);
+    wait_for_person(&handle, 1);
     std::thread::sleep(Duration::from_millis(300));
     let head = handle.store.head();
     assert_eq!((head.prefetched.len(), head.usage.prefetch.requested), (1, 1));
@@ -231,12 +233,12 @@ fn what_is_written_of_it_is_not_looked_ahead_from() {
     }
     handle.quit();
     thread.join().unwrap();
-    let (ahead, events) = journaled(&handle, &session);
+    let (ahead, events) = journaled_run(&handle, &session);
     assert_eq!((ahead.requested, ahead.dropped), (1, 1));
     let written = events.iter().filter(|e| matches!(e.event, Event::PrefetchChanged(_))).count();
     assert_eq!(written, 3, "asked, answered, dropped");
     let resumed = Driver::resume(&copy, |spec| {
-        Ok(self::launch(spec, &dir.path().join("cache"), Cache::ReadWrite, false))
+        Ok(self::run_config(spec, &dir.path().join("cache"), CacheMode::ReadWrite, false))
     });
     let resumed = resumed.unwrap();
     let again = resumed.handle.store.head().usage;
@@ -248,15 +250,15 @@ fn what_is_written_of_it_is_not_looked_ahead_from() {
 
 /// A world that breaks in the shadow's step only: it is brought back, and the run does not notice.
 #[test]
-fn a_world_that_breaks_in_the_shadow_is_brought_back() {
+fn a_world_that_fails_in_the_mirror_is_rebuilt() {
     use retrospect::domain::{EnvInfo, StepResult};
     use retrospect::env::{Environment, Snapshot};
     use std::sync::atomic::{AtomicU32, Ordering};
-    struct Fragile {
+    struct FragileEnv {
         inner: Box<dyn Environment>,
         breaks: Arc<AtomicU32>,
     }
-    impl Environment for Fragile {
+    impl Environment for FragileEnv {
         fn info(&self) -> EnvInfo {
             self.inner.info()
         }
@@ -280,23 +282,23 @@ fn a_world_that_breaks_in_the_shadow_is_brought_back() {
     let play = |prefetch: bool| {
         let dir = tempfile::tempdir().unwrap();
         let spec = spec("react", vec![task("household", "easy/put/3")]);
-        let mut launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, prefetch);
-        let (open, breaks) = (launch.open.clone(), Arc::new(AtomicU32::new(0)));
+        let mut launch = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, prefetch);
+        let (open, breaks) = (launch.open_world.clone(), Arc::new(AtomicU32::new(0)));
         let counted = breaks.clone();
-        launch.open = Arc::new(move |task| {
-            Ok(Box::new(Fragile { inner: open(task)?, breaks: counted.clone() }) as Box<dyn Environment>)
+        launch.open_world = Arc::new(move |task| {
+            Ok(Box::new(FragileEnv { inner: open(task)?, breaks: counted.clone() }) as Box<dyn Environment>)
         });
         let (handle, thread, session) =
             Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
         for turn in 0..4 {
             handle.send(Command::Step);
             until(&handle, |s| s.is_waiting() && s.last_step().is_some_and(|s| s.number == turn + 1));
-            rest(&handle, if prefetch { u64::from(turn) + 1 } else { 0 });
+            wait_for_person(&handle, if prefetch { u64::from(turn) + 1 } else { 0 });
         }
         handle.quit();
         thread.join().unwrap();
-        let (_, events) = journaled(&handle, &session);
-        (essence(&events), breaks.load(Ordering::Relaxed))
+        let (_, events) = journaled_run(&handle, &session);
+        (run_events(&events), breaks.load(Ordering::Relaxed))
     };
     let ((without, none), (with, broken)) = (play(false), play(true));
     assert_eq!(without, with);
@@ -305,31 +307,31 @@ fn a_world_that_breaks_in_the_shadow_is_brought_back() {
 
 /// After a change of the run the new model is asked: the old one's answer that was asked ahead is not its answer.
 #[test]
-fn a_changed_run_takes_nothing_that_another_model_was_asked_ahead() {
+fn a_changed_run_uses_no_prefetch_of_another_model() {
     let dir = tempfile::tempdir().unwrap();
     let spec = spec("react", vec![task("household", "easy/put/3")]);
     let cache = dir.path().join("cache");
-    let mut first = launch(&spec, &cache, Cache::ReadWrite, true);
+    let mut first = run_config(&spec, &cache, CacheMode::ReadWrite, true);
     let other = spec.clone();
-    first.outfit = Some(Arc::new(move |_| {
-        let mut launch = launch(&other, &cache, Cache::ReadWrite, true);
-        let looks: Arc<dyn Provider> = Arc::new(Scripted::new(|_| Ok("inventory".to_owned())));
+    first.run_factory = Some(Arc::new(move |_| {
+        let mut launch = run_config(&other, &cache, CacheMode::ReadWrite, true);
+        let looks: Arc<dyn Provider> = Arc::new(ScriptedProvider::new(|_| Ok("inventory".to_owned())));
         let cache = cache.clone();
-        launch.actor = Arc::new(Cached::new(looks, "other".to_owned(), &cache, Cache::ReadWrite));
+        launch.actor = Arc::new(CachedProvider::new(looks, "other".to_owned(), &cache, CacheMode::ReadWrite));
         Ok(launch)
     }));
     let (handle, thread, session) =
         Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), first).unwrap();
     handle.send(Command::Step);
-    rest(&handle, 1);
+    wait_for_person(&handle, 1);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let changed = RunSpec { actor: "other".to_owned(), ..spec };
-    runtime.block_on(handle.ask(Command::ChangeRun(Box::new(changed)))).unwrap();
+    runtime.block_on(handle.send_and_wait(Command::ChangeRun(Box::new(changed)))).unwrap();
     handle.send(Command::Step);
     until(&handle, |s| s.is_waiting() && s.last_step().is_some_and(|s| s.number == 2));
     handle.quit();
     thread.join().unwrap();
-    let (ahead, events) = journaled(&handle, &session);
+    let (ahead, events) = journaled_run(&handle, &session);
     let replies = events.iter().filter_map(|e| match &e.event {
         Event::ReplyReceived { text, .. } => Some(text.as_str()),
         _ => None,

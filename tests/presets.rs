@@ -15,7 +15,7 @@ const STEPS: u64 = 2;
 
 /// How often the mentor is asked in two trials of two steps that both fail. Turn 0 is one of reflection, whatever the
 /// frequency; only Sweet&Sour reflects on the last attempt too.
-fn questions(row: &PaperRow) -> u64 {
+fn questions_per_run(row: &PaperRow) -> u64 {
     let on = |name: &str| row.settings.get(name) != Some(&Value::Bool(false));
     let kinds = || ["kind_abstract", "kind_error", "kind_progress"].into_iter().filter(|k| on(k)).count();
     let word = |name: &str| row.settings.get(name).and_then(Value::as_str).unwrap_or("");
@@ -39,7 +39,7 @@ fn questions(row: &PaperRow) -> u64 {
 }
 
 #[test]
-fn every_preset_starts_with_a_model_and_asks_as_its_row_says() {
+fn every_preset_starts_with_a_model_and_sends_its_requests() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let server = runtime.block_on(Server::start(vec![good("inventory")]));
     let home = tempfile::tempdir().unwrap();
@@ -71,8 +71,8 @@ fn every_preset_starts_with_a_model_and_asks_as_its_row_says() {
         let (kind, episodes) = (&summary["type"], &summary["episodes"]);
         assert_eq!((kind, episodes), (&Value::from("summary"), &Value::from(TRIALS)), "{}", row.preset);
         let actor = if row.method == "planning" { 0 } else { TRIALS * STEPS };
-        assert_eq!(summary["calls"], actor + questions(row), "{}", row.preset);
-        assert_eq!((server.asked().len() - before) as u64, actor + questions(row), "{}", row.preset);
+        assert_eq!(summary["calls"], actor + questions_per_run(row), "{}", row.preset);
+        assert_eq!((server.asked().len() - before) as u64, actor + questions_per_run(row), "{}", row.preset);
         let set = &lines[0]["settings"];
         for (name, value) in &row.settings {
             assert_eq!(&set[name]["value"], value, "{}: {name}", row.preset);

@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_retrospect");
 /// As long as a loaded machine may take for anything that is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A terminal with the program in it.
-struct Window {
+struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     master: Box<dyn MasterPty + Send>,
     keys: Box<dyn Write + Send>,
@@ -32,23 +32,23 @@ struct Window {
     sessions: tempfile::TempDir,
 }
 
-impl Window {
+impl Terminal {
     fn open(columns: u16, rows: u16) -> Self {
-        Self::of(CommandBuilder::new(PROGRAM), columns, rows)
+        Self::with_command(CommandBuilder::new(PROGRAM), columns, rows)
     }
 
     /// Of a command that is given the program's arguments.
-    fn of(mut command: CommandBuilder, columns: u16, rows: u16) -> Self {
+    fn with_command(mut command: CommandBuilder, columns: u16, rows: u16) -> Self {
         command.args(["run", "--env", "household"]);
-        Self::with(command, columns, rows, None)
+        Self::start(command, columns, rows, None)
     }
 
     /// Without a verb, and with the configuration of this folder.
     fn start_screen(columns: u16, rows: u16, configuration: &std::path::Path) -> Self {
-        Self::with(CommandBuilder::new(PROGRAM), columns, rows, Some(configuration))
+        Self::start(CommandBuilder::new(PROGRAM), columns, rows, Some(configuration))
     }
 
-    fn with(
+    fn start(
         mut command: CommandBuilder,
         columns: u16,
         rows: u16,
@@ -102,7 +102,7 @@ impl Window {
     fn wait_for(&self, words: &str) {
         let began = Instant::now();
         while !self.text().contains(words) {
-            assert!(began.elapsed() < PATIENCE, "no {words:?} on the screen:\n{}", self.text());
+            assert!(began.elapsed() < TIMEOUT, "no {words:?} on the screen:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -112,7 +112,7 @@ impl Window {
         let flat = |text: &str| text.split_whitespace().collect::<String>();
         let began = Instant::now();
         while !flat(&self.text()).contains(&flat(words)) {
-            assert!(began.elapsed() < PATIENCE, "no {words:?} on the screen:\n{}", self.text());
+            assert!(began.elapsed() < TIMEOUT, "no {words:?} on the screen:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -141,7 +141,7 @@ impl Window {
     }
 
     /// Waits for the end and gives its status.
-    fn end(&mut self) -> u32 {
+    fn wait_for_exit(&mut self) -> u32 {
         let began = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -149,12 +149,12 @@ impl Window {
                 std::thread::sleep(Duration::from_millis(100));
                 return status.exit_code();
             }
-            assert!(began.elapsed() < PATIENCE, "it does not end:\n{}", self.text());
+            assert!(began.elapsed() < TIMEOUT, "it does not end:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
-    fn assert_given_back(&self) {
+    fn assert_terminal_restored(&self) {
         let terminal = self.terminal.lock().unwrap();
         let screen = terminal.screen();
         assert!(!screen.alternate_screen(), "the alternate screen was left behind");
@@ -168,7 +168,7 @@ fn kill(signal: Signal, pid: u32) {
     kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal).unwrap();
 }
 
-impl Drop for Window {
+impl Drop for Terminal {
     fn drop(&mut self) {
         // One that has ended already cannot be ended again, which is all right.
         let _ = self.child.kill();
@@ -177,7 +177,7 @@ impl Drop for Window {
 
 #[test]
 fn a_session_is_stepped_through_and_left() {
-    let mut window = Window::open(120, 36);
+    let mut window = Terminal::open(120, 36);
     window.wait_for("PAUSED · your turn");
     window.wait_for("turn 1/");
     assert!(window.terminal.lock().unwrap().screen().alternate_screen());
@@ -192,35 +192,35 @@ fn a_session_is_stepped_through_and_left() {
     window.press("q");
     window.wait_for("PAUSED");
     window.press("q");
-    assert_eq!(window.end(), 0);
-    window.assert_given_back();
+    assert_eq!(window.wait_for_exit(), 0);
+    window.assert_terminal_restored();
     assert!(window.text().contains("retrospect resume"), "{}", window.text());
 }
 
 /// Where nobody could continue it, Ctrl-Z must not freeze it; it comes back and draws everything anew.
 #[test]
 fn ctrl_z_without_a_shell_comes_back() {
-    let mut window = Window::open(80, 24);
+    let mut window = Terminal::open(80, 24);
     window.wait_for("PAUSED · your turn");
     window.press("\x1a");
     std::thread::sleep(Duration::from_millis(200));
     window.press("n");
     window.wait_for("turn 2/");
     window.press("q");
-    assert_eq!(window.end(), 0);
-    window.assert_given_back();
+    assert_eq!(window.wait_for_exit(), 0);
+    window.assert_terminal_restored();
 }
 
 /// `kill -TSTP` from outside stopped it with the terminal still taken, so that the shell's prompt stood in the picture.
 #[test]
-fn stopped_from_outside_it_gives_the_terminal_back_and_takes_it_again() {
+fn a_stop_signal_restores_the_terminal_and_continue_takes_it_back() {
     // A shell with jobs, which goes on when its job stops, and brings it back after a line of input.
     let script =
         r#"set -m; "$@"; echo "the job stands"; read -r line; fg >/dev/null; echo "the job has ended""#;
     for key in [None, Some("\x1a")] {
         let mut shell = CommandBuilder::new("bash");
         shell.args(["-c", script, "_", PROGRAM]);
-        let mut window = Window::of(shell, 80, 24);
+        let mut window = Terminal::with_command(shell, 80, 24);
         window.wait_for("PAUSED · your turn");
         if let Some(key) = key {
             window.press(key);
@@ -230,7 +230,7 @@ fn stopped_from_outside_it_gives_the_terminal_back_and_takes_it_again() {
             kill(Signal::TSTP, children[0]);
         }
         window.wait_for("the job stands");
-        window.assert_given_back();
+        window.assert_terminal_restored();
         window.press("go on\r");
         window.wait_for("PAUSED · your turn");
         assert!(window.terminal.lock().unwrap().screen().alternate_screen());
@@ -238,28 +238,28 @@ fn stopped_from_outside_it_gives_the_terminal_back_and_takes_it_again() {
         window.wait_for("turn 2/");
         window.press("q");
         window.wait_for("the job has ended");
-        assert_eq!(window.end(), 0);
-        window.assert_given_back();
+        assert_eq!(window.wait_for_exit(), 0);
+        window.assert_terminal_restored();
     }
 }
 
 /// The same where there is no shell: it must not freeze.
 #[test]
-fn stopped_from_outside_without_a_shell_it_goes_on() {
-    let mut window = Window::open(80, 24);
+fn a_stop_signal_without_a_shell_continues() {
+    let mut window = Terminal::open(80, 24);
     window.wait_for("PAUSED · your turn");
     window.signal(Signal::TSTP);
     std::thread::sleep(Duration::from_millis(200));
     window.press("n");
     window.wait_for("turn 2/");
     window.press("q");
-    assert_eq!(window.end(), 0);
-    window.assert_given_back();
+    assert_eq!(window.wait_for_exit(), 0);
+    window.assert_terminal_restored();
 }
 
 #[test]
 fn an_idle_screen_writes_nothing() {
-    let mut window = Window::open(200, 60);
+    let mut window = Terminal::open(200, 60);
     window.wait_for("PAUSED · your turn");
     window.press("n");
     window.wait_for("turn 2/");
@@ -268,13 +268,13 @@ fn an_idle_screen_writes_nothing() {
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(*window.written.lock().unwrap(), before);
     window.press("\x03\x03");
-    assert_eq!(window.end(), 0);
-    window.assert_given_back();
+    assert_eq!(window.wait_for_exit(), 0);
+    window.assert_terminal_restored();
 }
 
 /// What is wrong with a file of keys was told before the start screen and once more after it.
 #[test]
-fn what_is_wrong_with_the_keys_is_told_once_after_the_start_screen() {
+fn keymap_errors_are_reported_once_after_the_start_screen() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("retrospect");
     std::fs::create_dir(&own).unwrap();
@@ -282,7 +282,7 @@ fn what_is_wrong_with_the_keys_is_told_once_after_the_start_screen() {
     let words = "no action is called";
     // Left at once, and left after a session.
     for starts in [false, true] {
-        let mut window = Window::start_screen(100, 30, folder.path());
+        let mut window = Terminal::start_screen(100, 30, folder.path());
         window.wait_for(words);
         assert_eq!(window.text().matches(words).count(), 1, "{}", window.text());
         if starts {
@@ -292,15 +292,15 @@ fn what_is_wrong_with_the_keys_is_told_once_after_the_start_screen() {
         } else {
             window.press("\x1b");
         }
-        assert_eq!(window.end(), 0);
-        window.assert_given_back();
+        assert_eq!(window.wait_for_exit(), 0);
+        window.assert_terminal_restored();
         assert_eq!(window.text().matches(words).count(), 1, "{starts}: {}", window.text());
     }
 }
 
 /// A session that was only looked at was named by its last name alone, which leads nowhere for one in another folder.
 #[test]
-fn a_session_that_was_only_read_is_left_with_the_command_that_goes_on_with_it() {
+fn leaving_a_read_only_session_prints_the_resume_command() {
     let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
     let mut all: Vec<_> = std::fs::read_dir(&examples).unwrap().map(|e| e.unwrap().path()).collect();
     all.retain(|path| path.join("meta.toml").is_file());
@@ -308,34 +308,34 @@ fn a_session_that_was_only_read_is_left_with_the_command_that_goes_on_with_it() 
     let path = all[0].display().to_string();
     let mut command = CommandBuilder::new(PROGRAM);
     command.args(["open", &path]);
-    let mut window = Window::with(command, 200, 30, None);
+    let mut window = Terminal::start(command, 200, 30, None);
     window.wait_for("READING");
     window.wait_for("C result card");
     window.press("n");
     window.wait_for(&format!("read-only; to go on: {PROGRAM} resume {path}"));
     window.press("q");
-    assert_eq!(window.end(), 0);
-    window.assert_given_back();
+    assert_eq!(window.wait_for_exit(), 0);
+    window.assert_terminal_restored();
     assert!(window.text().contains(&format!("resume {path}")), "{}", window.text());
 }
 
 /// On a screen each condition stops the session at the turn that the recording has, says so in the first row, and Space goes
 /// on to the next.
 #[test]
-fn on_a_screen_it_stops_exactly_where_the_recordings_do() {
+fn on_a_screen_breakpoints_stop_as_recorded() {
     let rows = stops::rows();
     // Two at a time: a window mostly waits.
     std::thread::scope(|scope| {
         for half in rows.chunks(rows.len().div_ceil(2)) {
-            scope.spawn(|| half.iter().for_each(stops_where_its_recording_does));
+            scope.spawn(|| half.iter().for_each(assert_stops_as_recorded));
         }
     });
 }
 
-fn stops_where_its_recording_does((_, task, condition, turns): &stops::Row) {
+fn assert_stops_as_recorded((_, task, condition, turns): &stops::Row) {
     let mut command = CommandBuilder::new(PROGRAM);
     command.args(["run", "--task", task, "--method", "omnireflect", "--break", condition]);
-    let mut window = Window::with(command, 120, 36, None);
+    let mut window = Terminal::start(command, 120, 36, None);
     window.wait_for(if turns.first() == Some(&1) { "STOPPED" } else { "PAUSED" });
     for turn in turns {
         // It stands at its first proposal: stopped already, where the condition is true of that.
@@ -353,9 +353,9 @@ fn stops_where_its_recording_does((_, task, condition, turns): &stops::Row) {
     }
     window.press(" ");
     let ended = Instant::now();
-    let over = |w: &Window| w.text().contains("/50   WON") || w.text().contains("/50   ENDED");
+    let over = |w: &Terminal| w.text().contains("/50   WON") || w.text().contains("/50   ENDED");
     while !over(&window) {
-        assert!(ended.elapsed() < PATIENCE, "{condition}: it does not come to its end:\n{}", window.text());
+        assert!(ended.elapsed() < TIMEOUT, "{condition}: it does not come to its end:\n{}", window.text());
         std::thread::sleep(Duration::from_millis(10));
     }
     // Its card has been closed already, or is closed by the first.
@@ -365,7 +365,7 @@ fn stops_where_its_recording_does((_, task, condition, turns): &stops::Row) {
         window.wait_for("result card");
     }
     window.press("q");
-    window.end();
+    window.wait_for_exit();
     let session = std::fs::read_dir(window.sessions.path()).unwrap().next().unwrap().unwrap().path();
     let text = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
     assert_eq!(text.matches("\"type\":\"breakpoint_hit\"").count(), turns.len(), "{task}: {condition}");
@@ -376,7 +376,7 @@ fn stops_where_its_recording_does((_, task, condition, turns): &stops::Row) {
 fn the_tour_is_followed_word_for_word() {
     let page = include_str!("../docs/TOUR.md").replace("\r\n", "\n");
     let none = tempfile::tempdir().unwrap();
-    let mut window = Window::start_screen(120, 36, none.path());
+    let mut window = Terminal::start_screen(120, 36, none.path());
     // What is pressed, what is waited for, and what the page says of it.
     let steps: &[(&str, &str, &str)] = &[
         ("", "put a hot mug in coffeemachine", "`Enter` starts it"),

@@ -4,7 +4,7 @@
 use retrospect::prompt::read;
 
 /// The rows of a table, by its place, each as its cells without back-quotes.
-fn rows(table: usize) -> Vec<Vec<String>> {
+fn table_rows(table: usize) -> Vec<Vec<String>> {
     let text = include_str!("../docs/REPLIES.md");
     let section = text.split("\n## ").nth(table).unwrap();
     let rows = section.lines().filter(|l| l.starts_with('|')).skip(2);
@@ -21,7 +21,7 @@ fn cell(text: &str) -> String {
 }
 
 /// The complaints are those of the cell, and no others.
-fn agree(cell: &str, complaints: &[String], reply: &str) {
+fn assert_complaints(cell: &str, complaints: &[String], reply: &str) {
     let want: Vec<&str> =
         cell.split(';').map(|w| w.trim().trim_matches('`')).filter(|w| !w.is_empty()).collect();
     assert_eq!(want.len(), complaints.len(), "{reply:?}: {complaints:?}");
@@ -32,24 +32,24 @@ fn agree(cell: &str, complaints: &[String], reply: &str) {
 
 #[test]
 fn actors_replies_are_read_as_the_table_says() {
-    let rows = rows(1);
+    let rows = table_rows(1);
     assert!(rows.len() > 12);
     for row in rows {
         let [_, reply, thought, action, complaints] = row.try_into().unwrap();
-        let reading = read::read(&reply);
+        let reading = read::read_reply(&reply);
         let got = (reading.thought.unwrap_or_default(), reading.action.unwrap_or_default());
         assert_eq!(got, (thought, action), "{reply:?}");
-        agree(&complaints, &reading.complaints, &reply);
+        assert_complaints(&complaints, &reading.complaints, &reply);
     }
 }
 
 #[test]
 fn mentors_lists_are_read_as_the_table_says() {
-    let rows = rows(2);
+    let rows = table_rows(2);
     assert!(rows.len() > 15);
     for row in rows {
         let [_, reply, lessons, complaints] = row.try_into().unwrap();
-        let read = read::items(&reply);
+        let read = read::read_items(&reply);
         let got: Vec<String> = read
             .items
             .into_iter()
@@ -59,7 +59,7 @@ fn mentors_lists_are_read_as_the_table_says() {
             })
             .collect();
         assert_eq!(got.join(" / "), lessons, "{reply:?}");
-        let complaints_read: Vec<String> = read.complaints.into_iter().map(|c| c.words).collect();
-        agree(&complaints, &complaints_read, &reply);
+        let complaints_read: Vec<String> = read.complaints.into_iter().map(|c| c.message).collect();
+        assert_complaints(&complaints, &complaints_read, &reply);
     }
 }

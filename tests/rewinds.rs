@@ -17,18 +17,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-const BACK: u32 = 30;
+const STEPS_BACK: u32 = 30;
 const STEPS: u32 = 40;
 
 #[test]
-fn thirty_steps_back_and_on_with_another_action() {
+fn thirty_steps_back_and_another_action() {
     let worlds = worlds_here();
     println!("{} worlds", worlds.len());
     for (env, id) in worlds {
         let dir = tempfile::tempdir().unwrap();
         let mut played = Played::begin(dir.path(), env, &id);
         played.play(STEPS);
-        let place = STEPS - BACK;
+        let place = STEPS - STEPS_BACK;
         // What a world that goes that way alone says: the same actions, and another one in the place of the old.
         let task = worlds::find(env, &id, &WorldOptions::default()).unwrap();
         let mut alone = worlds::open(&task, &WorldOptions::default()).unwrap();
@@ -43,7 +43,7 @@ fn thirty_steps_back_and_on_with_another_action() {
         let before = std::fs::read(played.session.trunk()).unwrap();
         let began = Instant::now();
         played.back_to(place, Some(&other));
-        println!("{env}: back by {BACK} steps and on in {:?}", began.elapsed());
+        println!("{env}: back by {STEPS_BACK} steps and on in {:?}", began.elapsed());
         let head = played.handle.store.head();
         assert_eq!(head.divergence, None, "{env}: every answer was the recorded one");
         let step = head.episode.as_ref().unwrap().step(place).unwrap().clone();
@@ -55,27 +55,27 @@ fn thirty_steps_back_and_on_with_another_action() {
 }
 
 /// A native world that is not the same twice: once it has been reset before, its answer at one step is another.
-struct Moody {
+struct NondeterministicEnv {
     world: Box<dyn Environment>,
     /// Resets of all worlds of the session.
     resets: Arc<AtomicU32>,
     /// The step with another answer; 0: the first observation.
-    wrong: u32,
+    different_step: u32,
     step: u32,
 }
 
-const MOOD: &str = " Somebody has been here.";
+const EXTRA_SENTENCE: &str = " Somebody has been here.";
 
-impl Moody {
-    fn told(&self, mut turn: StepResult) -> StepResult {
-        if self.step == self.wrong && self.resets.load(Ordering::SeqCst) > 1 {
-            turn.observation.push_str(MOOD);
+impl NondeterministicEnv {
+    fn altered(&self, mut turn: StepResult) -> StepResult {
+        if self.step == self.different_step && self.resets.load(Ordering::SeqCst) > 1 {
+            turn.observation.push_str(EXTRA_SENTENCE);
         }
         turn
     }
 }
 
-impl Environment for Moody {
+impl Environment for NondeterministicEnv {
     /// It says of itself what the world says of itself, and keeps no snapshots.
     fn info(&self) -> EnvInfo {
         EnvInfo { snapshots: false, ..self.world.info() }
@@ -85,13 +85,13 @@ impl Environment for Moody {
         self.resets.fetch_add(1, Ordering::SeqCst);
         self.step = 0;
         let turn = self.world.reset()?;
-        Ok(self.told(turn))
+        Ok(self.altered(turn))
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
         self.step += 1;
         let turn = self.world.step(action)?;
-        Ok(self.told(turn))
+        Ok(self.altered(turn))
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
@@ -102,19 +102,24 @@ impl Environment for Moody {
 /// A world that is not the same twice is caught at the first observation that differs, both texts are kept, and a person
 /// decides: nothing is taken before that.
 #[test]
-fn a_world_that_is_not_the_same_twice_is_caught_at_the_first_difference() {
-    const PLACE: u32 = 9;
+fn a_nondeterministic_world_is_caught_at_the_first_difference() {
+    const DIFFERENT_STEP: u32 = 9;
     for (env, id) in worlds_here() {
-        for wrong in [0, 1, 5, PLACE - 1] {
+        for wrong in [0, 1, 5, DIFFERENT_STEP - 1] {
             let dir = tempfile::tempdir().unwrap();
             let resets = Arc::new(AtomicU32::new(0));
             let counted = resets.clone();
             let open: OpenWorld = Arc::new(move |task| {
                 let world = worlds::open(task, &WorldOptions::default())?;
-                Ok(Box::new(Moody { world, resets: counted.clone(), wrong, step: 0 }))
+                Ok(Box::new(NondeterministicEnv {
+                    world,
+                    resets: counted.clone(),
+                    different_step: wrong,
+                    step: 0,
+                }))
             });
             let mut played = Played::begin_in(dir.path(), env, &id, open);
-            played.play(PLACE + 3);
+            played.play(DIFFERENT_STEP + 3);
             let head = played.handle.store.head();
             let episode = head.episode.as_ref().unwrap();
             let first = || episode.first_observation.as_ref().map(|r| r.raw.clone());
@@ -123,24 +128,28 @@ fn a_world_that_is_not_the_same_twice_is_caught_at_the_first_difference() {
             let due = due.unwrap();
             let trunk = std::fs::read(played.session.trunk()).unwrap();
             let other = played.taken[0].clone();
-            played.back_to(PLACE, Some(&other));
+            played.back_to(DIFFERENT_STEP, Some(&other));
             let head = played.handle.store.head();
             let found = head.divergence.clone();
-            assert_eq!(found, Some((1, wrong, due.clone(), format!("{due}{MOOD}"))), "{env}, step {wrong}");
+            assert_eq!(
+                found,
+                Some((1, wrong, due.clone(), format!("{due}{EXTRA_SENTENCE}"))),
+                "{env}, step {wrong}"
+            );
             // On the disk with both texts, once, and on the new branch alone.
             let session = &played.session;
             let branch = std::fs::read_to_string(session.branch_file(&played.handle.store.branch())).unwrap();
             assert_eq!(branch.matches("\"type\":\"diverged\"").count(), 1, "{env}");
             let events = played.handle.store.timeline().events_after(Seq(0));
-            let said = |e: &Event| matches!(e, Event::Diverged { step, recorded, actual, .. } if *step == wrong && *recorded == due && actual.ends_with(MOOD));
+            let said = |e: &Event| matches!(e, Event::Diverged { step, recorded, actual, .. } if *step == wrong && *recorded == due && actual.ends_with(EXTRA_SENTENCE));
             assert_eq!(events.iter().filter(|e| said(&e.event)).count(), 1);
             assert!(std::fs::read(session.trunk()).unwrap().starts_with(&trunk));
             // Nothing was taken in it: the person may go on in the world as it is, and only then the wish is done.
             let answered =
                 |s: &retrospect::engine::State| s.episode.as_ref().map_or(0, |e| e.answered_steps());
-            assert_eq!(answered(&head), PLACE - 1, "{env}");
+            assert_eq!(answered(&head), DIFFERENT_STEP - 1, "{env}");
             played.handle.send(Command::Retry);
-            run::until(&played.handle, |s| s.divergence.is_none() && answered(s) == PLACE);
+            run::until(&played.handle, |s| s.divergence.is_none() && answered(s) == DIFFERENT_STEP);
             assert!(resets.load(Ordering::SeqCst) > 1);
             played.end();
         }

@@ -51,7 +51,7 @@ const CASES: [Case; 6] = [
 
 /// The whole value was known and its parts were not; with a key beside it, two headers of one name went out.
 #[test]
-fn a_part_of_a_header_that_is_said_back_is_seen_nowhere() {
+fn an_echoed_part_of_a_header_is_shown_nowhere() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
         for case in CASES {
@@ -124,7 +124,7 @@ fn a_part_of_a_header_that_is_said_back_is_seen_nowhere() {
 /// Every verb and every file of a run whose server says the key back in its text, its reasoning, its reason to finish and its
 /// errors; of an error that is longer than what is shown 28 of 43 characters of the key were left.
 #[test]
-fn no_verb_and_no_file_shows_a_key_that_a_server_said_back() {
+fn no_verb_and_no_file_shows_an_echoed_key() {
     const SECRET: &str = "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE";
     let hex = SECRET.bytes().map(|b| format!("{b:02x}")).collect::<Vec<_>>().concat();
     let forms = [
@@ -228,7 +228,7 @@ fn no_verb_and_no_file_shows_a_key_that_a_server_said_back() {
 
 /// A key in a lesson was journaled, and went to the server and into exports with every prompt.
 #[test]
-fn a_text_of_a_person_that_holds_the_key_is_not_journaled() {
+fn a_person_text_with_the_key_is_not_journaled() {
     use std::io::Write as _;
     const SECRET: &str = "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE";
     let home = tempfile::tempdir().unwrap();

@@ -5,12 +5,12 @@
 use retrospect::driver::worlds::{self, WorldOptions};
 use retrospect::engine::{Envelope, Event, State};
 use retrospect::env::Environment;
-use retrospect::journal::{Session, fold, read_branch};
+use retrospect::journal::{Session, fold_events, read_branch};
 use retrospect::prompt::{body_hash, render, text_hash};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-fn shipped() -> Vec<PathBuf> {
+fn shipped_sessions() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
     let mut found: Vec<PathBuf> = std::fs::read_dir(root).unwrap().map(|e| e.unwrap().path()).collect();
     found.sort();
@@ -58,18 +58,18 @@ fn replay(name: &str, events: &[Arc<Envelope>]) -> (u32, u32) {
 }
 
 #[test]
-fn shipped_sessions_are_whole_and_play_again() {
-    let found = shipped();
+fn shipped_sessions_verify_and_replay() {
+    let found = shipped_sessions();
     assert!(found.len() >= 3, "{found:?}");
     for dir in found {
         let session = Session::open(&dir).unwrap();
         let name = session.meta.session.clone();
         assert_eq!(dir.file_name().unwrap().to_str().unwrap(), name, "a session is named as its folder");
         let read = read_branch(&session.trunk()).unwrap();
-        assert!(read.torn.is_none(), "{name}: {:?}", read.torn);
+        assert!(read.torn_tail.is_none(), "{name}: {:?}", read.torn_tail);
         assert!(matches!(read.events.last().unwrap().event, Event::Closed), "{name} was put down in order");
         let (prompts, observations) = replay(&name, &read.events);
-        let timeline = fold(read.events);
+        let timeline = fold_events(read.events);
         let episode = timeline.head().episode.clone().unwrap();
         assert!(timeline.head().run_over, "{name} was played to its end");
         assert_eq!(observations as usize, episode.steps.len() + 1, "{name}");
@@ -87,11 +87,11 @@ fn shipped_sessions_are_whole_and_play_again() {
 
 /// The two mugs are one story: the same game, lost without and won with a person's lesson.
 #[test]
-fn the_lesson_is_what_tells_the_two_mugs_apart() {
+fn the_two_mug_sessions_differ_only_by_the_lesson() {
     let end = |name: &str| {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples").join(name);
         let read = read_branch(&Session::open(&dir).unwrap().trunk()).unwrap();
-        fold(read.events).head().ended_episodes.first().unwrap().clone()
+        fold_events(read.events).head().ended_episodes.first().unwrap().clone()
     };
     let (untaught, taught) = (end("hot-mug-untaught"), end("hot-mug-taught"));
     assert_eq!(untaught.task.id, taught.task.id);
@@ -101,8 +101,8 @@ fn the_lesson_is_what_tells_the_two_mugs_apart() {
 
 /// No shipped file tells of the machine it was recorded on.
 #[test]
-fn shipped_sessions_name_no_folder() {
-    for dir in shipped() {
+fn shipped_sessions_contain_no_local_path() {
+    for dir in shipped_sessions() {
         for file in [dir.join("meta.toml"), dir.join("branches/trunk.jsonl")] {
             let text = std::fs::read_to_string(&file).unwrap();
             for path in ["\"/", "/home/", "/tmp/", "/root/", "/Users/", "C:\\\\"] {

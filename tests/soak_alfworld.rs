@@ -108,7 +108,7 @@ impl Random {
     }
 
     /// A place in a text where a character starts.
-    fn place(&mut self, text: &str) -> usize {
+    fn char_boundary(&mut self, text: &str) -> usize {
         let mut at = self.next(text.len() + 1);
         while !text.is_char_boundary(at) {
             at -= 1;
@@ -117,7 +117,7 @@ impl Random {
     }
 
     fn span(&mut self, text: &str, longest: usize) -> (usize, usize) {
-        let from = self.place(text);
+        let from = self.char_boundary(text);
         let mut to = (from + 1 + self.next(longest)).min(text.len());
         while !text.is_char_boundary(to) {
             to += 1;
@@ -151,7 +151,7 @@ fn mutate(random: &mut Random, text: &str) -> String {
             2 => text.insert_str(from, word),
             3 => {
                 let copy = text[from..to].to_owned();
-                let at = random.place(&text);
+                let at = random.char_boundary(&text);
                 text.insert_str(at, &copy);
             }
             4 => text.insert_str(from, &word.repeat(1 + random.next(3000))),
@@ -179,7 +179,7 @@ fn mutate(random: &mut Random, text: &str) -> String {
     text
 }
 
-fn file(domain: &str, problem: &str, grammar: &str) -> Vec<u8> {
+fn game_file(domain: &str, problem: &str, grammar: &str) -> Vec<u8> {
     serde_json::json!({ "pddl_domain": domain, "pddl_problem": problem, "grammar": grammar })
         .to_string()
         .into_bytes()
@@ -218,7 +218,7 @@ fn timed(what: &str, seed: u64, case: usize, run: impl FnOnce() -> bool) -> bool
 }
 
 /// Mutated grammars on a tiny world.
-fn grammars(seed: u64, count: usize) {
+fn run_grammars(seed: u64, count: usize) {
     let mut played = 0;
     for case in 0..count {
         let mut random = Random(seed.wrapping_mul(1_000_003).wrapping_add(case as u64) | 1);
@@ -233,7 +233,7 @@ fn grammars(seed: u64, count: usize) {
                 grammar = small_grammar(&texts);
             }
             let _ = check_grammar("soak", &grammar);
-            exercise(&mut random, &file(SMALL_DOMAIN, SMALL_PROBLEM, &grammar))
+            exercise(&mut random, &game_file(SMALL_DOMAIN, SMALL_PROBLEM, &grammar))
         }));
     }
     println!("{count} grammars, {played} of them played");
@@ -241,27 +241,33 @@ fn grammars(seed: u64, count: usize) {
 }
 
 /// Mutated game files: each of the three parts, or the bytes of the whole.
-fn game_files(seed: u64, count: usize) {
-    let bases = bases();
+fn run_game_files(seed: u64, count: usize) {
+    let bases = base_games();
     let mut played = 0;
     for case in 0..count {
         let mut random = Random(seed.wrapping_mul(2_000_003).wrapping_add(case as u64) | 1);
         played += usize::from(timed("game file", seed, case, || {
             let [domain, problem, grammar] = &bases[random.next(bases.len())];
             let bytes = match random.next(8) {
-                0 => file(&mutate(&mut random, domain), problem, grammar),
-                1 => file(domain, &mutate(&mut random, problem), grammar),
-                2 => file(domain, problem, &mutate(&mut random, grammar)),
+                0 => game_file(&mutate(&mut random, domain), problem, grammar),
+                1 => game_file(domain, &mutate(&mut random, problem), grammar),
+                2 => game_file(domain, problem, &mutate(&mut random, grammar)),
                 3 => {
                     let domain = mutate(&mut random, domain);
-                    file(&domain, &mutate(&mut random, problem), grammar)
+                    game_file(&domain, &mutate(&mut random, problem), grammar)
                 }
-                4 | 5 => {
-                    file(&shuffle_words(&mut random, domain), &shuffle_words(&mut random, problem), grammar)
-                }
-                6 => file(domain, &shuffle_words(&mut random, problem), &shuffle_words(&mut random, grammar)),
+                4 | 5 => game_file(
+                    &shuffle_words(&mut random, domain),
+                    &shuffle_words(&mut random, problem),
+                    grammar,
+                ),
+                6 => game_file(
+                    domain,
+                    &shuffle_words(&mut random, problem),
+                    &shuffle_words(&mut random, grammar),
+                ),
                 _ => {
-                    let whole = file(domain, problem, grammar);
+                    let whole = game_file(domain, problem, grammar);
                     mutate(&mut random, &String::from_utf8_lossy(&whole)).into_bytes()
                 }
             };
@@ -273,7 +279,7 @@ fn game_files(seed: u64, count: usize) {
 }
 
 /// The kitchen, and where they are at hand some real games.
-fn bases() -> Vec<[String; 3]> {
+fn base_games() -> Vec<[String; 3]> {
     let mut bases = vec![[DOMAIN, PROBLEM, GRAMMAR].map(ToOwned::to_owned)];
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/alfworld/games");
     for entry in fs::read_dir(root).into_iter().flatten().flatten().step_by(14) {
@@ -286,7 +292,7 @@ fn bases() -> Vec<[String; 3]> {
 }
 
 /// How many hundredths of the full soak to run.
-fn hundredths() -> usize {
+fn percent_to_run() -> usize {
     match std::env::var("RETROSPECT_SOAK") {
         Ok(value) if value == "full" => 100,
         Ok(value) => value.parse().unwrap_or(1),
@@ -309,12 +315,12 @@ fn check_memory() {
 
 #[test]
 fn mutated_grammars_end_in_a_world_or_an_error() {
-    grammars(20_261_120, 1000 * hundredths());
+    run_grammars(20_261_120, 1000 * percent_to_run());
     check_memory();
 }
 
 #[test]
 fn mutated_game_files_end_in_a_world_or_an_error() {
-    game_files(20_261_120, 100 * hundredths());
+    run_game_files(20_261_120, 100 * percent_to_run());
     check_memory();
 }

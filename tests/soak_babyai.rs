@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// A level as its file says it.
-fn dump(start: &LevelStart) -> Value {
+fn level_json(start: &LevelStart) -> Value {
     let cell = |cell: &Cell| match cell {
         Cell::Empty => Value::Null,
         Cell::Wall => json!("W"),
@@ -44,10 +44,10 @@ fn dump(start: &LevelStart) -> Value {
     };
     let objects: Vec<Value> = start.things.iter().map(thing).collect();
     let instr = match &start.instruction {
-        Mission::Part(only) => part(start, only),
+        Mission::Part(only) => part_json(start, only),
         Mission::Sequence { order, is_strict: strict, named_first: a, named_second: b } => {
             let op = if *order == SequenceOrder::Before { "before" } else { "after" };
-            json!({"op": op, "strict": strict, "a": part(start, a), "b": part(start, b)})
+            json!({"op": op, "strict": strict, "a": part_json(start, a), "b": part_json(start, b)})
         }
     };
     json!({
@@ -58,27 +58,30 @@ fn dump(start: &LevelStart) -> Value {
     })
 }
 
-fn part(start: &LevelStart, part: &MissionPart) -> Value {
+fn part_json(start: &LevelStart, part: &MissionPart) -> Value {
     match part {
-        MissionPart::One(one) => clause(start, one),
-        MissionPart::Both(a, b) => json!({"op": "and", "a": clause(start, a), "b": clause(start, b)}),
+        MissionPart::One(one) => clause_json(start, one),
+        MissionPart::Both(a, b) => {
+            json!({"op": "and", "a": clause_json(start, a), "b": clause_json(start, b)})
+        }
     }
 }
 
-fn clause(start: &LevelStart, clause: &Clause) -> Value {
+fn clause_json(start: &LevelStart, clause: &Clause) -> Value {
     let strict = clause.is_strict;
-    let one = |op: &str, d: &Description| json!({"op": op, "strict": strict, "desc": described(start, d)});
+    let one =
+        |op: &str, d: &Description| json!({"op": op, "strict": strict, "desc": description_json(start, d)});
     match &clause.action {
         ClauseAction::GoTo(d) => one("goto", d),
         ClauseAction::PickUp(d) => one("pickup", d),
         ClauseAction::Open(d) => one("open", d),
         ClauseAction::PutNext(moved, fixed) => {
-            json!({"op": "putnext", "strict": strict, "move": described(start, moved), "fixed": described(start, fixed)})
+            json!({"op": "putnext", "strict": strict, "move": description_json(start, moved), "fixed": description_json(start, fixed)})
         }
     }
 }
 
-fn described(start: &LevelStart, d: &Description) -> Value {
+fn description_json(start: &LevelStart, d: &Description) -> Value {
     let mut ids: Vec<i64> = d.things.iter().map(|id| i64::from(id.0)).collect();
     let mut places: Vec<(i16, i16)> =
         d.things.iter().map(|id| start.known_positions[usize::from(id.0)].unwrap()).collect();
@@ -94,12 +97,12 @@ fn described(start: &LevelStart, d: &Description) -> Value {
 fn any_level(rng: &mut Rng) -> (LevelStart, Value) {
     let level = &Level::all()[rng.below(Level::all().len())];
     let start = level.generate(rng.next()).unwrap();
-    let file = dump(&start);
+    let file = level_json(&start);
     (start, file)
 }
 
 /// Values that stand where others are expected.
-fn odd(rng: &mut Rng) -> Value {
+fn unexpected_value(rng: &mut Rng) -> Value {
     match rng.below(14) {
         0 => Value::Null,
         1 => json!(-1),
@@ -119,7 +122,7 @@ fn odd(rng: &mut Rng) -> Value {
 }
 
 /// Replaces, removes or doubles one value somewhere.
-fn wreck(rng: &mut Rng, value: &mut Value) {
+fn mutate_value(rng: &mut Rng, value: &mut Value) {
     let stop = rng.once_in(4);
     match value {
         Value::Array(items) if !items.is_empty() && !stop => {
@@ -127,20 +130,20 @@ fn wreck(rng: &mut Rng, value: &mut Value) {
             match rng.below(8) {
                 0 => drop(items.remove(at)),
                 1 => items.insert(at, items[at].clone()),
-                _ => wreck(rng, &mut items[at]),
+                _ => mutate_value(rng, &mut items[at]),
             }
         }
         Value::Object(map) if !map.is_empty() && !stop => {
             let key = map.keys().nth(rng.below(map.len())).unwrap().clone();
-            if rng.once_in(8) { drop(map.remove(&key)) } else { wreck(rng, &mut map[&key]) }
+            if rng.once_in(8) { drop(map.remove(&key)) } else { mutate_value(rng, &mut map[&key]) }
         }
-        other => *other = odd(rng),
+        other => *other = unexpected_value(rng),
     }
 }
 
 /// Changes that leave a file readable more often than not: holes and walls, another pose, doors that stand otherwise, matches
 /// and places that are not true.
-fn bend(rng: &mut Rng, file: &mut Value) {
+fn make_inconsistent(rng: &mut Rng, file: &mut Value) {
     let (height, width) = (file["grid"].as_array().unwrap().len(), file["grid"][0].as_array().unwrap().len());
     let objects = file["objects"].as_array().unwrap().len();
     match rng.below(5) {
@@ -192,7 +195,7 @@ fn play(rng: &mut Rng, start: LevelStart, texts: usize) {
 }
 
 #[test]
-fn broken_level_files_are_told_or_played() {
+fn broken_level_files_are_reported_or_played() {
     let (mut read, mut refused) = (0_u64, 0_u64);
     Soak::new("soak_babyai: level files", 100_000).run(|rng, _| {
         let (start, mut file) = any_level(rng);
@@ -202,13 +205,14 @@ fn broken_level_files_are_told_or_played() {
             assert_eq!(again, start);
         }
         for _ in 0..rng.below(8) {
-            bend(rng, &mut file);
+            make_inconsistent(rng, &mut file);
         }
         for _ in 0..rng.below(3) {
-            wreck(rng, &mut file);
+            mutate_value(rng, &mut file);
         }
         if rng.once_in(5) && file.is_object() {
-            file["subgoals"] = if rng.once_in(2) { odd(rng) } else { json!([["a ** ball", "*"], ["", "."]]) };
+            file["subgoals"] =
+                if rng.once_in(2) { unexpected_value(rng) } else { json!([["a ** ball", "*"], ["", "."]]) };
         }
         let mut bytes = file.to_string().into_bytes();
         if rng.once_in(6) {
@@ -248,7 +252,7 @@ fn hostile_actions_are_answered() {
 }
 
 #[test]
-fn a_level_larger_than_any_is_refused_in_words() {
+fn an_oversized_level_is_refused_with_a_message() {
     let row = vec![Value::Null; 129];
     let large = json!({"grid": [row], "objects": [], "agent": [0, 0, 0], "instr": Map::new()});
     let error = LevelStart::parse("large", large.to_string().as_bytes()).unwrap_err().to_string();

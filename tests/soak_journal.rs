@@ -20,7 +20,7 @@ use retrospect::domain::{
     BranchId, EndReason, LessonText, PromptRecord, ReflectionKind, Scope, Seq, ShownAs, ThoughtDisposition,
 };
 use retrospect::engine::{Command, Engine, Envelope, Event, Input, LessonCommand, State};
-use retrospect::journal::{Session, fold, read_bytes};
+use retrospect::journal::{Session, fold_events, read_branch_bytes};
 use retrospect::method;
 use retrospect::prompt::Templates;
 use retrospect::timeline::Timeline;
@@ -30,19 +30,19 @@ use std::sync::Arc;
 
 /// Sound journals of every kind of event.
 fn corpus() -> Vec<Vec<Vec<u8>>> {
-    let mut files = vec![wreck::lines(&documented())];
+    let mut files = vec![wreck::lines(&documented_journal())];
     for (method, interface, id) in [
         ("omnireflect", "react", "easy/heat/23"),
         ("react", "agentboard", "easy/put/1"),
         ("omnireflect", "raw", "easy/two/2"),
     ] {
-        files.push(wreck::lines(&played(method, interface, id).file()));
+        files.push(wreck::lines(&played_session(method, interface, id).file()));
     }
     files
 }
 
 /// A short session with a person's hand in it.
-fn played(method: &str, interface: &str, id: &str) -> Rig {
+fn played_session(method: &str, interface: &str, id: &str) -> Rig {
     let mut rig = Rig::new(spec(method, interface, &[id, id]));
     let add = |text: &str, kind| {
         Command::Lesson(LessonCommand::add(kind, Scope::Environment, LessonText::plain(text), String::new()))
@@ -78,7 +78,7 @@ fn played(method: &str, interface: &str, id: &str) -> Rig {
 }
 
 /// The events of the documentation, as a branch file.
-fn documented() -> Vec<u8> {
+fn documented_journal() -> Vec<u8> {
     let page = include_str!("../docs/JOURNAL.md");
     let mut lines: Vec<&str> =
         page.lines().filter(|l| l.starts_with("{\"v\":1,\"type\":\"branch\"")).take(1).collect();
@@ -92,11 +92,11 @@ fn mutated_journals_are_read_or_refused_with_file_and_line() {
     let (mut read, mut events) = (0_u64, 0_u64);
     Soak::new("soak_journal", 100_000).run(|rng, _| {
         let (file, other) = (rng.below(files.len()), rng.below(files.len()));
-        let bytes = wreck::branch(rng, &files[file], &files[other]);
-        if let Some(timeline) = read_or_refused(&bytes) {
+        let bytes = wreck::mutate_branch(rng, &files[file], &files[other]);
+        if let Some(timeline) = read_or_check_error(&bytes) {
             read += 1;
             events += timeline.len();
-            walk(rng, &timeline);
+            read_timeline(rng, &timeline);
         }
     });
     println!("soak_journal: {read} files were readable, with {events} events");
@@ -104,8 +104,8 @@ fn mutated_journals_are_read_or_refused_with_file_and_line() {
 }
 
 /// Reads a file; an error must say where.
-fn read_or_refused(bytes: &[u8]) -> Option<Timeline> {
-    let branch = match read_bytes(Path::new(FILE), bytes) {
+fn read_or_check_error(bytes: &[u8]) -> Option<Timeline> {
+    let branch = match read_branch_bytes(Path::new(FILE), bytes) {
         Ok(branch) => branch,
         Err(error) => {
             let words = error.to_string();
@@ -114,19 +114,19 @@ fn read_or_refused(bytes: &[u8]) -> Option<Timeline> {
             return None;
         }
     };
-    assert!(branch.whole as usize <= bytes.len());
+    assert!(branch.valid_len as usize <= bytes.len());
     if branch.header.at_seq == Seq(0) {
         // What a writer would go on from is read back whole and equal.
-        let again = read_bytes(Path::new(FILE), &bytes[..branch.whole as usize]).unwrap();
-        assert_eq!((again.events.len(), again.torn), (branch.events.len(), None));
-        let state = fold(branch.events.clone());
+        let again = read_branch_bytes(Path::new(FILE), &bytes[..branch.valid_len as usize]).unwrap();
+        assert_eq!((again.events.len(), again.torn_tail), (branch.events.len(), None));
+        let state = fold_events(branch.events.clone());
         assert_folds_to(&branch.events, state.head());
     }
-    Some(fold(branch.events))
+    Some(fold_events(branch.events))
 }
 
 /// Looks at a timeline as screens and exports do.
-fn walk(rng: &mut Rng, timeline: &Timeline) {
+fn read_timeline(rng: &mut Rng, timeline: &Timeline) {
     let head = timeline.head();
     if timeline.is_empty() {
         return;
@@ -155,15 +155,15 @@ fn walk(rng: &mut Rng, timeline: &Timeline) {
             state.has_reflected(ReflectionKind::Error),
         );
     }
-    for record in timeline.events_after(Seq(0)).iter().filter_map(record_of) {
+    for record in timeline.events_after(Seq(0)).iter().filter_map(prompt_record) {
         let _ = retrospect::prompt::render(head, record);
     }
-    let _ = retrospect::journal::summarise(head, &BranchId::trunk(), 0);
-    taken_up(head);
+    let _ = retrospect::journal::summarize(head, &BranchId::trunk(), 0);
+    resume_state(head);
 }
 
 /// Takes a session up as a driver does, and goes on as far as it goes without an answer.
-fn taken_up(state: &State) {
+fn resume_state(state: &State) {
     let Some(policy) =
         state.run.as_ref().and_then(|r| method::build_policy(r, Arc::new(Templates::builtin())).ok())
     else {
@@ -193,7 +193,7 @@ fn taken_up(state: &State) {
     }
 }
 
-fn record_of(envelope: &Arc<Envelope>) -> Option<&PromptRecord> {
+fn prompt_record(envelope: &Arc<Envelope>) -> Option<&PromptRecord> {
     match &envelope.event {
         Event::PromptSent { prompt } | Event::PromptDrafted { prompt } => Some(prompt),
         _ => None,
@@ -221,7 +221,7 @@ fn mutated_meta_files_are_read_or_refused_with_file_and_line() {
                 }
                 4 => lines[at] = format!("title = {:?}", hostile::text(rng, 100)).into_bytes(),
                 5 => lines[at] = b"v = 99999999999999999999"[..4 + rng.below(21)].to_vec(),
-                _ => wreck::bytes(rng, &mut lines[at]),
+                _ => wreck::mutate_bytes(rng, &mut lines[at]),
             }
         }
         std::fs::write(&path, lines.join(&b'\n')).unwrap();

@@ -25,7 +25,7 @@ use std::time::Duration;
 const MS: Duration = Duration::from_millis(1);
 
 /// A piece of a body, good or not.
-fn piece(rng: &mut Rng) -> Vec<u8> {
+fn body_piece(rng: &mut Rng) -> Vec<u8> {
     let text = match rng.below(16) {
         0..=3 => {
             says(rng.pick(&["go ", "to desk 1", "é€𝄞", "\n", " ", "<think>", "</think>", KEY, "sk-test-01"]))
@@ -63,7 +63,7 @@ fn piece(rng: &mut Rng) -> Vec<u8> {
 }
 
 /// What the server does on one connection; whether it could only come to a good end.
-fn script(rng: &mut Rng) -> Vec<Act> {
+fn server_script(rng: &mut Rng) -> Vec<Act> {
     if rng.once_in(8) {
         return good("go to desk 1");
     }
@@ -79,7 +79,7 @@ fn script(rng: &mut Rng) -> Vec<Act> {
     let top = head(status, &format!("content-type: {kind}\r\n{ending}{wait}"));
     acts.push(Act::Send(if rng.once_in(20) { top[..rng.below(top.len())].to_vec() } else { top }));
     for _ in 0..rng.below(12) {
-        let bytes = piece(rng);
+        let bytes = body_piece(rng);
         if chunked && !bytes.is_empty() {
             let mut chunk = format!("{:x}\r\n", bytes.len() + usize::from(rng.once_in(40))).into_bytes();
             chunk.extend(bytes);
@@ -107,14 +107,14 @@ fn a_call_ends_whatever_the_server_does() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (mut whole, mut failed) = (0, 0);
     Soak::new("model server", 1000).run(|rng, number| {
-        let scripts: Vec<Vec<Act>> = (0..=rng.below(4)).map(|_| script(rng)).collect();
+        let scripts: Vec<Vec<Act>> = (0..=rng.below(4)).map(|_| server_script(rng)).collect();
         let told = format!("{scripts:?}");
         runtime.block_on(async {
             let server = Server::start(scripts).await;
             let mut endpoint = endpoint(&server.base);
-            endpoint.times.first = 40 * MS;
-            endpoint.times.idle = 30 * MS;
-            endpoint.times.tail = 10 * MS;
+            endpoint.timeouts.first_piece = 40 * MS;
+            endpoint.timeouts.idle = 30 * MS;
+            endpoint.timeouts.after_end = 10 * MS;
             // The helper looks for the key in all that comes, and does not wait for ever.
             let answer = ask(&provider(endpoint), request()).await;
             match answer.error {
@@ -124,8 +124,8 @@ fn a_call_ends_whatever_the_server_does() {
                 }
                 Some(error) => {
                     failed += 1;
-                    assert!(!error.what.is_empty() && !error.next.is_empty(), "case {number}: {error:?}");
-                    assert_eq!(error.partial, answer.text, "case {number}");
+                    assert!(!error.message.is_empty() && !error.hint.is_empty(), "case {number}: {error:?}");
+                    assert_eq!(error.partial_reply, answer.text, "case {number}");
                     assert!(
                         error.kind != FailureKind::NoAnswer && error.kind != FailureKind::Misconfigured
                             || error.status.is_some()

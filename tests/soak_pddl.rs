@@ -20,12 +20,12 @@ use retrospect::pddl::SearchLimits;
 use std::sync::Arc;
 
 /// Once in so many texts there is a line of a megabyte.
-const LARGE: usize = 250;
+const LARGE_ONCE_IN: usize = 250;
 /// What a hint may cost here.
-const LITTLE: SearchLimits = SearchLimits { states: 50, work: 100_000 };
+const SMALL_EFFORT: SearchLimits = SearchLimits { states: 50, work: 100_000 };
 
 /// A domain with what the four of this program lack.
-const RICH: (&str, &str) = (
+const FEATURE_RICH_PROBLEM: (&str, &str) = (
     "(define (domain rich) (:requirements :adl) (:types thing place - object cup - thing) (:constants table - place)
       (:predicates (at ?x - thing ?y - place) (wet ?x - thing) (calm) (near ?x ?y - place))
       (:action spill :parameters (?x - thing) :precondition (not (wet ?x))
@@ -76,8 +76,8 @@ const PIECES: &[&str] = &[
 ];
 
 /// The texts that are mutated: small problems of every domain, and the rich one.
-fn bases() -> Vec<(String, String)> {
-    let mut bases = vec![(RICH.0.to_owned(), RICH.1.to_owned())];
+fn base_texts() -> Vec<(String, String)> {
+    let mut bases = vec![(FEATURE_RICH_PROBLEM.0.to_owned(), FEATURE_RICH_PROBLEM.1.to_owned())];
     for domain in Domain::ALL {
         let id = TaskId { domain, difficulty: Difficulty::Easy, number: 1 };
         bases.push((domain.pddl_text().to_owned(), generate(&id).unwrap().text));
@@ -97,7 +97,7 @@ fn mutate(rng: &mut Rng, text: &str) -> String {
         // Half of the changes keep the parentheses, or hardly anything would ever be played.
         if rng.once_in(2) {
             if end(at) == end(other) {
-                copy(&mut words, other, at);
+                copy_word(&mut words, other, at);
             }
             continue;
         }
@@ -105,7 +105,7 @@ fn mutate(rng: &mut Rng, text: &str) -> String {
             0 => drop(words.remove(at)),
             1 => rng.pick(PIECES).clone_into(&mut words[at]),
             2 => words.insert(at, rng.pick(PIECES).to_owned()),
-            3 => copy(&mut words, other, at),
+            3 => copy_word(&mut words, other, at),
             4 => words.swap(at, other),
             5 => words.insert(at, rng.pick(PIECES).repeat(1 + rng.below(2_000))),
             6 => words.truncate(at),
@@ -124,7 +124,7 @@ fn mutate(rng: &mut Rng, text: &str) -> String {
     words.concat()
 }
 
-fn copy(words: &mut [String], from: usize, to: usize) {
+fn copy_word(words: &mut [String], from: usize, to: usize) {
     let word = words[from].clone();
     words[to] = word;
 }
@@ -157,7 +157,7 @@ fn exercise(rng: &mut Rng, game: Arc<Game>) -> bool {
         assert!((0.0..=1.0).contains(&turn.progress));
         // An object may be called like a verb, or `check`; then the text means something else.
     }
-    if let Hint::Plan(plan) = world.world().hint(LITTLE) {
+    if let Hint::Plan(plan) = world.world().hint(SMALL_EFFORT) {
         assert!(plan.iter().all(|text| !text.is_empty()));
     }
     world.restore(&place).unwrap();
@@ -167,7 +167,7 @@ fn exercise(rng: &mut Rng, game: Arc<Game>) -> bool {
 
 #[test]
 fn mutated_files_end_in_a_world_or_an_error() {
-    let bases = bases();
+    let bases = base_texts();
     let (mut played, mut count) = (0_u64, 0_u64);
     Soak::new("soak_pddl files", 100_000).run(|rng, _| {
         let (domain, problem) = &bases[rng.below(bases.len())];
@@ -185,7 +185,7 @@ fn mutated_files_end_in_a_world_or_an_error() {
 
 #[test]
 fn hostile_actions_are_answered() {
-    let mut worlds: Vec<PddlEnvironment> = bases()
+    let mut worlds: Vec<PddlEnvironment> = base_texts()
         .iter()
         .map(|(domain, problem)| {
             PddlEnvironment::new(load(domain, problem).unwrap(), GoalSeparator::Comma, None)
@@ -199,7 +199,7 @@ fn hostile_actions_are_answered() {
         let at = rng.below(worlds.len());
         let world = &mut worlds[at];
         let text = match rng.below(3) {
-            0 => hostile::text(rng, LARGE),
+            0 => hostile::text(rng, LARGE_ONCE_IN),
             1 => {
                 // A listed action with a piece of something else in it.
                 let many = world.world().valid_count();

@@ -15,7 +15,7 @@ use cases::{Rng, Soak};
 use retrospect::prompt::read;
 
 /// Once in so many replies there is a piece of a megabyte.
-const LARGE: usize = 250;
+const LARGE_ONCE_IN: usize = 250;
 
 /// What replies are made of.
 const PIECES: &[&str] = &[
@@ -94,23 +94,23 @@ const PIECES: &[&str] = &[
 fn any_reply_is_read() {
     let (mut items, mut complaints, mut actions) = (0_u64, 0_u64, 0_u64);
     Soak::new("soak_replies", 100_000).run(|rng, _| {
-        let reply = reply(rng);
-        let list = read::items(&reply);
+        let reply = random_reply(rng);
+        let list = read::read_items(&reply);
         items += list.items.len() as u64;
         complaints += list.complaints.len() as u64;
         for item in &list.items {
             assert!(reply.get(item.at.clone()).is_some(), "{item:?}");
-            told(&item.text.text, &reply);
-            item.text.solution.iter().for_each(|s| told(s, &reply));
+            assert_quoted(&item.text.text, &reply);
+            item.text.solution.iter().for_each(|s| assert_quoted(s, &reply));
         }
-        assert!(list.complaints.iter().all(|c| reply.get(c.at.clone()).is_some()));
+        assert!(list.complaints.iter().all(|c| reply.get(c.span.clone()).is_some()));
         assert!(list.markup.iter().all(|m| reply.get(m.clone()).is_some()));
         assert!(list.complaints.len() <= 65, "one complaint stands for the rest");
-        let plan = read::plan(&reply);
-        told(&plan.text, &reply);
-        let reading = read::read(&reply);
+        let plan = read::read_plan(&reply);
+        assert_quoted(&plan.text, &reply);
+        let reading = read::read_reply(&reply);
         for part in [&reading.thought, &reading.action].into_iter().flatten() {
-            told(part, &reply);
+            assert_quoted(part, &reply);
         }
         actions += u64::from(reading.action.is_some());
         assert!(
@@ -122,7 +122,7 @@ fn any_reply_is_read() {
 }
 
 /// Letters of what was read stand in the reply, in its order; escapes excepted, which stand for others.
-fn told(part: &str, reply: &str) {
+fn assert_quoted(part: &str, reply: &str) {
     if reply.contains('\\') {
         return;
     }
@@ -132,16 +132,16 @@ fn told(part: &str, reply: &str) {
     }
 }
 
-fn reply(rng: &mut Rng) -> String {
+fn random_reply(rng: &mut Rng) -> String {
     let mut reply = String::new();
     for _ in 0..rng.below(50) {
         if rng.once_in(12) {
-            reply.push_str(&hostile::text(rng, LARGE * 10));
+            reply.push_str(&hostile::text(rng, LARGE_ONCE_IN * 10));
         } else {
             reply.push_str(rng.pick(PIECES));
         }
     }
-    if rng.once_in(LARGE) {
+    if rng.once_in(LARGE_ONCE_IN) {
         let piece = rng.pick(PIECES);
         reply.push_str(&piece.repeat((1 << 20) / piece.len()));
     }

@@ -28,22 +28,22 @@ use retrospect::provider::Phase;
 use retrospect::ui::keymap::Keymap;
 use retrospect::ui::theme::Theme;
 use retrospect::ui::update::update;
-use retrospect::ui::{Answer, Context, FrameInput, Model, Msg, Request, Scratch, draw, glyphs};
+use retrospect::ui::{Answer, Context, FrameInput, Model, Request, UiMessage, ViewCache, draw, glyphs};
 use rig::{Rig, assert_folds_to, spec};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// Events of a session.
-const EVENTS: u64 = 40;
+const EVENTS_PER_SESSION: u64 = 40;
 
 #[test]
 fn any_events_on_any_session_draw_harmless_cells() {
     let (mut drawn, mut granted, mut largest) = (0_u64, 0_u64, (0, 0));
     // A case is a session; the sessions come to 100,000 events.
-    Soak::new("soak_screen", 100_000 / EVENTS).run(|rng, number| {
-        let mut session = Session::new(rng, number);
-        for _ in 0..EVENTS {
-            session.event(rng);
+    Soak::new("soak_screen", 100_000 / EVENTS_PER_SESSION).run(|rng, number| {
+        let mut session = ScreenSession::new(rng, number);
+        for _ in 0..EVENTS_PER_SESSION {
+            session.send_random_event(rng);
             largest = largest.max(session.draw());
             drawn += 1;
         }
@@ -55,12 +55,12 @@ fn any_events_on_any_session_draw_harmless_cells() {
     );
 }
 
-struct Session {
+struct ScreenSession {
     rig: Rig,
-    real: bool,
+    has_real_world: bool,
     model: Model,
-    moment: FrameInput,
-    scratch: Scratch,
+    frame_input: FrameInput,
+    cache: ViewCache,
     theme: Theme,
     keymap: Keymap,
     ascii: bool,
@@ -68,17 +68,17 @@ struct Session {
     granted: u64,
 }
 
-impl Session {
+impl ScreenSession {
     fn new(rng: &mut Rng, number: u64) -> Self {
         let method = ["omnireflect", "react"][rng.below(2)];
         let rig = Rig::new(spec(method, "react", &["easy/put/1", "easy/heat/23", "easy/look/3"]));
-        let model = Model { size: size(rng), ..Model::default() };
+        let model = Model { size: random_size(rng), ..Model::default() };
         let mut session = Self {
             rig,
-            real: number.is_multiple_of(8),
+            has_real_world: number.is_multiple_of(8),
             model,
-            moment: FrameInput::default(),
-            scratch: Scratch::default(),
+            frame_input: FrameInput::default(),
+            cache: ViewCache::default(),
             theme: Theme::default(),
             keymap: Keymap::default(),
             ascii: rng.once_in(4),
@@ -89,59 +89,63 @@ impl Session {
         let before = [0, 0, 6, 30][rng.below(4)];
         session.send(rng, &retrospect::engine::Command::Run);
         for _ in 0..before {
-            session.outside(rng);
+            session.answer_call(rng);
         }
         session
     }
 
-    fn event(&mut self, rng: &mut Rng) {
+    fn send_random_event(&mut self, rng: &mut Rng) {
         self.now += Duration::from_millis(rng.below(1_500) as u64);
         let msg = match rng.below(20) {
-            0 => Msg::Paste(hostile::text(rng, 2_000)),
-            1 | 2 => Msg::Mouse(mouse(rng)),
+            0 => UiMessage::Paste(hostile::text(rng, 2_000)),
+            1 | 2 => UiMessage::Mouse(random_mouse(rng)),
             3 => {
-                let (columns, rows) = size(rng);
-                Msg::Resize(columns, rows)
+                let (columns, rows) = random_size(rng);
+                UiMessage::Resize(columns, rows)
             }
-            4 => Msg::Tick,
+            4 => UiMessage::Tick,
             5 => {
-                self.outside(rng);
-                Msg::News
+                self.answer_call(rng);
+                UiMessage::StoreChanged
             }
             6 => {
-                self.live(rng);
-                Msg::News
+                self.change_live_state(rng);
+                UiMessage::StoreChanged
             }
-            _ => Msg::Key(key(rng)),
+            _ => UiMessage::Key(random_key(rng)),
         };
-        self.tell(rng, msg);
+        self.send_msg(rng, msg);
     }
 
-    fn tell(&mut self, rng: &mut Rng, msg: Msg) {
-        self.moment.refresh(&self.rig.store, self.model.cursor);
+    fn send_msg(&mut self, rng: &mut Rng, msg: UiMessage) {
+        self.frame_input.refresh(&self.rig.store, self.model.cursor);
         let look = Context {
             store: &self.rig.store,
-            moment: &self.moment,
+            frame: &self.frame_input,
             now: self.now,
             theme: &self.theme,
             glyphs: if self.ascii { &glyphs::ASCII } else { &glyphs::UNICODE },
             keymap: &self.keymap,
         };
-        for want in update(&mut self.model, &look, &self.scratch, msg) {
-            self.grant(rng, want);
+        for want in update(&mut self.model, &look, &self.cache, msg) {
+            self.answer_request(rng, want);
         }
     }
 
-    fn grant(&mut self, rng: &mut Rng, want: Request) {
+    fn answer_request(&mut self, rng: &mut Rng, want: Request) {
         match want {
             Request::Send(command) => self.send(rng, &command),
-            Request::Admissible => {
-                let list = if self.real { self.rig.admissible() } else { vec![hostile::text(rng, 2_000); 3] };
-                self.tell(rng, Msg::Answer(Answer::Admissible(list)));
+            Request::ListAdmissible => {
+                let list = if self.has_real_world {
+                    self.rig.admissible()
+                } else {
+                    vec![hostile::text(rng, 2_000); 3]
+                };
+                self.send_msg(rng, UiMessage::Answer(Answer::Admissible(list)));
             }
-            Request::Editor(text) => {
+            Request::OpenEditor(text) => {
                 let edited = [Some(hostile::text(rng, 2_000)), Some(text), None][rng.below(3)].clone();
-                self.tell(rng, Msg::Answer(Answer::Edited(edited)));
+                self.send_msg(rng, UiMessage::Answer(Answer::Edited(edited)));
             }
             // The screen is opened again where it was left.
             Request::Quit => self.model = Model { size: self.model.size, ..Model::default() },
@@ -152,16 +156,16 @@ impl Session {
     fn send(&mut self, rng: &mut Rng, command: &retrospect::engine::Command) {
         match self.rig.wish(command) {
             Ok(()) => self.granted += 1,
-            Err(refusal) => self.rig.store.signal(Signal::Refused(refusal)),
+            Err(refusal) => self.rig.store.signal(Signal::CommandFailed(refusal)),
         }
         for _ in 0..rng.below(3) {
-            self.outside(rng);
+            self.answer_call(rng);
         }
     }
 
     /// One call is answered: by the built-in world and actor, or in hostile words.
-    fn outside(&mut self, rng: &mut Rng) {
-        if self.real {
+    fn answer_call(&mut self, rng: &mut Rng) {
+        if self.has_real_world {
             return self.rig.answer(1);
         }
         let Some(effect) = self.rig.state().calls.values().next().cloned() else { return };
@@ -203,31 +207,31 @@ impl Session {
     }
 
     /// What is going on just now changes without an event.
-    fn live(&mut self, rng: &mut Rng) {
+    fn change_live_state(&mut self, rng: &mut Rng) {
         let (text, reasoning) = (hostile::text(rng, 500), hostile::text(rng, 500));
         let call = self.rig.state().calls.keys().next().copied().unwrap_or(CallId(7));
         let phase = [Phase::Connecting, Phase::Waiting, Phase::Reasoning, Phase::Answering][rng.below(4)];
         let health = match rng.below(8) {
-            0 => Health::Halted(Halt { why: hostile::text(rng, 500), ..Halt::default() }),
+            0 => Health::Halted(Halt { reason: hostile::text(rng, 500), ..Halt::default() }),
             1 => Health::Ended,
             _ => Health::Running,
         };
         let (keep, since) = (rng.once_in(2), self.now);
-        let said = rng.once_in(4).then(|| Signal::Said(text.clone()));
+        let said = rng.once_in(4).then(|| Signal::Notice(text.clone()));
         self.rig.store.edit_live(|live| {
             live.health = health;
             live.calls.clear();
             if keep {
                 live.calls.push(LiveCall {
                     call,
-                    asked: ModelRole::Actor,
+                    role: ModelRole::Actor,
                     phase,
                     reasoning,
                     text,
                     pieces: 7,
-                    since,
-                    moved: since,
-                    alive: false,
+                    started: since,
+                    last_progress: since,
+                    only_keep_alives: false,
                     usage: None,
                 });
             }
@@ -239,10 +243,10 @@ impl Session {
 
     /// Draws a frame and looks at every cell; the size.
     fn draw(&mut self) -> (u16, u16) {
-        self.moment.refresh(&self.rig.store, self.model.cursor);
+        self.frame_input.refresh(&self.rig.store, self.model.cursor);
         let look = Context {
             store: &self.rig.store,
-            moment: &self.moment,
+            frame: &self.frame_input,
             now: self.now,
             theme: &self.theme,
             glyphs: if self.ascii { &glyphs::ASCII } else { &glyphs::UNICODE },
@@ -250,7 +254,7 @@ impl Session {
         };
         let (columns, rows) = self.model.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
-        draw(&self.model, &look, &mut self.scratch, &mut buffer);
+        draw(&self.model, &look, &mut self.cache, &mut buffer);
         for (n, cell) in buffer.content().iter().enumerate() {
             let harmful = |c: char| {
                 c.is_control()
@@ -263,7 +267,7 @@ impl Session {
 }
 
 /// From one cell to 250 columns and 80 rows; the sizes at which the arrangement changes come more often.
-fn size(rng: &mut Rng) -> (u16, u16) {
+fn random_size(rng: &mut Rng) -> (u16, u16) {
     let usual =
         [(80, 24), (60, 16), (120, 36), (200, 60), (160, 50), (159, 24), (40, 10), (1, 1), (250, 80), (0, 0)];
     if rng.once_in(2) {
@@ -273,7 +277,7 @@ fn size(rng: &mut Rng) -> (u16, u16) {
     }
 }
 
-fn key(rng: &mut Rng) -> KeyEvent {
+fn random_key(rng: &mut Rng) -> KeyEvent {
     const KEYS: &[char] = &[
         'n', 'n', 's', 'c', 'b', ' ', 'h', 'l', '<', '>', 'o', 'o', 'x', 'a', 'a', 'e', 'p', 'u', 'U', '/',
         'N', ':', '?', 'q', 'r', 'v', 'z', 'd', 'j', 'k', 'g', 'G', 'm', 'w', 't', 'y', '1', '2', '3', '4',
@@ -315,7 +319,7 @@ fn key(rng: &mut Rng) -> KeyEvent {
     KeyEvent::new_with_kind(code, modifiers, kind)
 }
 
-fn mouse(rng: &mut Rng) -> MouseEvent {
+fn random_mouse(rng: &mut Rng) -> MouseEvent {
     let button = [MouseButton::Left, MouseButton::Right, MouseButton::Middle][rng.below(3)];
     let kind = [
         MouseEventKind::Down(MouseButton::Left),

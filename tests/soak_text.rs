@@ -26,25 +26,25 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// Once in so many texts there is a line of a megabyte.
-const LARGE: usize = 250;
+const LARGE_ONCE_IN: usize = 250;
 /// Texts that one session is told before it is folded and compared.
-const SESSION: u64 = 40;
+const TEXTS_PER_SESSION: u64 = 40;
 
 #[test]
 fn hostile_words_are_read_shown_and_folded() {
     let mut sessions = 0_u64;
-    let mut told = Told::new(0);
+    let mut told = TextSession::new(0);
     let mut texts: Vec<String> = vec![String::new()];
     Soak::new("soak_text", 100_000).run(|rng, number| {
-        let words = hostile::text(rng, LARGE);
-        shown(rng, &words);
-        reading(&words);
-        actor(rng, &texts, &words);
-        told.tell(rng, &words);
-        if number % SESSION == SESSION - 1 {
+        let words = hostile::text(rng, LARGE_ONCE_IN);
+        check_display(rng, &words);
+        check_reply_parsing(&words);
+        check_rule_actor(rng, &texts, &words);
+        told.feed_text(rng, &words);
+        if number % TEXTS_PER_SESSION == TEXTS_PER_SESSION - 1 {
             assert_folds_to(&told.rig.journal, told.rig.state());
             sessions += 1;
-            told = Told::new(sessions);
+            told = TextSession::new(sessions);
         }
         if words.len() > 1 << 16 {
             return;
@@ -60,7 +60,7 @@ fn hostile_words_are_read_shown_and_folded() {
 }
 
 /// What reaches a screen has no control characters, and keeps to its columns.
-fn shown(rng: &mut Rng, words: &str) {
+fn check_display(rng: &mut Rng, words: &str) {
     let clean = text::clean(words);
     assert!(clean.chars().all(|c| !c.is_control() || c == '\n'), "{words:?}");
     assert_eq!(text::clean(&clean), clean, "clean text stays as it is");
@@ -83,8 +83,8 @@ fn shown(rng: &mut Rng, words: &str) {
 }
 
 /// A reply is read, and every word of the reading stands in it.
-fn reading(words: &str) {
-    let reading = prompt::read(words);
+fn check_reply_parsing(words: &str) {
+    let reading = prompt::read_reply(words);
     if let Some(action) = &reading.action {
         // A dictionary may give it with escapes and over several lines.
         let mut rest = words.chars();
@@ -97,7 +97,7 @@ fn reading(words: &str) {
 }
 
 /// The built-in actor is shown these words, and others before and after them, as lessons, task, thoughts and observations.
-fn actor(rng: &mut Rng, texts: &[String], words: &str) {
+fn check_rule_actor(rng: &mut Rng, texts: &[String], words: &str) {
     let labels = [
         SegmentLabel::Instruction,
         SegmentLabel::Guidance,
@@ -135,11 +135,11 @@ fn actor(rng: &mut Rng, texts: &[String], words: &str) {
 }
 
 /// A session that is told these words by everybody.
-struct Told {
+struct TextSession {
     rig: Rig,
 }
 
-impl Told {
+impl TextSession {
     fn new(number: u64) -> Self {
         let interface = ["raw", "react", "agentboard"][(number % 3) as usize];
         let method = ["react", "omnireflect"][(number % 2) as usize];
@@ -149,18 +149,18 @@ impl Told {
         Self { rig }
     }
 
-    fn tell(&mut self, rng: &mut Rng, words: &str) {
+    fn feed_text(&mut self, rng: &mut Rng, words: &str) {
         let outgoing = interface::outgoing_action(self.rig.state(), words);
         assert!(outgoing.sent.is_none_or(|s| s.len()
             <= words.len() + 3 * words.matches(" on ").count() + 4 * words.matches(" in ").count()));
-        let wish = self.wish(rng, words);
+        let wish = self.random_command(rng, words);
         // A refusal is in words; what is granted is in the journal.
         if let Some(Err(refusal)) = wish.map(|w| self.rig.wish(&w)) {
             assert!(!refusal.message.is_empty() && !refusal.hint.is_empty());
         }
         for _ in 0..3 {
             let Some(call) = self.rig.state().calls.values().next().cloned() else { break };
-            self.rig.reply(reply_to(rng, &call, words));
+            self.rig.reply(reply_with_text(rng, &call, words));
             let _ = symbolic::detect(self.rig.state());
         }
         if !self.rig.state().run_over && self.rig.state().calls.is_empty() {
@@ -169,7 +169,7 @@ impl Told {
         }
     }
 
-    fn wish(&self, rng: &mut Rng, words: &str) -> Option<Command> {
+    fn random_command(&self, rng: &mut Rng, words: &str) -> Option<Command> {
         let words = words.to_owned();
         let lessons: Vec<LessonId> = self.rig.state().pool.all().map(|l| l.id.clone()).collect();
         let id = match lessons.get(rng.below(lessons.len() + 1)) {
@@ -219,7 +219,7 @@ impl Told {
     }
 }
 
-fn reply_to(rng: &mut Rng, call: &Effect, words: &str) -> Reply {
+fn reply_with_text(rng: &mut Rng, call: &Effect, words: &str) -> Reply {
     let id = call.call();
     if matches!(call, Effect::Ask { .. }) {
         let (text, reasoning) =

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The lesson that the tour of the README has the reader type.
-const TYPED: &str = "Look for a mug in/on a shelf first.";
+const README_LESSON: &str = "Look for a mug in/on a shelf first.";
 
 fn spec() -> RunSpec {
     run::spec("omnireflect", vec![household(PRESELECTED.to_string())])
@@ -36,7 +36,7 @@ fn first_mistake(state: &State) -> Option<u32> {
 fn play(teach_at: u32, lesson: Option<(ReflectionKind, LessonText)>) -> Arc<State> {
     let dir = tempfile::tempdir().unwrap();
     let open: OpenWorld = Arc::new(|task| worlds::open(task, &WorldOptions::default()));
-    let launch = RunConfig::of(&spec(), Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
+    let launch = RunConfig::from_spec(&spec(), Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap();
     let meta = meta("story", &spec());
     let (handle, thread, _session) = Driver::start(dir.path(), meta, spec(), Vec::new(), launch).unwrap();
     loop {
@@ -62,7 +62,7 @@ fn play(teach_at: u32, lesson: Option<(ReflectionKind, LessonText)>) -> Arc<Stat
     state
 }
 
-fn general(text: &str) -> (ReflectionKind, LessonText) {
+fn general_lesson(text: &str) -> (ReflectionKind, LessonText) {
     (ReflectionKind::Abstract, LessonText::plain(text))
 }
 
@@ -85,15 +85,15 @@ fn the_first_episode_errs_reflects_and_is_lost() {
 fn one_typed_lesson_turns_the_loss_into_a_win() {
     // A reader may not stop at the very step that the README names.
     for teach_at in [0, 6, 8, 10] {
-        let state = play(teach_at, Some(general(TYPED)));
+        let state = play(teach_at, Some(general_lesson(README_LESSON)));
         let ended = state.ended_episodes.first().unwrap();
         assert!(ended.won && ended.assisted, "taught after step {teach_at}: {ended:?}");
     }
     // Nor type these very words, nor choose this kind.
     let others = [
-        general("look for the mug on a shelf first"),
-        (ReflectionKind::Error, LessonText::plain(TYPED)),
-        (ReflectionKind::Error, LessonText::error("It takes what it comes upon.", TYPED)),
+        general_lesson("look for the mug on a shelf first"),
+        (ReflectionKind::Error, LessonText::plain(README_LESSON)),
+        (ReflectionKind::Error, LessonText::error("It takes what it comes upon.", README_LESSON)),
     ];
     for (kind, text) in others {
         assert!(play(0, Some((kind, text.clone()))).ended_episodes.first().unwrap().won, "{kind:?} {text:?}");
@@ -103,6 +103,6 @@ fn one_typed_lesson_turns_the_loss_into_a_win() {
 /// A lesson of another place leaves it lost: it is the lesson that wins, and not that a person interfered.
 #[test]
 fn another_lesson_does_not_win() {
-    let state = play(0, Some(general("Look for a mug on a toaster first.")));
+    let state = play(0, Some(general_lesson("Look for a mug on a toaster first.")));
     assert!(!state.ended_episodes.first().unwrap().won);
 }

@@ -25,14 +25,14 @@ pub struct Cli {
     #[command(subcommand)]
     pub verb: Option<Verb>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: CommonArgs,
     #[command(flatten)]
-    pub screen: Screen,
+    pub screen: ScreenArgs,
 }
 
 /// What every verb takes.
 #[derive(Clone, Debug, Default, Args)]
-pub struct Common {
+pub struct CommonArgs {
     /// Where sessions are kept.
     #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
     pub sessions: Option<PathBuf>,
@@ -46,7 +46,7 @@ pub struct Common {
 
 /// How the screen looks.
 #[derive(Clone, Debug, Default, Args)]
-pub struct Screen {
+pub struct ScreenArgs {
     /// A theme by name, or a theme file.
     #[arg(long, value_name = "NAME", help_heading = "Screen")]
     pub theme: Option<String>,
@@ -99,7 +99,7 @@ pub enum Verb {
 
 /// Which world, and which tasks of it.
 #[derive(Clone, Debug, Default, Args)]
-pub struct World {
+pub struct TaskArgs {
     /// The environment: household, babyai or pddl (built in), or alfworld.
     #[arg(long, value_name = "E")]
     pub env: Option<String>,
@@ -132,19 +132,19 @@ pub struct PddlFiles {
 
 impl PddlFiles {
     /// The files as the name of a task.
-    pub fn named(&self) -> Option<String> {
+    pub fn task_name(&self) -> Option<String> {
         self.problem.as_deref().map(|problem| worlds::pddl_files(self.domain.as_deref(), problem))
     }
 
     /// The environment that is meant: files are of `pddl`, unless another is asked for.
-    pub fn env(&self, asked: Option<&String>) -> Option<String> {
+    pub fn implied_env(&self, asked: Option<&String>) -> Option<String> {
         asked.cloned().or_else(|| self.problem.as_ref().map(|_| "pddl".to_owned()))
     }
 }
 
 /// What is done with the tasks.
 #[derive(Clone, Debug, Default, Args)]
-pub struct How {
+pub struct MethodArgs {
     /// The method: react, reflexion, omnireflect, fcrf, sweet_sour or planning.
     #[arg(long, value_name = "M", help_heading = "Method")]
     pub method: Option<String>,
@@ -195,9 +195,9 @@ pub struct How {
                   retrospect run --env alfworld --split valid_unseen --only 10 --headless")]
 pub struct Run {
     #[command(flatten)]
-    pub world: World,
+    pub world: TaskArgs,
     #[command(flatten)]
-    pub how: How,
+    pub method_args: MethodArgs,
     /// Go on where a run directory of Reflexion's public code ends (or one of its env_results_trial_N.json): its plans are
     /// in the pool, its solved tasks are left out.
     #[arg(long, value_name = "DIR|FILE", help_heading = "Method")]
@@ -206,11 +206,11 @@ pub struct Run {
     #[arg(long, help_heading = "Method")]
     pub calibrate: bool,
     #[command(flatten)]
-    pub models: Models,
+    pub models: ModelArgs,
     #[command(flatten)]
-    pub drive: Drive,
+    pub drive: DriveArgs,
     #[command(flatten)]
-    pub screen: Screen,
+    pub screen: ScreenArgs,
 }
 
 #[derive(Debug, Args)]
@@ -222,9 +222,9 @@ pub struct Run {
 )]
 pub struct Calibrate {
     #[command(flatten)]
-    pub world: World,
+    pub world: TaskArgs,
     #[command(flatten)]
-    pub how: How,
+    pub how: MethodArgs,
     /// Tasks of each type that are played (the paper has 1, 3 and 5).
     #[arg(long, value_name = "N", help_heading = "Method", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub per_type: Option<u64>,
@@ -235,16 +235,16 @@ pub struct Calibrate {
     #[arg(long, short, value_name = "FILE", help_heading = "Method")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub models: Models,
+    pub models: ModelArgs,
     #[command(flatten)]
-    pub drive: Drive,
+    pub drive: DriveArgs,
     #[command(flatten)]
-    pub screen: Screen,
+    pub screen: ScreenArgs,
 }
 
 /// Where models are, and how they are spoken to.
 #[derive(Clone, Debug, Default, Args)]
-pub struct Models {
+pub struct ModelArgs {
     /// Address of the model server, such as http://127.0.0.1:8080/v1; also $OPENAI_BASE_URL. The key: $OPENAI_API_KEY.
     #[arg(long, value_name = "URL", help_heading = "Models")]
     pub base_url: Option<String>,
@@ -280,10 +280,10 @@ pub struct Models {
 
 /// How a run is driven.
 #[derive(Clone, Debug, Default, Args)]
-pub struct Drive {
+pub struct DriveArgs {
     /// Stop where a condition comes true, such as `nothing 3`, `action ~ heat`, `end failure`; with `warn` before it: tell
     /// it and go on. May be given several times.
-    #[arg(long = "break", value_name = "COND", help_heading = "Driving", long_help = super::breaks::help())]
+    #[arg(long = "break", value_name = "COND", help_heading = "Driving", long_help = super::breakpoints::break_flag_help())]
     pub breaks: Vec<String>,
     /// No screen: run to the end and print a transcript.
     #[arg(long, conflicts_with = "plain", help_heading = "Driving")]
@@ -326,11 +326,11 @@ pub struct Resume {
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     #[command(flatten)]
-    pub models: Models,
+    pub models: ModelArgs,
     #[command(flatten)]
-    pub drive: Drive,
+    pub drive: DriveArgs,
     #[command(flatten)]
-    pub screen: Screen,
+    pub screen: ScreenArgs,
 }
 
 /// Where paper and public code differ.

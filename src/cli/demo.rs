@@ -2,17 +2,21 @@
 
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
-use super::out::Out;
+use super::output::Output;
 use super::{args, locate, open};
-use crate::journal::list;
+use crate::journal::list_sessions;
 use std::path::PathBuf;
 
 /// `demo [NAME]`.
-pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Out) -> Result<(), CliError> {
-    let folders = [locate::root(config).join("examples"), PathBuf::from("sessions/examples"), shipped()];
+pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Output) -> Result<(), CliError> {
+    let folders = [
+        locate::sessions_folder(config).join("examples"),
+        PathBuf::from("sessions/examples"),
+        shipped_sessions_folder(),
+    ];
     let mut found: Vec<(PathBuf, String, Option<String>)> = Vec::new();
     for folder in &folders {
-        for (dir, read) in list(folder) {
+        for (dir, read) in list_sessions(folder) {
             let Ok((session, _)) = read else { continue };
             if !found.iter().any(|f| f.1 == session.meta.session) {
                 found.push((dir, session.meta.session.clone(), session.meta.bookmark.clone()));
@@ -22,7 +26,7 @@ pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Out) -> Result<(
     found.sort_by(|a, b| a.1.cmp(&b.1));
     if args.list {
         for (_, name, _) in &found {
-            out.line(name)?;
+            out.print_line(name)?;
         }
         return Ok(());
     }
@@ -43,13 +47,13 @@ pub(super) fn demo(config: &Config, args: &args::Demo, mut out: Out) -> Result<(
         });
     };
     let path = dir.display().to_string();
-    let mut opened = locate::open(config, Some(&path))?;
-    opened.at = bookmark.as_deref().and_then(|b| b.parse().ok());
-    open::show(config, opened, false, false, &args.screen, out)
+    let mut opened = locate::open_session(config, Some(&path))?;
+    opened.position = bookmark.as_deref().and_then(|b| b.parse().ok());
+    open::show_session(config, opened, false, false, &args.screen, out)
 }
 
 /// Beside the program, where a package puts them, or in the source it was built from.
-fn shipped() -> PathBuf {
+fn shipped_sessions_folder() -> PathBuf {
     let beside = std::env::current_exe()
         .ok()
         .and_then(|exe| exe.parent().map(|p| p.join("../share/retrospect/sessions/examples")));

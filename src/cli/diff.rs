@@ -1,35 +1,40 @@
 //! `diff`.
 
+mod compared_branch;
 mod json;
-mod line;
 mod text;
 
-use line::Line;
-pub(super) use line::Place;
+use compared_branch::ComparedBranch;
+pub(super) use compared_branch::ComparisonTarget;
 #[cfg(feature = "tui")]
-pub(super) use line::open_branch;
+pub(super) use compared_branch::open_branch;
 
 use super::args;
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
-use super::out::Out;
+use super::output::Output;
 use crate::prompt::render;
 use crate::timeline::compare::{Comparison, EpisodePair, find_counterpart, pair_episodes};
 
 /// `diff A B`: two episodes side by side, or all of two sessions by task and trial.
-pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<(), CliError> {
-    let mut open = |text: &str| -> Result<Line, CliError> {
-        let line = Line::open(config, &Place::parse(text)?)?;
+pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Output) -> Result<(), CliError> {
+    let mut open = |text: &str| -> Result<ComparedBranch, CliError> {
+        let line = ComparedBranch::open(config, &ComparisonTarget::parse(text)?)?;
         if let Some(lacks) = &line.lacks {
-            out.note(&format!("{}: {lacks}", line.name));
+            out.print_note(&format!("{}: {lacks}", line.name));
         }
         Ok(line)
     };
     let (a, b) = (open(&args.a)?, open(&args.b)?);
-    let all = wanted(&a, &b)?;
+    let all = pairs_to_compare(&a, &b)?;
     let both = all.iter().filter(|p| p.left.is_some() && p.right.is_some()).count();
-    let mut told = Told::default();
-    let voice = Voice { args, whole: all.len() > 1, width: width(args, out), colour: colours(out) };
+    let mut told = Totals::default();
+    let voice = DiffPrinter {
+        args,
+        has_many_pairs: all.len() > 1,
+        width: output_width(args, out),
+        colour: is_coloured(out),
+    };
     if both == 0 {
         return Err(CliError::new(
             CliErrorKind::Usage,
@@ -37,43 +42,47 @@ pub(super) fn diff(config: &Config, args: &args::Diff, out: &mut Out) -> Result<
             "name the episodes: `retrospect diff A#1 B#2`",
         ));
     }
-    voice.begin(&a, &b, out)?;
+    voice.print_header(&a, &b, out)?;
     for pair in &all {
         let (Some(x), Some(y)) = (pair.left, pair.right) else {
-            told.alone(pair);
-            voice.alone(pair, out)?;
+            told.add_unpaired(pair);
+            voice.print_unpaired(pair, out)?;
             continue;
         };
-        let compared = Comparison::new(a.side(x)?, b.side(y)?, render);
+        let compared = Comparison::new(a.open_episode(x)?, b.open_episode(y)?, render);
         let compared =
             compared.map_err(|why| CliError::new(CliErrorKind::Session, why, "restore it from a copy"))?;
-        told.count(&compared);
-        voice.pair(pair, &compared, (&a, &b), out)?;
+        told.add_pair(&compared);
+        voice.print_pair(pair, &compared, (&a, &b), out)?;
     }
-    voice.end(&told, out)
+    voice.print_totals(&told, out)
 }
 
 /// The episodes that are compared: those that are named, else all of both.
-fn wanted(a: &Line, b: &Line) -> Result<Vec<EpisodePair>, CliError> {
+fn pairs_to_compare(a: &ComparedBranch, b: &ComparedBranch) -> Result<Vec<EpisodePair>, CliError> {
     let (one, other) = match (a.episode, b.episode) {
         (None, None) => return Ok(pair_episodes(&a.head(), &b.head())),
-        (Some(x), Some(y)) => (a.side(x)?, b.side(y)?),
+        (Some(x), Some(y)) => (a.open_episode(x)?, b.open_episode(y)?),
         (Some(x), None) => {
-            let side = a.side(x)?;
-            let other = beside((&side.episode.task, side.episode.trial), b, x)?;
-            (side, b.side(other)?)
+            let side = a.open_episode(x)?;
+            let other = require_counterpart((&side.episode.task, side.episode.trial), b, x)?;
+            (side, b.open_episode(other)?)
         }
         (None, Some(y)) => {
-            let side = b.side(y)?;
-            let other = beside((&side.episode.task, side.episode.trial), a, y)?;
-            (a.side(other)?, side)
+            let side = b.open_episode(y)?;
+            let other = require_counterpart((&side.episode.task, side.episode.trial), a, y)?;
+            (a.open_episode(other)?, side)
         }
     };
     let (task, trial) = (one.episode.task.clone(), one.episode.trial);
     Ok(vec![EpisodePair { task, trial, left: Some(one.episode.number), right: Some(other.episode.number) }])
 }
 
-fn beside(of: (&crate::domain::Task, u32), among: &Line, number: u32) -> Result<u32, CliError> {
+fn require_counterpart(
+    of: (&crate::domain::Task, u32),
+    among: &ComparedBranch,
+    number: u32,
+) -> Result<u32, CliError> {
     find_counterpart(of, &among.head()).ok_or_else(|| {
         let name = &among.name;
         CliError::usage(
@@ -85,9 +94,9 @@ fn beside(of: (&crate::domain::Task, u32), among: &Line, number: u32) -> Result<
 
 /// What all pairs came to.
 #[derive(Default)]
-struct Told {
+struct Totals {
     compared: u32,
-    same: u32,
+    identical: u32,
     only_a: u32,
     only_b: u32,
     won: (u32, u32),
@@ -96,10 +105,10 @@ struct Told {
     tokens: (u64, u64),
 }
 
-impl Told {
-    fn count(&mut self, found: &Comparison) {
+impl Totals {
+    fn add_pair(&mut self, found: &Comparison) {
         self.compared += 1;
-        self.same += u32::from(found.first_difference.is_none());
+        self.identical += u32::from(found.first_difference.is_none());
         let (x, y) = &found.outcomes;
         self.won.0 += u32::from(x.won);
         self.won.1 += u32::from(y.won);
@@ -113,59 +122,67 @@ impl Told {
         }
     }
 
-    fn alone(&mut self, pair: &EpisodePair) {
+    fn add_unpaired(&mut self, pair: &EpisodePair) {
         self.only_a += u32::from(pair.left.is_some());
         self.only_b += u32::from(pair.right.is_some());
     }
 }
 
 /// How it is told.
-struct Voice<'a> {
+struct DiffPrinter<'a> {
     args: &'a args::Diff,
     /// There are several episodes: a line for each, or a JSON object.
-    whole: bool,
+    has_many_pairs: bool,
     width: usize,
     colour: bool,
 }
 
-impl Voice<'_> {
-    fn begin(&self, a: &Line, b: &Line, out: &mut Out) -> Result<(), CliError> {
-        if self.args.json || !self.whole {
+impl DiffPrinter<'_> {
+    fn print_header(&self, a: &ComparedBranch, b: &ComparedBranch, out: &mut Output) -> Result<(), CliError> {
+        if self.args.json || !self.has_many_pairs {
             return Ok(());
         }
-        text::heads(self, a, b, out)
+        text::print_session_names(self, a, b, out)
     }
 
-    fn pair(
+    fn print_pair(
         &self,
         pair: &EpisodePair,
         found: &Comparison,
-        lines: (&Line, &Line),
-        out: &mut Out,
+        lines: (&ComparedBranch, &ComparedBranch),
+        out: &mut Output,
     ) -> Result<(), CliError> {
         if self.args.json {
-            return out.json(&json::comparison(found, lines, self.args.only_differences));
+            return out.print_json(&json::comparison_json(found, lines, self.args.only_differences));
         }
-        if self.whole { text::row(self, pair, found, out) } else { text::comparison(self, found, out) }
+        if self.has_many_pairs {
+            text::print_pair_row(self, pair, found, out)
+        } else {
+            text::print_comparison(self, found, out)
+        }
     }
 
-    fn alone(&self, pair: &EpisodePair, out: &mut Out) -> Result<(), CliError> {
-        if self.args.json { out.json(&json::alone(pair)) } else { text::alone(self, pair, out) }
+    fn print_unpaired(&self, pair: &EpisodePair, out: &mut Output) -> Result<(), CliError> {
+        if self.args.json {
+            out.print_json(&json::unpaired_json(pair))
+        } else {
+            text::print_unpaired(self, pair, out)
+        }
     }
 
-    fn end(&self, told: &Told, out: &mut Out) -> Result<(), CliError> {
-        match (self.args.json, self.whole) {
-            (true, _) => out.json(&json::summary(told)),
-            (false, true) => text::sums(self, told, out),
+    fn print_totals(&self, told: &Totals, out: &mut Output) -> Result<(), CliError> {
+        match (self.args.json, self.has_many_pairs) {
+            (true, _) => out.print_json(&json::summary_json(told)),
+            (false, true) => text::print_totals(self, told, out),
             (false, false) => Ok(()),
         }
     }
 }
 
 /// Columns: as asked, else the terminal's, else 80.
-fn width(args: &args::Diff, out: &Out) -> usize {
+fn output_width(args: &args::Diff, out: &Output) -> usize {
     let asked = args.width.map(usize::from);
-    let terminal = || terminal_columns().filter(|_| out.terminal());
+    let terminal = || terminal_columns().filter(|_| out.is_terminal());
     asked.or_else(terminal).unwrap_or(80).clamp(40, 500)
 }
 
@@ -180,7 +197,7 @@ fn terminal_columns() -> Option<usize> {
 }
 
 /// Colours only where a terminal shows them and the person has not asked for none.
-fn colours(out: &Out) -> bool {
+fn is_coloured(out: &Output) -> bool {
     let set = |name| std::env::var(name).ok().filter(|v: &String| !v.is_empty());
-    out.terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|t| t != "dumb")
+    out.is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|t| t != "dumb")
 }

@@ -4,19 +4,19 @@ mod servers;
 
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
-use super::out::Out;
+use super::output::Output;
 use super::worlds::world_options;
 use super::{args, locate};
 use crate::driver::worlds::{self, Selection};
 use crate::env::household::PRESELECTED;
-use crate::journal::{Standing, list};
+use crate::journal::{SessionStatus, list_sessions};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::IsTerminal as _;
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum State {
+enum CheckStatus {
     Ok,
     Missing,
     Warning,
@@ -24,12 +24,14 @@ enum State {
 }
 
 #[derive(Serialize)]
-struct Line {
+struct CheckResult {
     name: &'static str,
-    state: State,
-    what: String,
+    state: CheckStatus,
+    #[serde(rename = "what")]
+    detail: String,
     #[serde(skip_serializing_if = "str::is_empty")]
-    next: Cow<'static, str>,
+    #[serde(rename = "next")]
+    hint: Cow<'static, str>,
 }
 
 /// `doctor`.
@@ -39,17 +41,17 @@ pub(super) fn doctor(
     config: &mut Config,
     bad: Option<&CliError>,
     args: &args::Doctor,
-    out: &mut Out,
+    out: &mut Output,
 ) -> Result<(), CliError> {
-    super::models::flags(config, &args.models)?;
-    config.flag("run.actor", args.actor.as_deref())?;
-    config.flag("run.mentor", args.mentor.as_deref())?;
+    super::models::apply_flags(config, &args.models)?;
+    config.set_flag("run.actor", args.actor.as_deref())?;
+    config.set_flag("run.mentor", args.mentor.as_deref())?;
     let changes = super::settings::changes(&args.set, &[])?;
     let config = &*config;
     let mut lines = vec![
-        line(
+        check_result(
             "program",
-            State::Ok,
+            CheckStatus::Ok,
             format!(
                 "retrospect {} with{} the screen",
                 env!("CARGO_PKG_VERSION"),
@@ -57,67 +59,75 @@ pub(super) fn doctor(
             ),
             "",
         ),
-        terminal(),
+        check_terminal(),
         match bad {
-            Some(error) => line("config", State::Broken, error.message.clone(), "mend this line of the file"),
-            None => settings(config),
+            Some(error) => check_result(
+                "config",
+                CheckStatus::Broken,
+                error.message.clone(),
+                "mend this line of the file",
+            ),
+            None => check_config(config),
         },
     ];
-    lines.extend(config.skipped.iter().map(|bad| {
+    lines.extend(config.invalid_breakpoints.iter().map(|bad| {
         let next = "mend this condition: no run begins without it; the rest is in force";
-        line("breaks", State::Broken, bad.message.clone(), next)
+        check_result("breaks", CheckStatus::Broken, bad.message.clone(), next)
     }));
-    for (name, complaints) in super::screen::complaints(config) {
+    for (name, complaints) in super::screen::config_problems(config) {
         if complaints.is_empty() {
             let own = config.folder.join(if name == "keys" { "keys.toml" } else { "themes" });
             let whose = if own.exists() { "yours are in" } else { "the shipped ones; yours would be in" };
-            lines.push(line(name, State::Ok, format!("{whose} {}", own.display()), ""));
+            lines.push(check_result(name, CheckStatus::Ok, format!("{whose} {}", own.display()), ""));
         }
-        lines.extend(
-            complaints.into_iter().map(|what| {
-                line(name, State::Broken, what, "mend this line; the rest of the file is in force")
-            }),
-        );
+        lines.extend(complaints.into_iter().map(|what| {
+            check_result(name, CheckStatus::Broken, what, "mend this line; the rest of the file is in force")
+        }));
     }
-    lines.extend(sessions(config));
-    lines.extend([household(), alfworld(config)]);
-    lines.extend(servers::servers(config, &changes)?);
+    lines.extend(check_sessions(config));
+    lines.extend([check_household(), check_alfworld(config)]);
+    lines.extend(servers::check_servers(config, &changes)?);
     if args.json {
         #[derive(Serialize)]
         struct Report<'a> {
-            checks: &'a [Line],
+            checks: &'a [CheckResult],
         }
-        out.json(&serde_json::to_string(&Report { checks: &lines }).unwrap_or_default())?;
+        out.print_json(&serde_json::to_string(&Report { checks: &lines }).unwrap_or_default())?;
     } else {
         for line in &lines {
             let mark = match line.state {
-                State::Ok => "ok     ",
-                State::Missing => "missing",
-                State::Warning => "warning",
-                State::Broken => "BROKEN ",
+                CheckStatus::Ok => "ok     ",
+                CheckStatus::Missing => "missing",
+                CheckStatus::Warning => "warning",
+                CheckStatus::Broken => "BROKEN ",
             };
-            out.line(&format!("{mark}  {:<10} {}", line.name, line.what))?;
-            if !line.next.is_empty() {
-                out.line(&format!("{:20}{}", "", line.next))?;
+            out.print_line(&format!("{mark}  {:<10} {}", line.name, line.detail))?;
+            if !line.hint.is_empty() {
+                out.print_line(&format!("{:20}{}", "", line.hint))?;
             }
         }
     }
-    match lines.iter().find(|l| l.state == State::Broken) {
+    match lines.iter().find(|l| l.state == CheckStatus::Broken) {
         None => Ok(()),
         Some(_) if args.json => Err(CliError::new(CliErrorKind::Check, "", "")),
         Some(line) => Err(CliError::new(
             CliErrorKind::Check,
             format!("{} does not work here", line.name),
-            line.next.clone(),
+            line.hint.clone(),
         )),
     }
 }
 
-fn line(name: &'static str, state: State, what: String, next: impl Into<Cow<'static, str>>) -> Line {
-    Line { name, state, what, next: next.into() }
+fn check_result(
+    name: &'static str,
+    state: CheckStatus,
+    what: String,
+    next: impl Into<Cow<'static, str>>,
+) -> CheckResult {
+    CheckResult { name, state, detail: what, hint: next.into() }
 }
 
-fn terminal() -> Line {
+fn check_terminal() -> CheckResult {
     let (input, output) = (std::io::stdin().is_terminal(), std::io::stdout().is_terminal());
     let set = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
     let term = set("TERM").unwrap_or_else(|| "not set".to_owned());
@@ -129,25 +139,25 @@ fn terminal() -> Line {
     };
     let multiplexer = if set("TMUX").is_some() { ", inside tmux" } else { "" };
     if input && output {
-        line("terminal", State::Ok, format!("TERM is {term}, {colours}{multiplexer}"), "")
+        check_result("terminal", CheckStatus::Ok, format!("TERM is {term}, {colours}{multiplexer}"), "")
     } else {
-        line(
+        check_result(
             "terminal",
-            State::Missing,
+            CheckStatus::Missing,
             "standard input or output is no terminal".to_owned(),
             "everything works as text: run --headless, --plain, --json",
         )
     }
 }
 
-fn settings(config: &Config) -> Line {
+fn check_config(config: &Config) -> CheckResult {
     let file = config.file.display();
     if config.file.is_file() {
-        line("config", State::Ok, format!("{file}"), "")
+        check_result("config", CheckStatus::Ok, format!("{file}"), "")
     } else {
-        line(
+        check_result(
             "config",
-            State::Missing,
+            CheckStatus::Missing,
             format!("{file} is not there; the defaults are in force"),
             "`retrospect config init` writes it",
         )
@@ -155,16 +165,16 @@ fn settings(config: &Config) -> Line {
 }
 
 /// Broken sessions that are told one by one.
-const TOLD: usize = 5;
+const MAX_LISTED: usize = 5;
 
-fn sessions(config: &Config) -> Vec<Line> {
-    let root = locate::root(config);
-    let found = list(&root);
+fn check_sessions(config: &Config) -> Vec<CheckResult> {
+    let root = locate::sessions_folder(config);
+    let found = list_sessions(&root);
     let broken: Vec<_> = found.iter().filter_map(|(dir, read)| Some((dir, read.as_ref().err()?))).collect();
     let crashed = found
         .iter()
         .filter_map(|f| f.1.as_ref().ok())
-        .filter(|(session, summary)| summary.standing(session) == Standing::Crashed)
+        .filter(|(session, summary)| summary.status(session) == SessionStatus::Crashed)
         .count();
     let told = format!(
         "{} in {}, {crashed} crashed (they can be resumed), {} broken",
@@ -177,30 +187,30 @@ fn sessions(config: &Config) -> Vec<Line> {
         .and_then(|()| crate::files::create_new(&probe).map(drop))
         .and_then(|()| std::fs::remove_file(&probe));
     let mut lines = vec![match writable {
-        Err(e) => line(
+        Err(e) => check_result(
             "sessions",
-            State::Broken,
+            CheckStatus::Broken,
             format!("{}: nothing can be written there: {e}", root.display()),
             "choose another folder with --sessions or RETROSPECT_SESSIONS",
         ),
-        Ok(()) => line("sessions", State::Ok, told, ""),
+        Ok(()) => check_result("sessions", CheckStatus::Ok, told, ""),
     }];
     let advice = "take a newer program, restore it from a copy, or move its folder away; the others are not touched by it";
-    lines.extend(broken.iter().take(TOLD).map(|(dir, error)| {
+    lines.extend(broken.iter().take(MAX_LISTED).map(|(dir, error)| {
         let folder = dir.display().to_string();
         let error = error.to_string();
         let what = if error.contains(&folder) { error } else { format!("{folder}: {error}") };
-        line("session", State::Broken, what, advice)
+        check_result("session", CheckStatus::Broken, what, advice)
     }));
-    if broken.len() > TOLD {
-        let more = format!("and {} more: `retrospect sessions` lists them", broken.len() - TOLD);
-        lines.push(line("session", State::Broken, more, advice));
+    if broken.len() > MAX_LISTED {
+        let more = format!("and {} more: `retrospect sessions` lists them", broken.len() - MAX_LISTED);
+        lines.push(check_result("session", CheckStatus::Broken, more, advice));
     }
     lines
 }
 
 /// Plays the preselected game to its win.
-fn household() -> Line {
+fn check_household() -> CheckResult {
     let played = || -> Result<usize, String> {
         let game = crate::env::household::generate(&PRESELECTED).map_err(|e| e.to_string())?;
         let task = worlds::find("household", &PRESELECTED.to_string(), &worlds::WorldOptions::default())
@@ -214,39 +224,44 @@ fn household() -> Line {
         if won { Ok(game.walkthrough.len()) } else { Err("its walkthrough does not win it".to_owned()) }
     };
     match played() {
-        Ok(steps) => line(
+        Ok(steps) => check_result(
             "household",
-            State::Ok,
+            CheckStatus::Ok,
             format!("the built-in world: {PRESELECTED} won in {steps} steps"),
             "",
         ),
-        Err(why) => line(
+        Err(why) => check_result(
             "household",
-            State::Broken,
+            CheckStatus::Broken,
             format!("{PRESELECTED}: {why}"),
             "report this: the built-in world must always work",
         ),
     }
 }
 
-fn alfworld(config: &Config) -> Line {
+fn check_alfworld(config: &Config) -> CheckResult {
     let options = world_options(config);
     let Some(data) = &options.data else {
-        return line(
+        return check_result(
             "alfworld",
-            State::Missing,
+            CheckStatus::Missing,
             "ALFWORLD_DATA is not set".to_owned(),
             "only needed for real ALFWorld games: set it to the folder that holds json_2.1.1",
         );
     };
-    match worlds::tasks("alfworld", &Selection { only: Some(1), ..Selection::default() }, &options) {
+    match worlds::list_tasks("alfworld", &Selection { only: Some(1), ..Selection::default() }, &options) {
         Ok(found) => {
             let first = found.first().map_or("", |t| t.id.as_str());
-            line("alfworld", State::Ok, format!("{}: games are there, such as {first}", data.display()), "")
+            check_result(
+                "alfworld",
+                CheckStatus::Ok,
+                format!("{}: games are there, such as {first}", data.display()),
+                "",
+            )
         }
-        Err(error) => line(
+        Err(error) => check_result(
             "alfworld",
-            State::Broken,
+            CheckStatus::Broken,
             error.to_string(),
             "set ALFWORLD_DATA or --data to the folder that holds json_2.1.1",
         ),

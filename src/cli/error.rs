@@ -31,7 +31,7 @@ pub enum CliErrorKind {
     /// Ctrl-C or a signal.
     Interrupted,
     /// Nobody reads our output any more; nothing is said.
-    Gone,
+    OutputClosed,
 }
 
 /// A failure.
@@ -47,9 +47,9 @@ pub struct CliError {
 }
 
 /// What is quoted of a file or a line may be of any length; a sentence for a person is not.
-fn bounded(mut words: String) -> String {
-    const LETTERS: usize = 2000;
-    if let Some((end, _)) = words.char_indices().nth(LETTERS) {
+fn shortened(mut words: String) -> String {
+    const MAX_CHARS: usize = 2000;
+    if let Some((end, _)) = words.char_indices().nth(MAX_CHARS) {
         words.truncate(end);
         words.push_str(" ... (cut)");
     }
@@ -59,7 +59,7 @@ fn bounded(mut words: String) -> String {
 impl CliError {
     /// A failure with its advice.
     pub fn new(kind: CliErrorKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: bounded(message.into()), hint: bounded(hint.into()) }
+        Self { kind, message: shortened(message.into()), hint: shortened(hint.into()) }
     }
 
     /// The command line asks for what cannot be.
@@ -86,14 +86,14 @@ impl CliError {
     }
 
     /// Nobody reads our output.
-    pub fn gone() -> Self {
-        Self::new(CliErrorKind::Gone, "", "")
+    pub fn output_closed() -> Self {
+        Self::new(CliErrorKind::OutputClosed, "", "")
     }
 
     /// The exit code it comes to.
-    pub fn code(&self) -> u8 {
+    pub fn exit_code(&self) -> u8 {
         match self.kind {
-            CliErrorKind::Gone => 0,
+            CliErrorKind::OutputClosed => 0,
             CliErrorKind::Usage => 2,
             CliErrorKind::Stopped => 3,
             CliErrorKind::Interrupted => {
@@ -108,7 +108,7 @@ impl CliError {
         // The order of the fields is part of the interface, so the object is put together by hand.
         format!(
             "{{\"error\":{{\"kind\":{},\"message\":{},\"hint\":{}}}}}",
-            json!(self.kind.word()),
+            json!(self.kind.name()),
             json!(self.message),
             json!(self.hint)
         )
@@ -117,7 +117,7 @@ impl CliError {
 
 impl CliErrorKind {
     /// The word for it.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Usage => "usage",
             Self::Config => "config",
@@ -128,7 +128,7 @@ impl CliErrorKind {
             Self::Stopped => "stopped",
             Self::Check => "check",
             Self::Interrupted => "interrupted",
-            Self::Gone => "gone",
+            Self::OutputClosed => "gone",
         }
     }
 }
@@ -172,17 +172,17 @@ impl From<WorldError> for CliError {
         let kind = match &error {
             WorldError::UnknownEnv { .. }
             | WorldError::UnknownTask { .. }
-            | WorldError::NoChoice { .. }
+            | WorldError::NoTaskChosen { .. }
             | WorldError::Unplayable { .. }
             | WorldError::NoData { .. } => CliErrorKind::Usage,
             WorldError::Io { .. } | WorldError::List { .. } | WorldError::Env(_) => CliErrorKind::World,
         };
-        Self::new(kind, error.to_string(), error.next())
+        Self::new(kind, error.to_string(), error.hint())
     }
 }
 
 /// A world that could not be opened or played.
-pub fn world(task: &Task, error: &EnvError) -> CliError {
+pub fn world_error(task: &Task, error: &EnvError) -> CliError {
     let hint = match error {
         EnvError::Broken { .. } => "mend or replace the file, or choose another task",
         EnvError::Refused { .. } => "choose another task: `retrospect tasks` lists them",
@@ -196,22 +196,25 @@ pub fn world(task: &Task, error: &EnvError) -> CliError {
 /// The command that takes a session up again. Who started the program by its path may not have it in the search path.
 pub fn resume_command(session: &str) -> String {
     let invoked = std::env::args_os().next().unwrap_or_default();
-    resume_as(&invoked.to_string_lossy(), session)
+    format_resume_command(&invoked.to_string_lossy(), session)
 }
 
-fn resume_as(invoked: &str, session: &str) -> String {
+fn format_resume_command(invoked: &str, session: &str) -> String {
     let program = if invoked.contains(['/', '\\']) { invoked } else { "retrospect" };
     format!("{program} resume {session}")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::resume_as;
+    use super::format_resume_command;
 
     #[test]
     fn the_resume_line_works_for_who_ran_cargo() {
-        assert_eq!(resume_as("target/release/retrospect", "s/1"), "target/release/retrospect resume s/1");
-        assert_eq!(resume_as("retrospect", "s/1"), "retrospect resume s/1");
-        assert_eq!(resume_as("", "--last"), "retrospect resume --last");
+        assert_eq!(
+            format_resume_command("target/release/retrospect", "s/1"),
+            "target/release/retrospect resume s/1"
+        );
+        assert_eq!(format_resume_command("retrospect", "s/1"), "retrospect resume s/1");
+        assert_eq!(format_resume_command("", "--last"), "retrospect resume --last");
     }
 }

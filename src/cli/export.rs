@@ -1,9 +1,9 @@
 //! `export`.
 
-use super::args::{self, Format};
+use super::args::{self, ExportFormat};
 use super::config::Config;
 use super::error::CliError;
-use super::out::Out;
+use super::output::Output;
 use super::{locate, screen};
 use crate::engine::Envelope;
 use crate::files;
@@ -15,54 +15,58 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// `export PATH`.
-pub(super) fn export(config: &Config, args: &args::Export, out: &mut Out) -> Result<(), CliError> {
-    let opened = locate::open(config, args.path.as_deref())?;
+pub(super) fn export(config: &Config, args: &args::Export, out: &mut Output) -> Result<(), CliError> {
+    let opened = locate::open_session(config, args.path.as_deref())?;
     if let Some(lacks) = opened.lacks() {
-        out.note(&format!("{}: {lacks}", opened.meta.session));
+        out.print_note(&format!("{}: {lacks}", opened.meta.session));
     }
-    if args.format == Format::Reflexion {
-        return directory(&opened.events()?, args.out.as_deref(), out);
+    if args.format == ExportFormat::Reflexion {
+        return write_reflexion_directory(&opened.events()?, args.out.as_deref(), out);
     }
     // What is told is kept, the events are not: a long session has many times more of them.
     let mut recording = SessionRecorder::default();
-    opened.each(|envelope| {
+    opened.for_each_event(|envelope| {
         recording.add_event(envelope);
         Ok(())
     })?;
     let mut record = recording.finish();
-    record.branch = Some(opened.shown()?);
+    record.branch = Some(opened.shown_branch()?);
     let bookmark = opened.meta.bookmark.as_deref().and_then(|b| b.parse().ok());
     let at = match &args.at {
         Some(text) => text
             .parse()
             .map_err(|e: InvalidStepRef| CliError::usage(format!("--at: {e}"), "such as --at 1.14"))?,
-        None => opened.at.or(bookmark).unwrap_or_else(|| record.default_step()),
+        None => opened.position.or(bookmark).unwrap_or_else(|| record.default_step()),
     };
-    check(&record, at, args.at.is_some())?;
+    check_position(&record, at, args.at.is_some())?;
     let text = match args.format {
-        Format::Html => render_html(&record, at, &opened.files()?),
-        Format::Markdown => render_markdown(&record),
-        Format::Json => render_json(&record),
+        ExportFormat::Html => render_html(&record, at, &opened.read_files()?),
+        ExportFormat::Markdown => render_markdown(&record),
+        ExportFormat::Json => render_json(&record),
         // A directory was written above.
-        Format::Text | Format::Reflexion => render_transcript(&opened.events()?),
-        Format::Svg => {
-            let size = size(&args.size)?;
-            screen::picture(config, opened, at, size, args.theme.as_deref())?
+        ExportFormat::Text | ExportFormat::Reflexion => render_transcript(&opened.events()?),
+        ExportFormat::Svg => {
+            let size = parse_size(&args.size)?;
+            screen::screen_svg(config, opened, at, size, args.theme.as_deref())?
         }
     };
     match &args.out {
         Some(path) => {
             files::write_output(path, text.as_bytes())
                 .map_err(|e| CliError::file(path, "could not be written", &e))?;
-            out.note(&format!("wrote {}", path.display()));
+            out.print_note(&format!("wrote {}", path.display()));
             Ok(())
         }
-        None => out.document(&text),
+        None => out.print_document(&text),
     }
 }
 
 /// Writes a run directory of Reflexion.
-fn directory(events: &[Arc<Envelope>], folder: Option<&Path>, out: &mut Out) -> Result<(), CliError> {
+fn write_reflexion_directory(
+    events: &[Arc<Envelope>],
+    folder: Option<&Path>,
+    out: &mut Output,
+) -> Result<(), CliError> {
     let Some(folder) = folder else {
         return Err(CliError::usage("--format reflexion writes a folder", "name it with --out DIR"));
     };
@@ -79,12 +83,12 @@ fn directory(events: &[Arc<Envelope>], folder: Option<&Path>, out: &mut Out) -> 
         files::replace(&path, text.as_bytes())
             .map_err(|e| CliError::file(&path, "could not be written", &e))?;
     }
-    out.note(&format!("wrote {} files into {}", files.len(), folder.display()));
+    out.print_note(&format!("wrote {} files into {}", files.len(), folder.display()));
     Ok(())
 }
 
 /// A place that was asked for has to be there.
-fn check(record: &SessionRecord, at: StepRef, asked: bool) -> Result<(), CliError> {
+fn check_position(record: &SessionRecord, at: StepRef, asked: bool) -> Result<(), CliError> {
     let Some(of) = record.episode(at.episode) else {
         return if asked || !record.episodes.is_empty() {
             Err(CliError::usage(
@@ -105,7 +109,7 @@ fn check(record: &SessionRecord, at: StepRef, asked: bool) -> Result<(), CliErro
 }
 
 /// Reads `120x36`.
-fn size(text: &str) -> Result<(u16, u16), CliError> {
+fn parse_size(text: &str) -> Result<(u16, u16), CliError> {
     let bad = || {
         CliError::usage(
             format!("--size {text:?}: expected COLUMNSxROWS"),

@@ -3,39 +3,45 @@
 use super::args::{self, LessonVerb, PoolFormat};
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
-use super::kinds::{kind_of, scope_of};
-use super::out::Out;
+use super::lesson_kinds::{parse_kind, parse_scope};
+use super::output::Output;
 use super::pool::{self, PoolFile, PoolLine, add_line, promote_lines};
-use super::{learn, locate, models, reflexion};
+use super::{calibration_setup, locate, models, reflexion};
 use crate::domain::{Lesson, LessonOp, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope};
-use crate::driver::now;
+use crate::driver::wall_clock_now;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// `lessons VERB`.
-pub(super) fn lessons(config: &mut Config, args: &args::Lessons, out: &mut Out) -> Result<(), CliError> {
-    config.flag("pool", args.pool.as_ref().map(|p| p.display().to_string()).as_deref())?;
-    let path = pool::path(config);
+pub(super) fn run_lessons_verb(
+    config: &mut Config,
+    args: &args::Lessons,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    config.set_flag("pool", args.pool.as_ref().map(|p| p.display().to_string()).as_deref())?;
+    let path = pool::pool_path(config);
     match &args.verb {
-        LessonVerb::List { from, all, json } => list(config, &path, from.as_deref(), *all, *json, out),
+        LessonVerb::List { from, all, json } => {
+            list_lessons(config, &path, from.as_deref(), *all, *json, out)
+        }
         LessonVerb::Add { text, solution, kind, scope } => {
-            let (kind, words) = typed(text, solution.as_deref(), kind.as_deref())?;
-            let line = add_line(now(), kind, scope_of(scope)?, words, LessonOrigin::Person);
-            append(config, &path, std::slice::from_ref(&line), out)?;
-            out.line(&format!("added {} to {}", line.op.id(), path.display()))
+            let (kind, words) = parse_typed_lesson(text, solution.as_deref(), kind.as_deref())?;
+            let line = add_line(wall_clock_now(), kind, parse_scope(scope)?, words, LessonOrigin::Person);
+            append_and_report(config, &path, std::slice::from_ref(&line), out)?;
+            out.print_line(&format!("added {} to {}", line.operation.id(), path.display()))
         }
         LessonVerb::Edit { lesson, text, solution } => {
-            edit(config, &path, lesson, text.as_deref(), solution.as_deref(), out)
+            edit_lesson(config, &path, lesson, text.as_deref(), solution.as_deref(), out)
         }
-        LessonVerb::Retire { lessons } => retire(config, &path, lessons, out),
-        LessonVerb::Import { file } => import(config, &path, file, out),
-        LessonVerb::Export { from, format } => export(config, &path, from.as_deref(), *format, out),
-        LessonVerb::Promote { session, lessons } => promote(config, &path, session, lessons, out),
+        LessonVerb::Retire { lessons } => retire_lessons(config, &path, lessons, out),
+        LessonVerb::Import { file } => import_lessons(config, &path, file, out),
+        LessonVerb::Export { from, format } => export_lessons(config, &path, from.as_deref(), *format, out),
+        LessonVerb::Promote { session, lessons } => promote_lessons(config, &path, session, lessons, out),
     }
 }
 
 /// The lessons of the pool, of another pool file, or of a session; with the lines that would bring them.
-fn lessons_of(config: &Config, pool: &Path, from: Option<&str>) -> Result<(String, Vec<Lesson>), CliError> {
+fn load_lessons(config: &Config, pool: &Path, from: Option<&str>) -> Result<(String, Vec<Lesson>), CliError> {
     let of_pool = |path: &Path| -> Result<_, CliError> {
         Ok((path.display().to_string(), PoolFile::read(path)?.lessons().cloned().collect()))
     };
@@ -44,7 +50,7 @@ fn lessons_of(config: &Config, pool: &Path, from: Option<&str>) -> Result<(Strin
     if path.extension().is_some_and(|x| x == "jsonl") && path.is_file() {
         return of_pool(&path);
     }
-    let opened = locate::open(config, Some(from))?;
+    let opened = locate::open_session(config, Some(from))?;
     let lessons = opened.timeline.head().pool.all().cloned().collect();
     Ok((opened.meta.session, lessons))
 }
@@ -64,18 +70,18 @@ struct Row<'a> {
     uses: u32,
 }
 
-fn list(
+fn list_lessons(
     config: &Config,
     pool: &Path,
     from: Option<&str>,
     all: bool,
     json: bool,
-    out: &mut Out,
+    out: &mut Output,
 ) -> Result<(), CliError> {
-    let (source, lessons) = lessons_of(config, pool, from)?;
+    let (source, lessons) = load_lessons(config, pool, from)?;
     let shown: Vec<&Lesson> = lessons.iter().filter(|l| all || l.status != LessonStatus::Retired).collect();
     if shown.is_empty() && !json {
-        out.note(&format!("{source}: there is no lesson in it; `retrospect lessons add` makes one"));
+        out.print_note(&format!("{source}: there is no lesson in it; `retrospect lessons add` makes one"));
     }
     for lesson in shown {
         let text = lesson.text();
@@ -93,7 +99,7 @@ fn list(
                 recurred: lesson.recurred,
                 uses: lesson.uses,
             };
-            out.json(&serde_json::to_string(&row).unwrap_or_default())?;
+            out.print_json(&serde_json::to_string(&row).unwrap_or_default())?;
         } else {
             let status = match lesson.status {
                 LessonStatus::On => "",
@@ -106,28 +112,28 @@ fn list(
                 lesson.number,
                 lesson.id,
                 lesson.kind.name(),
-                words(text)
+                format_lesson(text)
             );
-            out.line(&crate::text::one_line(&line))?;
+            out.print_line(&crate::text::one_line(&line))?;
         }
     }
     Ok(())
 }
 
-fn words(text: &LessonText) -> String {
+fn format_lesson(text: &LessonText) -> String {
     match &text.solution {
         Some(solution) => format!("{} -> {solution}", text.text),
         None => text.text.clone(),
     }
 }
 
-fn edit(
+fn edit_lesson(
     config: &Config,
     path: &Path,
     lesson: &str,
     text: Option<&str>,
     solution: Option<&str>,
-    out: &mut Out,
+    out: &mut Output,
 ) -> Result<(), CliError> {
     let pool = PoolFile::read(path)?;
     let lesson = pool.find(lesson)?;
@@ -136,20 +142,31 @@ fn edit(
     }
     let was = lesson.text().clone();
     let now_says = LessonText {
-        text: text.map_or_else(|| Ok(was.text.clone()), filled)?,
+        text: text.map_or_else(|| Ok(was.text.clone()), non_empty_text)?,
         solution: solution.map(str::to_owned).or(was.solution.clone()),
     };
     let op = LessonOp::Edit { id: lesson.id.clone(), previous: was, text: now_says };
-    append(
+    append_and_report(
         config,
         path,
-        &[PoolLine { v: 1, at: now(), session: String::new(), calibration: Vec::new(), op }],
+        &[PoolLine {
+            version: 1,
+            written_at: wall_clock_now(),
+            session: String::new(),
+            calibration: Vec::new(),
+            operation: op,
+        }],
         out,
     )?;
-    out.line(&format!("changed {}", lesson.id))
+    out.print_line(&format!("changed {}", lesson.id))
 }
 
-fn retire(config: &Config, path: &Path, lessons: &[String], out: &mut Out) -> Result<(), CliError> {
+fn retire_lessons(
+    config: &Config,
+    path: &Path,
+    lessons: &[String],
+    out: &mut Output,
+) -> Result<(), CliError> {
     let pool = PoolFile::read(path)?;
     let mut lines = Vec::new();
     for text in lessons {
@@ -159,61 +176,69 @@ fn retire(config: &Config, path: &Path, lessons: &[String], out: &mut Out) -> Re
             previous: lesson.status,
             status: LessonStatus::Retired,
         };
-        lines.push(PoolLine { v: 1, at: now(), session: String::new(), calibration: Vec::new(), op });
+        lines.push(PoolLine {
+            version: 1,
+            written_at: wall_clock_now(),
+            session: String::new(),
+            calibration: Vec::new(),
+            operation: op,
+        });
     }
-    append(config, path, &lines, out)?;
+    append_and_report(config, path, &lines, out)?;
     for line in lines {
-        out.line(&format!("retired {}", line.op.id()))?;
+        out.print_line(&format!("retired {}", line.operation.id()))?;
     }
     Ok(())
 }
 
-fn import(config: &Config, path: &Path, file: &Path, out: &mut Out) -> Result<(), CliError> {
-    let results = reflexion::is_results(file).then(|| reflexion::read(file)).transpose()?;
+fn import_lessons(config: &Config, path: &Path, file: &Path, out: &mut Output) -> Result<(), CliError> {
+    let results = reflexion::is_results_path(file).then(|| reflexion::read_results(file)).transpose()?;
     let text = match results {
         Some(_) => String::new(),
-        None => super::bounded::text(file).map_err(|e| CliError::file(file, "could not be read", &e))?,
+        None => super::bounded::read_text(file).map_err(|e| CliError::file(file, "could not be read", &e))?,
     };
     let mut pool = PoolFile::read(path)?;
     let incoming = if let Some(results) = &results {
-        reflexion::lines(results, now())
+        reflexion::pool_lines(results, wall_clock_now())
     } else if text.trim_start().starts_with('{') {
         PoolFile::read(file)?.lines
     } else {
         // The same sentence twice is one lesson.
         let known: Vec<LessonText> =
             pool.lessons().filter(|l| l.is_active()).map(|l| l.text().clone()).collect();
-        pool::plain(&text)
+        pool::parse_plain_text(&text)
             .into_iter()
             .filter(|(_, text)| !known.contains(text))
-            .map(|(kind, text)| add_line(now(), kind, Scope::Environment, text, LessonOrigin::File))
+            .map(|(kind, text)| {
+                add_line(wall_clock_now(), kind, Scope::Environment, text, LessonOrigin::File)
+            })
             .collect()
     };
     let all = incoming.len();
-    let fresh: Vec<PoolLine> = incoming.into_iter().filter(|line| pool.take(line.clone())).collect();
-    append(config, path, &fresh, out)?;
-    out.line(&format!("{} of {all} changes were new and are now in {}", fresh.len(), path.display()))
+    let fresh: Vec<PoolLine> = incoming.into_iter().filter(|line| pool.merge_line(line.clone())).collect();
+    append_and_report(config, path, &fresh, out)?;
+    out.print_line(&format!("{} of {all} changes were new and are now in {}", fresh.len(), path.display()))
 }
 
-fn export(
+fn export_lessons(
     config: &Config,
     pool: &Path,
     from: Option<&str>,
     format: PoolFormat,
-    out: &mut Out,
+    out: &mut Output,
 ) -> Result<(), CliError> {
-    let (source, lessons) = lessons_of(config, pool, from)?;
+    let (source, lessons) = load_lessons(config, pool, from)?;
     let of_session = from.is_some_and(|f| Path::new(f).extension().is_none_or(|x| x != "jsonl"));
     for lesson in lessons.iter().filter(|l| l.is_active()) {
         match format {
-            PoolFormat::Text => out.line(&crate::text::one_line(&words(lesson.text())))?,
+            PoolFormat::Text => out.print_line(&crate::text::one_line(&format_lesson(lesson.text())))?,
             PoolFormat::Markdown => {
-                let words = crate::text::escape_markdown(&words(lesson.text()));
-                out.line(&format!("- **{}** {words}", lesson.kind.name()))?;
+                let words = crate::text::escape_markdown(&format_lesson(lesson.text()));
+                out.print_line(&format!("- **{}** {words}", lesson.kind.name()))?;
             }
             PoolFormat::Pool => {
-                for line in promote_lines(now(), if of_session { &source } else { "" }, lesson) {
-                    out.json(&serde_json::to_string(&line).unwrap_or_default())?;
+                for line in promote_lines(wall_clock_now(), if of_session { &source } else { "" }, lesson) {
+                    out.print_json(&serde_json::to_string(&line).unwrap_or_default())?;
                 }
             }
         }
@@ -221,20 +246,20 @@ fn export(
     Ok(())
 }
 
-fn promote(
+fn promote_lessons(
     config: &Config,
     path: &Path,
     session: &str,
     which: &[String],
-    out: &mut Out,
+    out: &mut Output,
 ) -> Result<(), CliError> {
-    let opened = locate::open(config, Some(session))?;
+    let opened = locate::open_session(config, Some(session))?;
     let state = opened.timeline.head().clone();
     let chosen: Vec<&Lesson> = if which.is_empty() {
         state.pool.all().filter(|l| l.is_active() && l.scope != Scope::Episode).collect()
     } else {
         let all: Vec<&Lesson> = state.pool.all().collect();
-        which.iter().map(|w| pool::find(&all, w)).collect::<Result<_, _>>()?
+        which.iter().map(|w| pool::find_lesson(&all, w)).collect::<Result<_, _>>()?
     };
     if chosen.is_empty() {
         return Err(CliError::new(
@@ -247,19 +272,19 @@ fn promote(
     let mut fresh = Vec::new();
     let (mut added, mut changed) = (0, 0);
     for lesson in &chosen {
-        let lines = pool::missing_lines(&pool, now(), &opened.meta.session, lesson);
-        match lines.first().map(|l| &l.op) {
+        let lines = pool::missing_lines(&pool, wall_clock_now(), &opened.meta.session, lesson);
+        match lines.first().map(|l| &l.operation) {
             Some(LessonOp::Add { .. }) => added += 1,
             Some(_) => changed += 1,
             None => {}
         }
         fresh.extend(lines);
     }
-    learn::name_tasks(&mut fresh, &state);
-    fresh.retain(|line| pool.take(line.clone()));
-    append(config, path, &fresh, out)?;
+    calibration_setup::record_calibration_tasks(&mut fresh, &state);
+    fresh.retain(|line| pool.merge_line(line.clone()));
+    append_and_report(config, path, &fresh, out)?;
     let reworded = if changed > 0 { format!(", {changed} had new words,") } else { String::new() };
-    out.line(&format!(
+    out.print_line(&format!(
         "{added} of {} lessons were new{reworded} and are now in {}",
         chosen.len(),
         path.display()
@@ -267,8 +292,13 @@ fn promote(
 }
 
 /// Adds lines to the pool, and says when a torn one had to go. A pool is passed on, so none is added that holds a key.
-fn append(config: &Config, path: &Path, lines: &[PoolLine], out: &mut Out) -> Result<(), CliError> {
-    let new_text = |line: &PoolLine| match &line.op {
+fn append_and_report(
+    config: &Config,
+    path: &Path,
+    lines: &[PoolLine],
+    out: &mut Output,
+) -> Result<(), CliError> {
+    let new_text = |line: &PoolLine| match &line.operation {
         // What stood there before is in the pool already.
         LessonOp::Edit { text, .. } => format!("{text:?}"),
         op => format!("{op:?}"),
@@ -282,7 +312,7 @@ fn append(config: &Config, path: &Path, lines: &[PoolLine], out: &mut Out) -> Re
     }
     let cut = pool::append(path, lines)?;
     if cut > 0 {
-        out.note(&format!(
+        out.print_note(&format!(
             "{}: the last line was half written, by a program that was killed; its {cut} bytes were cut off",
             path.display()
         ));
@@ -291,26 +321,26 @@ fn append(config: &Config, path: &Path, lines: &[PoolLine], out: &mut Out) -> Re
 }
 
 /// A lesson as it is typed. `mistake -> solution` is an Error everywhere: here, in `--constitution` and in `--plain`.
-fn typed(
+fn parse_typed_lesson(
     text: &str,
     solution: Option<&str>,
     kind: Option<&str>,
 ) -> Result<(ReflectionKind, LessonText), CliError> {
-    let named = kind.map(kind_of).transpose()?;
-    let text = filled(text)?;
+    let named = kind.map(parse_kind).transpose()?;
+    let text = non_empty_text(text)?;
     let arrow = text.split_once(" -> ").or_else(|| text.split_once(" → "));
     Ok(match (solution, arrow) {
         (Some(solution), _) => {
             (named.unwrap_or(ReflectionKind::Error), LessonText { text, solution: Some(solution.to_owned()) })
         }
         (None, Some((mistake, solution))) if named.is_none_or(|k| k == ReflectionKind::Error) => {
-            (ReflectionKind::Error, LessonText::error(filled(mistake)?, filled(solution)?))
+            (ReflectionKind::Error, LessonText::error(non_empty_text(mistake)?, non_empty_text(solution)?))
         }
         (None, _) => (named.unwrap_or(ReflectionKind::Abstract), LessonText { text, solution: None }),
     })
 }
 
-fn filled(text: &str) -> Result<String, CliError> {
+fn non_empty_text(text: &str) -> Result<String, CliError> {
     let text = text.trim();
     if text.is_empty() {
         return Err(CliError::usage("an empty lesson teaches nothing", "write a sentence"));
@@ -324,7 +354,7 @@ mod tests {
 
     #[test]
     fn an_arrow_makes_an_error_lesson_as_everywhere_else() {
-        let said = |text, solution, kind| typed(text, solution, kind).unwrap();
+        let said = |text, solution, kind| parse_typed_lesson(text, solution, kind).unwrap();
         assert_eq!(said("Foo -> bar", None, None), (ReflectionKind::Error, LessonText::error("Foo", "bar")));
         assert_eq!(
             said("Foo -> bar", None, Some("error")),
@@ -340,7 +370,7 @@ mod tests {
             (ReflectionKind::Error, LessonText::error("Foo -> bar", "baz"))
         );
         assert_eq!(said("Foo", None, None), (ReflectionKind::Abstract, LessonText::plain("Foo")));
-        assert!(typed("Foo ->  ", None, None).is_ok());
-        assert!(typed(" ", None, None).is_err());
+        assert!(parse_typed_lesson("Foo ->  ", None, None).is_ok());
+        assert!(parse_typed_lesson(" ", None, None).is_err());
     }
 }

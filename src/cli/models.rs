@@ -5,29 +5,29 @@
 //! handed on can therefore name an address and never gets a key for it: on a resume only the address in force here, or one
 //! on this machine, is spoken to.
 
-mod ambient;
+mod shared_options;
 
-pub(super) use ambient::without_values;
+pub(super) use shared_options::redact_header_values;
 
-use super::args::Models;
-use super::config::{Config, From};
+use super::args::ModelArgs;
+use super::config::{Config, ValueOrigin};
 use super::error::{CliError, CliErrorKind};
 use super::locate;
-use super::settings::origin;
+use super::settings::setting_origin;
 use crate::domain::{ModelRole, RunSpec, Setting, SettingOrigin, Settings};
-use crate::driver::{DriverError, ReplyOverride, recorded};
+use crate::driver::{DriverError, ReplyOverride, open_recording};
 use crate::provider::openai::{Endpoint, OpenAi, Profile, ProfileError};
-use crate::provider::{Cache, Cached, Provider};
+use crate::provider::{CacheMode, CachedProvider, Provider};
 use etcetera::BaseStrategy as _;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The server of those who name none.
-const HOSTED: &str = "https://api.openai.com/v1";
+const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// Takes the flags in.
-pub(super) fn flags(config: &mut Config, models: &Models) -> Result<(), CliError> {
+pub(super) fn apply_flags(config: &mut Config, models: &ModelArgs) -> Result<(), CliError> {
     for (name, text) in [
         ("run.base_url", &models.base_url),
         ("run.profile", &models.profile),
@@ -38,26 +38,26 @@ pub(super) fn flags(config: &mut Config, models: &Models) -> Result<(), CliError
         ("run.mentor_profile", &models.mentor_profile),
         ("run.cache", &models.cache),
     ] {
-        config.flag(name, text.as_deref())?;
+        config.set_flag(name, text.as_deref())?;
     }
     if !models.header.is_empty() {
-        config.flag("run.headers", Some(&models.header.join("\n")))?;
+        config.set_flag("run.headers", Some(&models.header.join("\n")))?;
     }
-    config.flag("run.prefetch", models.prefetch.then_some("true"))?;
+    config.set_flag("run.prefetch", models.prefetch.then_some("true"))?;
     Ok(())
 }
 
 /// The endpoint of a model, from what is set here; `begun` are the settings of a run that is taken up again.
-pub(super) fn endpoint(
+pub(super) fn resolve_endpoint(
     config: &Config,
     asked: ModelRole,
     model: &str,
     begun: Option<&Settings>,
 ) -> Result<Endpoint, CliError> {
-    endpoint_of(config, asked, model, begun, &|name| std::env::var(name).ok())
+    resolve_endpoint_with(config, asked, model, begun, &|name| std::env::var(name).ok())
 }
 
-fn endpoint_of(
+fn resolve_endpoint_with(
     config: &Config,
     asked: ModelRole,
     model: &str,
@@ -67,11 +67,11 @@ fn endpoint_of(
     let (role, mentor) = (asked.name(), asked == ModelRole::Mentor);
     let was = |name: &str| begun.map_or("", |s| s.text(&format!("{role}.{name}"), ""));
     let mut profile = Profile::default();
-    let names = profiles(config, asked);
+    let names = profile_names(config, asked);
     // What a person chose while the run was going on is newer than the flags it was started with.
     let chosen = begun.and_then(|s| s.0.get(&format!("{role}.profile")));
     let chosen = chosen.is_some_and(|s| s.origin == SettingOrigin::Person);
-    let stays = was("profile").is_empty() || (flagged(config, "run.profile") && !chosen);
+    let stays = was("profile").is_empty() || (is_set_by_flag(config, "run.profile") && !chosen);
     let names = if stays { names } else { was("profile") };
     // The shipped profile of a server on this machine knows only where such a server usually is.
     let mut usual = false;
@@ -80,9 +80,9 @@ fn endpoint_of(
         if let Some(address) = &next.base_url {
             usual = config.is_shipped(name) && Endpoint::new(address, "").is_loopback();
         }
-        profile = next.over(profile);
+        profile = next.merge_over(profile);
     }
-    if config.from("run.api") != &From::Default {
+    if config.origin("run.api") != &ValueOrigin::Default {
         profile.api = Some(config.text("run.api").to_owned());
     } else if !was("api").is_empty() {
         profile.api = Some(was("api").to_owned());
@@ -95,7 +95,7 @@ fn endpoint_of(
     let own_profile = mentor && (chosen || !config.text("run.mentor_profile").is_empty());
     let name = if own_address { "run.mentor_base_url" } else { "run.base_url" };
     let set = config.text(name);
-    let by_flag = flagged(config, name);
+    let by_flag = is_set_by_flag(config, name);
     // Not what the run was started with, where a person has chosen since.
     let usual = usual && !set.is_empty() && !(chosen && by_flag);
     let over = usual || (by_flag && !chosen);
@@ -103,16 +103,17 @@ fn endpoint_of(
     let of_profile = profile.base_url.clone().filter(|_| !over_profile);
     let from_profile = of_profile.is_some();
     let hosted = config.text("run.key_env").is_empty();
-    let key = ambient::key(config, variable)?;
+    let key = shared_options::read_key(config, variable)?;
     let here = of_profile.or_else(|| (!set.is_empty()).then(|| set.to_owned()));
     // Only the key that is named after them is theirs.
-    let here = here.or_else(|| (hosted && key.is_some() && begun.is_none()).then(|| HOSTED.to_owned()));
+    let here =
+        here.or_else(|| (hosted && key.is_some() && begun.is_none()).then(|| DEFAULT_BASE_URL.to_owned()));
     let base_url = match (here, was("base_url")) {
         (Some(here), "") => here,
-        (Some(here), was) if flagged(config, name) || Endpoint::new(&here, "").base_url == was => here,
+        (Some(here), was) if is_set_by_flag(config, name) || Endpoint::new(&here, "").base_url == was => here,
         (here, was) if !was.is_empty() => {
             let begun = Endpoint::new(was, "");
-            let hosted = was == HOSTED && here.is_none();
+            let hosted = was == DEFAULT_BASE_URL && here.is_none();
             if !begun.is_loopback() && !hosted {
                 let here = here.map_or_else(String::new, |h| format!("; here it is {h}"));
                 return Err(CliError::usage(
@@ -131,29 +132,29 @@ fn endpoint_of(
     };
     profile.base_url = Some(base_url);
     let keyed = profile.key_env.is_some() || profile.key_file.is_some();
-    let mut endpoint = profile.endpoint(variable).map_err(|e| wrong(names, &e))?;
+    let mut endpoint = profile.to_endpoint(variable).map_err(|e| profile_error(names, &e))?;
     if !from_profile || endpoint.is_loopback() {
         if !keyed {
             endpoint.key = key;
-            endpoint.key_source = ambient::key_source(config);
+            endpoint.key_source = shared_options::key_source(config);
         }
-        ambient::headers(config, variable, &mut endpoint)?;
+        shared_options::add_headers(config, variable, &mut endpoint)?;
     }
-    ambient::authorities(config, &mut endpoint)?;
+    shared_options::set_ca_file(config, &mut endpoint)?;
     Ok(endpoint)
 }
 
-fn wrong(names: &str, error: &ProfileError) -> CliError {
+fn profile_error(names: &str, error: &ProfileError) -> CliError {
     let of = if names.is_empty() { String::new() } else { format!("profile {names}: ") };
-    CliError::new(CliErrorKind::Config, format!("{of}{}", error.what), error.next.clone())
+    CliError::new(CliErrorKind::Config, format!("{of}{}", error.message), error.hint.clone())
 }
 
-fn flagged(config: &Config, name: &str) -> bool {
-    matches!(config.from(name), From::Flag(_))
+fn is_set_by_flag(config: &Config, name: &str) -> bool {
+    matches!(config.origin(name), ValueOrigin::Flag(_))
 }
 
 /// The names of a role's profiles.
-fn profiles(config: &Config, asked: ModelRole) -> &str {
+fn profile_names(config: &Config, asked: ModelRole) -> &str {
     let mentors = config.text("run.mentor_profile");
     if asked == ModelRole::Mentor && !mentors.is_empty() { mentors } else { config.text("run.profile") }
 }
@@ -161,24 +162,24 @@ fn profiles(config: &Config, asked: ModelRole) -> &str {
 /// Whether one of these texts holds a secret of the model servers that are set here.
 pub(super) fn holds_secret(config: &Config, texts: &[String]) -> bool {
     let variable = |name: &str| std::env::var(name).ok();
-    let of_role = |asked| endpoint_of(config, asked, "", None, &variable).ok();
+    let of_role = |asked| resolve_endpoint_with(config, asked, "", None, &variable).ok();
     let mut endpoints: Vec<Endpoint> =
         [ModelRole::Actor, ModelRole::Mentor].into_iter().filter_map(of_role).collect();
     // A key is a secret also where no server is set that would get it.
-    let keyed = |key| Endpoint { key: Some(key), ..Endpoint::new(HOSTED, "") };
-    endpoints.extend(ambient::key(config, &variable).ok().flatten().map(keyed));
-    let providers = endpoints.into_iter().map(|endpoint| OpenAi::with_memory(endpoint, Arc::default()));
-    providers.into_iter().any(|provider| texts.iter().any(|text| provider.holds_secret(text)))
+    let keyed = |key| Endpoint { key: Some(key), ..Endpoint::new(DEFAULT_BASE_URL, "") };
+    endpoints.extend(shared_options::read_key(config, &variable).ok().flatten().map(keyed));
+    let providers = endpoints.into_iter().map(|endpoint| OpenAi::with_quirks(endpoint, Arc::default()));
+    providers.into_iter().any(|provider| texts.iter().any(|text| provider.contains_secret(text)))
 }
 
 /// The provider of a model.
-pub(super) fn provider(
+pub(super) fn model_provider(
     config: &Config,
     asked: ModelRole,
     model: &str,
     begun: Option<&Settings>,
 ) -> Result<Arc<dyn Provider>, CliError> {
-    let endpoint = endpoint(config, asked, model, begun)?;
+    let endpoint = resolve_endpoint(config, asked, model, begun)?;
     if endpoint.model.is_empty() {
         return Err(CliError::usage(
             format!("--{} openai: names no model", asked.name()),
@@ -186,30 +187,30 @@ pub(super) fn provider(
         ));
     }
     let mode = match config.text("run.cache") {
-        "read" => Cache::Read,
-        "read-write" => Cache::ReadWrite,
-        _ => Cache::Off,
+        "read" => CacheMode::Read,
+        "read-write" => CacheMode::ReadWrite,
+        _ => CacheMode::Off,
     };
     let identity = endpoint.identity();
     let provider: Arc<dyn Provider> = Arc::new(OpenAi::new(endpoint));
     Ok(match mode {
-        Cache::Off => provider,
-        _ => Arc::new(Cached::new(provider, identity, &cache_folder(config), mode)),
+        CacheMode::Off => provider,
+        _ => Arc::new(CachedProvider::new(provider, identity, &cache_folder(config), mode)),
     })
 }
 
 /// What a person may take a recorded reply from: a session by its name or path, or the answers kept of the role's model.
-pub(super) fn stand_in(spec: &RunSpec, config: &Config) -> ReplyOverride {
+pub(super) fn reply_override(spec: &RunSpec, config: &Config) -> ReplyOverride {
     let (spec, config) = (spec.clone(), config.clone());
     Arc::new(move |asked, source| {
         let refused = |error: CliError| DriverError::Refused(error.message, error.hint);
         if let Some(name) = source.strip_prefix("recorded:") {
             let role = asked.name();
             let find = &mut |name: &str| {
-                let opened = locate::open(&config, Some(name)).map_err(refused)?;
+                let opened = locate::open_session(&config, Some(name)).map_err(refused)?;
                 Ok((opened.meta.session, opened.timeline))
             };
-            return Ok(Arc::new(recorded(role, name, find)?) as Arc<dyn Provider>);
+            return Ok(Arc::new(open_recording(role, name, find)?) as Arc<dyn Provider>);
         }
         let actor = if asked == ModelRole::Actor { &spec.actor } else { &spec.mentor };
         let Some(model) = actor.strip_prefix("openai:").filter(|_| source == "cache") else {
@@ -218,21 +219,21 @@ pub(super) fn stand_in(spec: &RunSpec, config: &Config) -> ReplyOverride {
                 "take the reply from a recorded session".to_owned(),
             ));
         };
-        kept(&config, asked, model, &spec.settings).map_err(refused)
+        cached_provider(&config, asked, model, &spec.settings).map_err(refused)
     })
 }
 
 /// The kept answers of a role's model alone: nobody is asked.
-fn kept(
+fn cached_provider(
     config: &Config,
     asked: ModelRole,
     model: &str,
     begun: &Settings,
 ) -> Result<Arc<dyn Provider>, CliError> {
-    let endpoint = endpoint(config, asked, model, Some(begun))?;
+    let endpoint = resolve_endpoint(config, asked, model, Some(begun))?;
     let identity = endpoint.identity();
     let inner: Arc<dyn Provider> = Arc::new(OpenAi::new(endpoint));
-    Ok(Arc::new(Cached::new(inner, identity, &cache_folder(config), Cache::Only)))
+    Ok(Arc::new(CachedProvider::new(inner, identity, &cache_folder(config), CacheMode::Only)))
 }
 
 fn cache_folder(config: &Config) -> PathBuf {
@@ -243,8 +244,8 @@ fn cache_folder(config: &Config) -> PathBuf {
 }
 
 /// How a server samples by its profile.
-fn sampling_of(endpoint: &Endpoint, asked: ModelRole) -> Value {
-    let (sampling, number) = (&endpoint.sampling, |name: &str| endpoint.number(name));
+fn sampling_json(endpoint: &Endpoint, asked: ModelRole) -> Value {
+    let (sampling, number) = (&endpoint.sampling, |name: &str| endpoint.sampling_number(name));
     json!({
         "temperature": number("temperature"), "top_p": number("top_p"), "top_k": number("top_k").map(|k| k as u64),
         "repetition_penalty": number("repetition_penalty"), "max_tokens": endpoint.max_tokens(asked), "seed": sampling.seed,
@@ -253,15 +254,15 @@ fn sampling_of(endpoint: &Endpoint, asked: ModelRole) -> Value {
 
 /// What a run that was changed on its way is to say of the servers it asks from then on, where it does not say it: all of it
 /// comes from their profiles. One that cannot be had is said when it is asked for.
-pub(super) fn noted(spec: &RunSpec, config: &Config) -> Vec<(String, Setting)> {
+pub(super) fn missing_server_settings(spec: &RunSpec, config: &Config) -> Vec<(String, Setting)> {
     let mut noted = Vec::new();
     for (asked, name) in [(ModelRole::Actor, &spec.actor), (ModelRole::Mentor, &spec.mentor)] {
         let Some(model) = name.strip_prefix("openai:") else { continue };
-        let Ok(endpoint) = endpoint(config, asked, model, Some(&spec.settings)) else { continue };
+        let Ok(endpoint) = resolve_endpoint(config, asked, model, Some(&spec.settings)) else { continue };
         for (part, value) in [
-            ("base_url", json!(endpoint.shown_url())),
-            ("sampling", sampling_of(&endpoint, asked)),
-            ("unsent", json!(endpoint.unsent())),
+            ("base_url", json!(endpoint.display_url())),
+            ("sampling", sampling_json(&endpoint, asked)),
+            ("unsent", json!(endpoint.unsent_settings())),
         ] {
             let setting = Setting { value, origin: SettingOrigin::Config };
             noted.push((format!("{}.{part}", asked.name()), setting));
@@ -271,7 +272,7 @@ pub(super) fn noted(spec: &RunSpec, config: &Config) -> Vec<(String, Setting)> {
 }
 
 /// Writes down which servers a new run uses, without a secret.
-pub(super) fn note_down(
+pub(super) fn record_servers(
     config: &Config,
     actor: &str,
     mentor: &str,
@@ -279,23 +280,24 @@ pub(super) fn note_down(
 ) -> Result<(), CliError> {
     for (asked, name) in [(ModelRole::Actor, actor), (ModelRole::Mentor, mentor)] {
         let Some(model) = name.strip_prefix("openai:") else { continue };
-        let endpoint = endpoint(config, asked, model, None)?;
+        let endpoint = resolve_endpoint(config, asked, model, None)?;
         let role = asked.name();
-        let profile = profiles(config, asked);
-        let from = if profile.is_empty() { config.from("run.base_url") } else { config.from("run.profile") };
-        let from = origin(from);
+        let profile = profile_names(config, asked);
+        let from =
+            if profile.is_empty() { config.origin("run.base_url") } else { config.origin("run.profile") };
+        let from = setting_origin(from);
         let mut put = |name: &str, value: Value, from: SettingOrigin| {
             settings.set(&format!("{role}.{name}"), value, from);
         };
-        put("base_url", json!(endpoint.shown_url()), from);
+        put("base_url", json!(endpoint.display_url()), from);
         if !profile.is_empty() {
             put("profile", json!(profile), from);
         }
-        if config.from("run.api") != &From::Default {
-            put("api", json!(config.text("run.api")), origin(config.from("run.api")));
+        if config.origin("run.api") != &ValueOrigin::Default {
+            put("api", json!(config.text("run.api")), setting_origin(config.origin("run.api")));
         }
-        put("sampling", sampling_of(&endpoint, asked), SettingOrigin::Config);
-        put("unsent", json!(endpoint.unsent()), from);
+        put("sampling", sampling_json(&endpoint, asked), SettingOrigin::Config);
+        put("unsent", json!(endpoint.unsent_settings()), from);
     }
     Ok(())
 }

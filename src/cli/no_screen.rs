@@ -2,9 +2,9 @@
 
 use super::config::Config;
 use super::error::CliError;
-use super::locate::Opened;
-use super::out::Out;
-use super::watch::Shown;
+use super::headless::ScreenSession;
+use super::locate::OpenedSession;
+use super::output::Output;
 use super::{args, setup::Plan};
 use crate::report::StepRef;
 
@@ -16,23 +16,28 @@ pub(super) fn no_screen_error() -> CliError {
     )
 }
 
-pub(super) fn start(
+pub(super) fn start_run(
     _: &Config,
     _: Plan,
-    _: &args::Screen,
+    _: &args::ScreenArgs,
     _: Vec<String>,
-    _: &mut Out,
+    _: &mut Output,
 ) -> Result<(), CliError> {
     Err(no_screen_error())
 }
 
-pub(super) fn show(_: &Config, _: Shown<'_>, _: &args::Screen, _: &mut Out) -> Result<(), CliError> {
+pub(super) fn show_session(
+    _: &Config,
+    _: ScreenSession<'_>,
+    _: &args::ScreenArgs,
+    _: &mut Output,
+) -> Result<(), CliError> {
     Err(no_screen_error())
 }
 
-pub(super) fn picture(
+pub(super) fn screen_svg(
     _: &Config,
-    _: Opened,
+    _: OpenedSession,
     _: StepRef,
     _: (u16, u16),
     _: Option<&str>,
@@ -40,10 +45,10 @@ pub(super) fn picture(
     Err(no_screen_error())
 }
 
-pub(super) fn check_theme(_: &Config, look: &args::Screen) -> Result<(), CliError> {
+pub(super) fn check_theme(_: &Config, look: &args::ScreenArgs) -> Result<(), CliError> {
     if look.theme.is_some() { Err(no_screen_error()) } else { Ok(()) }
 }
 
-pub(super) fn complaints(_: &Config) -> [(&'static str, Vec<String>); 0] {
+pub(super) fn config_problems(_: &Config) -> [(&'static str, Vec<String>); 0] {
     []
 }

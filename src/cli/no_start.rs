@@ -2,9 +2,9 @@
 
 use super::config::Config;
 use super::error::CliError;
-use super::out::Out;
+use super::output::Output;
 use super::{args, screen};
 
-pub(super) fn choose(_: Config, _: &args::Screen, _: &mut Out) -> Result<(), CliError> {
+pub(super) fn choose_and_run(_: Config, _: &args::ScreenArgs, _: &mut Output) -> Result<(), CliError> {
     Err(screen::no_screen_error())
 }

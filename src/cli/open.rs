@@ -2,12 +2,12 @@
 
 use super::config::Config;
 use super::error::CliError;
-use super::locate::{self, Opened};
-use super::out::Out;
-use super::printer::{EventPrinter, Voice};
-use super::watch::Shown;
+use super::headless::ScreenSession;
+use super::locate::{self, OpenedSession};
+use super::output::Output;
+use super::printer::{EventPrinter, PrintMode};
 use super::worlds::world_options;
-use super::{args, screen, terminal, watch};
+use super::{args, can_show_screen, headless, screen};
 use crate::driver::{Handle, Health, Signal, Store};
 use crate::engine::State;
 use crate::journal::Follower;
@@ -15,71 +15,71 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// `open PATH`.
-pub(super) fn open(config: &Config, args: &args::Open, out: Out) -> Result<(), CliError> {
-    let opened = locate::open(config, args.path.as_deref())?;
-    show(config, opened, args.follow, args.json, &args.screen, out)
+pub(super) fn open(config: &Config, args: &args::Open, out: Output) -> Result<(), CliError> {
+    let opened = locate::open_session(config, args.path.as_deref())?;
+    show_session(config, opened, args.follow, args.json, &args.screen, out)
 }
 
 /// Shows what was opened.
-pub(super) fn show(
+pub(super) fn show_session(
     config: &Config,
-    opened: Opened,
+    opened: OpenedSession,
     follow: bool,
     json: bool,
-    look: &args::Screen,
-    mut out: Out,
+    look: &args::ScreenArgs,
+    mut out: Output,
 ) -> Result<(), CliError> {
     let lacks = opened.lacks().filter(|_| !follow);
     if let Some(lacks) = &lacks {
-        out.note(&format!("{}: {lacks}", opened.meta.session));
+        out.print_note(&format!("{}: {lacks}", opened.meta.session));
     }
-    if let Some(at) = opened.at.filter(|_| !follow) {
-        locate::there(opened.timeline.head(), at)?;
+    if let Some(at) = opened.position.filter(|_| !follow) {
+        locate::check_position(opened.timeline.head(), at)?;
     }
-    for passed in opened.passed_over()? {
-        out.note(&passed);
+    for passed in opened.skipped_branches()? {
+        out.print_note(&passed);
     }
     let follower = opened.dir.as_ref().filter(|_| follow).map(|dir| {
         let file = crate::journal::branch_path(dir, &opened.branch.id);
-        Follower::behind(&file, opened.whole, opened.timeline.head().head)
+        Follower::new(&file, opened.bytes_read, opened.timeline.head().head)
     });
-    if !json && !look.plain && terminal() {
+    if !json && !look.plain && can_show_screen() {
         let dir = opened.dir.clone();
-        let at = opened.at;
+        let at = opened.position;
         let store = Arc::new(Store::default());
-        store.begin(opened.timeline, opened.branch.id);
+        store.set_timeline(opened.timeline, opened.branch.id);
         let (handle, inbox) = Handle::new(store.clone());
         // Nobody takes wishes: the session is only looked at.
         drop(inbox);
-        store.edit_live(|live| live.health = Health::Reading);
+        store.edit_live(|live| live.health = Health::ReadOnly);
         if let Some(lacks) = lacks {
-            store.signal(Signal::Said(lacks));
+            store.signal(Signal::Notice(lacks));
         }
         if let Some(follower) = follower {
-            follow_into(follower, store);
+            update_store(follower, store);
         }
         let dir = dir.unwrap_or_default();
-        let shown = Shown { handle: &handle, thread: None, dir: &dir, at };
-        return screen::show(config, shown, look, &mut out);
+        let shown = ScreenSession { handle: &handle, thread: None, dir: &dir, position: at };
+        return screen::show_session(config, shown, look, &mut out);
     }
     if !json && !look.plain {
-        out.note("no terminal here: printing the transcript");
+        out.print_note("no terminal here: printing the transcript");
     }
-    let voice = if json { Voice::Json } else { Voice::Transcript };
+    let voice = if json { PrintMode::Json } else { PrintMode::Transcript };
     let dir = opened.dir.clone().unwrap_or_default();
     let shared = Arc::new(Mutex::new(out));
     let mut teller = EventPrinter::new(voice, shared, &dir, None, world_options(config));
-    opened.each(|envelope| teller.event(envelope))?;
-    follower.map_or(Ok(()), |follower| follow_text(follower, &mut teller))
+    opened.for_each_event(|envelope| teller.print_event(envelope))?;
+    follower.map_or(Ok(()), |follower| print_followed(follower, &mut teller))
 }
 
 /// How often a followed file is looked at.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Tells what another program writes until it closes the session or a signal comes.
-fn follow_text(mut follower: Follower, teller: &mut EventPrinter) -> Result<(), CliError> {
-    let _guard = watch::guard_screen()?;
-    watch::runtime()?.block_on(async {
+fn print_followed(mut follower: Follower, teller: &mut EventPrinter) -> Result<(), CliError> {
+    let _guard = headless::guard_screen_signals()?;
+    headless::new_runtime()?.block_on(async {
         let stop = crate::signals::wait_for_signal();
         tokio::pin!(stop);
         loop {
@@ -88,22 +88,22 @@ fn follow_text(mut follower: Follower, teller: &mut EventPrinter) -> Result<(), 
             }
             tokio::select! {
                 _ = &mut stop => return Ok(()),
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
-            for envelope in &follower.news()? {
-                teller.event(envelope)?;
+            for envelope in &follower.read_new_events()? {
+                teller.print_event(envelope)?;
             }
         }
     })
 }
 
 /// Keeps a store up to date with a file that another program writes.
-fn follow_into(mut follower: Follower, store: Arc<Store>) {
+fn update_store(mut follower: Follower, store: Arc<Store>) {
     std::thread::spawn(move || {
         let mut state = State::clone(&store.head());
         loop {
-            std::thread::sleep(LOOK);
-            match follower.news() {
+            std::thread::sleep(POLL_INTERVAL);
+            match follower.read_new_events() {
                 Ok(events) if events.is_empty() => {}
                 Ok(events) => {
                     for envelope in &events {
@@ -115,7 +115,7 @@ fn follow_into(mut follower: Follower, store: Arc<Store>) {
                     }
                 }
                 Err(error) => {
-                    store.signal(Signal::Said(format!("no longer followed: {error}")));
+                    store.signal(Signal::Notice(format!("no longer followed: {error}")));
                     return;
                 }
             }

@@ -4,7 +4,7 @@ use super::args;
 use super::bounded;
 use super::config::Config;
 use super::error::{self, CliError};
-use super::out::Out;
+use super::output::Output;
 use super::worlds::world_options;
 use crate::domain::{EpisodeRole, RunSpec, Settings, StepResult, Task};
 use crate::driver::worlds::{self, Selection};
@@ -15,27 +15,27 @@ use crate::report::{StepExtras, step_fields};
 use std::io::stdin;
 
 /// `play`.
-pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Result<(), CliError> {
-    config.flag("run.env", args.files.env(args.env.as_ref()).as_deref())?;
-    config.flag("run.interface", args.interface.as_deref())?;
-    let task = task(config, args)?;
+pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Output) -> Result<(), CliError> {
+    config.set_flag("run.env", args.files.implied_env(args.env.as_ref()).as_deref())?;
+    config.set_flag("run.interface", args.interface.as_deref())?;
+    let task = find_task(config, args)?;
     for warning in worlds::warnings(&task) {
-        out.note(&format!("warning: {warning}"));
+        out.print_note(&format!("warning: {warning}"));
     }
     let options = world_options(config);
-    let broke = |e: &_| error::world(&task, e);
+    let broke = |e: &_| error::world_error(&task, e);
     let mut world = worlds::open(&task, &options).map_err(|e| broke(&e))?;
     let interface = args.interface.as_ref().map_or("raw", |_| config.text("run.interface"));
-    let mut view = View::new(&task, interface);
+    let mut view = InterfaceView::new(&task, interface);
     let turn = world.reset().map_err(|e| broke(&e))?;
     let goal = interface::goal_from_reset(&turn);
-    let turn = view.first(turn);
-    reply(out, args.json, 0, None, &turn, world.as_mut(), Some((&goal, &task.id)))?;
+    let turn = view.show_reset(turn);
+    print_reply(out, args.json, 0, None, &turn, world.as_mut(), Some((&goal, &task.id)))?;
     let mut input = stdin().lock();
     let mut line = Vec::new();
     for step in 1.. {
         line.clear();
-        let read = bounded::line(&mut input, &mut line)
+        let read = bounded::read_line(&mut input, &mut line)
             .map_err(|e| CliError::file(std::path::Path::new("standard input"), "could not be read", &e))?;
         if read == 0 {
             break;
@@ -44,15 +44,15 @@ pub(super) fn play(config: &mut Config, args: &args::Play, out: &mut Out) -> Res
             line.pop();
         }
         let text = String::from_utf8_lossy(&line);
-        let action = command(&text, args.json, step)?;
+        let action = parse_command(&text, args.json, step)?;
         let (turn, _) = view.step(world.as_mut(), &action).map_err(|e| broke(&e))?;
-        reply(out, args.json, step, Some(&action), &turn, world.as_mut(), None)?;
+        print_reply(out, args.json, step, Some(&action), &turn, world.as_mut(), None)?;
     }
     Ok(())
 }
 
 /// A line is taken as it is; with `--json` one that begins with a quotation mark is a JSON string.
-fn command(line: &str, json: bool, step: u32) -> Result<String, CliError> {
+fn parse_command(line: &str, json: bool, step: u32) -> Result<String, CliError> {
     if json && line.starts_with('"') {
         return serde_json::from_str(line).map_err(|e| {
             CliError::usage(
@@ -64,16 +64,16 @@ fn command(line: &str, json: bool, step: u32) -> Result<String, CliError> {
     Ok(line.to_owned())
 }
 
-fn task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
+fn find_task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
     if let Some(file) = &args.state {
-        return state(config, args, file);
+        return task_from_file(config, args, file);
     }
     let selection = Selection {
-        tasks: args.task.clone().into_iter().chain(args.files.named()).collect(),
+        tasks: args.task.clone().into_iter().chain(args.files.task_name()).collect(),
         list: args.tasks.clone(),
         ..Selection::default()
     };
-    let tasks = worlds::chosen(config.text("run.env"), &selection, &world_options(config))?;
+    let tasks = worlds::select_tasks(config.text("run.env"), &selection, &world_options(config))?;
     let index = args.index.unwrap_or(0);
     let many = tasks.len();
     let mut task = tasks.into_iter().nth(index).ok_or_else(|| {
@@ -89,7 +89,7 @@ fn task(config: &Config, args: &args::Play) -> Result<Task, CliError> {
 }
 
 /// A level from a file.
-fn state(config: &Config, args: &args::Play, file: &std::path::Path) -> Result<Task, CliError> {
+fn task_from_file(config: &Config, args: &args::Play, file: &std::path::Path) -> Result<Task, CliError> {
     let env = config.text("run.env");
     if env != "babyai" || args.task.is_some() || args.tasks.is_some() {
         return Err(CliError::usage(
@@ -103,8 +103,8 @@ fn state(config: &Config, args: &args::Play, file: &std::path::Path) -> Result<T
     Ok(worlds::find(env, &path.to_string_lossy(), &world_options(config))?)
 }
 
-fn reply(
-    out: &mut Out,
+fn print_reply(
+    out: &mut Output,
     json: bool,
     step: u32,
     action: Option<&str>,
@@ -113,26 +113,26 @@ fn reply(
     start: Option<(&str, &str)>,
 ) -> Result<(), CliError> {
     if !json {
-        return out.text(&format!("{}\n", turn.observation));
+        return out.print_text(&format!("{}\n", turn.observation));
     }
     let aside =
         StepExtras { admissible: world.admissible().unwrap_or_default(), world: world.world_summary() };
     let line = serde_json::to_string(&step_fields(step, action, turn, &aside, start)).unwrap_or_default();
-    out.json(&line)
+    out.print_json(&line)
 }
 
 /// The view between world and reader. `raw` shows what the world says; the others are what an agent would see, so they
 /// are asked with the state an agent's episode would have.
-struct View {
+struct InterfaceView {
     state: State,
-    raw: bool,
+    is_raw: bool,
     seq: u64,
 }
 
-impl View {
+impl InterfaceView {
     fn new(task: &Task, interface: &str) -> Self {
-        let mut view = Self { state: State::default(), raw: interface == "raw", seq: 0 };
-        if !view.raw {
+        let mut view = Self { state: State::default(), is_raw: interface == "raw", seq: 0 };
+        if !view.is_raw {
             let (limits, ..) = crate::method::defaults("react", crate::method::PaperOrCode::Paper);
             let spec = RunSpec {
                 method: "react".to_owned(),
@@ -147,14 +147,20 @@ impl View {
                 loop_detector: false,
                 settings: Settings::default(),
             };
-            view.fold(Event::RunStarted { session: "play".to_owned(), spec: Box::new(spec) });
+            view.apply_event(Event::RunStarted { session: "play".to_owned(), spec: Box::new(spec) });
             let (task, call) = (Box::new(task.clone()), crate::domain::CallId(1));
-            view.fold(Event::EpisodeStarted { episode: 1, task, trial: 1, role: EpisodeRole::Test, call });
+            view.apply_event(Event::EpisodeStarted {
+                episode: 1,
+                task,
+                trial: 1,
+                role: EpisodeRole::Test,
+                call,
+            });
         }
         view
     }
 
-    fn fold(&mut self, event: Event) {
+    fn apply_event(&mut self, event: Event) {
         self.seq += 1;
         let seq = crate::domain::Seq(self.seq);
         self.state.apply(&Envelope {
@@ -166,13 +172,13 @@ impl View {
         });
     }
 
-    fn first(&mut self, mut turn: StepResult) -> StepResult {
-        if self.raw {
+    fn show_reset(&mut self, mut turn: StepResult) -> StepResult {
+        if self.is_raw {
             return turn;
         }
         let seen = interface::shown_observation(&self.state, "", &turn, &[]);
         let call = crate::domain::CallId(1);
-        self.fold(Event::WorldReset {
+        self.apply_event(Event::WorldReset {
             call,
             result: Box::new(turn.clone()),
             agent_view: seen.clone(),
@@ -191,12 +197,12 @@ impl View {
         action: &str,
     ) -> Result<(StepResult, bool), crate::env::EnvError> {
         use crate::domain::{CallId, DecidedBy, ExecutedAction, ShownAs, ThoughtDisposition};
-        if self.raw {
+        if self.is_raw {
             return Ok((world.step(action)?, true));
         }
         let out = interface::outgoing_action(&self.state, action);
         let step = self.state.episode.as_ref().map_or(1, |e| e.steps.len() as u32 + 1);
-        self.fold(Event::StepOpened { step });
+        self.apply_event(Event::StepOpened { step });
         let executed = ExecutedAction {
             action: action.to_owned(),
             sent: out.sent.clone(),
@@ -206,7 +212,7 @@ impl View {
             thought_disposition: ThoughtDisposition::Kept,
         };
         let call = Some(CallId(u64::from(step) + 1));
-        self.fold(Event::ActionTaken { step, call, executed, list_only: out.list_only });
+        self.apply_event(Event::ActionTaken { step, call, executed, list_only: out.list_only });
         let (mut turn, listed) = if out.list_only {
             let last = self.state.episode.as_ref().and_then(|e| {
                 e.step(step.saturating_sub(1)).and_then(|s| s.answer.clone()).or(e.first_observation.clone())
@@ -224,7 +230,12 @@ impl View {
             (world.step(out.sent.as_deref().unwrap_or(action))?, Vec::new())
         };
         let seen = interface::shown_observation(&self.state, action, &turn, &listed);
-        self.fold(Event::Observed { step, call, result: Box::new(turn.clone()), agent_view: seen.clone() });
+        self.apply_event(Event::Observed {
+            step,
+            call,
+            result: Box::new(turn.clone()),
+            agent_view: seen.clone(),
+        });
         if let Some(seen) = seen {
             turn.observation = seen;
         }

@@ -21,23 +21,25 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PoolLine {
     /// Version of the format.
-    pub v: u32,
+    #[serde(rename = "v")]
+    pub version: u32,
     /// When it was written.
-    pub at: Timestamp,
+    #[serde(rename = "at")]
+    pub written_at: Timestamp,
     /// The session it was promoted from; empty where it was typed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub session: String,
     /// The tasks that its session was calibrated on; they stand in the first of the lines that were promoted together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calibration: Vec<TaskName>,
+    pub calibration: Vec<TaskKey>,
     /// The change, with old and new words.
     #[serde(flatten)]
-    pub op: LessonOp,
+    pub operation: LessonOp,
 }
 
 /// What tells a task from all others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct TaskName {
+pub struct TaskKey {
     /// Its environment.
     pub env: String,
     /// Its name there.
@@ -47,9 +49,9 @@ pub struct TaskName {
     pub seed: u64,
 }
 
-impl TaskName {
+impl TaskKey {
     /// The name of a task.
-    pub fn of(task: &Task) -> Self {
+    pub fn from_task(task: &Task) -> Self {
         Self { env: task.env.clone(), id: task.id.clone(), seed: task.seed }
     }
 }
@@ -60,7 +62,7 @@ pub struct PoolFile {
     /// Its lines, in order.
     pub lines: Vec<PoolLine>,
     /// The tasks that lessons in it were calibrated on.
-    pub calibration: BTreeSet<TaskName>,
+    pub calibration: BTreeSet<TaskKey>,
     state: State,
 }
 
@@ -70,21 +72,21 @@ impl PoolFile {
     /// # Errors
     /// A [`CliError`] with file and line, also where the file is no pool.
     pub fn read(path: &Path) -> Result<Self, CliError> {
-        let bytes = match bounded::file(path) {
+        let bytes = match bounded::read_file(path) {
             Ok(bytes) => bytes,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(e) => return Err(CliError::file(path, "the pool could not be read", &e)),
         };
         let mut pool = Self::default();
-        for line in parse(path, &bytes)?.lines {
-            pool.take(line);
+        for line in parse_pool(path, &bytes)?.lines {
+            pool.merge_line(line);
         }
         Ok(pool)
     }
 
     /// Folds a line in. A lesson that is there already is not added twice, and a change that changes nothing is left out.
-    pub fn take(&mut self, line: PoolLine) -> bool {
-        let changes = match (self.state.pool.get(line.op.id()), &line.op) {
+    pub fn merge_line(&mut self, line: PoolLine) -> bool {
+        let changes = match (self.state.pool.get(line.operation.id()), &line.operation) {
             (None, op) => matches!(op, LessonOp::Add { .. }),
             (Some(_), LessonOp::Add { .. }) => false,
             (Some(lesson), LessonOp::Edit { text, .. }) => lesson.text() != text,
@@ -103,10 +105,10 @@ impl PoolFile {
             return news;
         }
         let seq = Seq(self.lines.len() as u64 + 1);
-        let event = Event::LessonChanged { op: Box::new(line.op.clone()), author: Author::File };
+        let event = Event::LessonChanged { op: Box::new(line.operation.clone()), author: Author::File };
         self.state.apply(&Envelope {
             seq,
-            timestamp: line.at,
+            timestamp: line.written_at,
             cause: Cause::Policy,
             batch_continues: false,
             event,
@@ -126,12 +128,12 @@ impl PoolFile {
     /// A usage [`CliError`] when there is none.
     pub fn find(&self, text: &str) -> Result<&Lesson, CliError> {
         let all: Vec<&Lesson> = self.state.pool.all().collect();
-        find(&all, text)
+        find_lesson(&all, text)
     }
 }
 
 /// A lesson by its number or the beginning of its id.
-pub(super) fn find<'a>(lessons: &[&'a Lesson], text: &str) -> Result<&'a Lesson, CliError> {
+pub(super) fn find_lesson<'a>(lessons: &[&'a Lesson], text: &str) -> Result<&'a Lesson, CliError> {
     let number: Option<u32> = text.parse().ok().filter(|n| *n < 100_000);
     let by_number = number.and_then(|n| lessons.iter().find(|l| l.number == n));
     let by_id = || lessons.iter().find(|l| text.len() >= 4 && l.id.0.starts_with(text));
@@ -144,13 +146,13 @@ pub(super) fn find<'a>(lessons: &[&'a Lesson], text: &str) -> Result<&'a Lesson,
 }
 
 /// What is in a pool file.
-struct Parsed {
+struct ParsedPool {
     lines: Vec<PoolLine>,
-    end: End,
+    end: FileEnd,
 }
 
 /// How a pool file ends.
-enum End {
+enum FileEnd {
     /// With a line break, or it is empty.
     Complete,
     /// With a whole line that only lacks its line break, as an editor may leave it.
@@ -163,9 +165,9 @@ enum End {
 ///
 /// # Errors
 /// A [`CliError`] with file and line.
-fn parse(path: &Path, bytes: &[u8]) -> Result<Parsed, CliError> {
+fn parse_pool(path: &Path, bytes: &[u8]) -> Result<ParsedPool, CliError> {
     let text = String::from_utf8_lossy(bytes);
-    let mut parsed = Parsed { lines: Vec::new(), end: End::Complete };
+    let mut parsed = ParsedPool { lines: Vec::new(), end: FileEnd::Complete };
     let refused = |number: usize, line: &str, error: &serde_json::Error| {
         let file = path.display();
         if serde_json::from_str::<serde::de::IgnoredAny>(line).is_err() && number == 0 {
@@ -189,11 +191,11 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Parsed, CliError> {
         match serde_json::from_str(line) {
             Ok(read) => {
                 parsed.lines.push(read);
-                parsed.end = if line.ends_with('\n') { End::Complete } else { End::Unterminated };
+                parsed.end = if line.ends_with('\n') { FileEnd::Complete } else { FileEnd::Unterminated };
             }
             Err(_) if !line.ends_with('\n') && is_torn(line, !parsed.lines.is_empty()) => {
                 let begins = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-                parsed.end = End::Torn(bytes.len() - begins);
+                parsed.end = FileEnd::Torn(bytes.len() - begins);
             }
             Err(error) => return Err(refused(number, line, &error)),
         }
@@ -204,9 +206,9 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Parsed, CliError> {
 /// Whether a text without a line break is the beginning of a pool line. Behind other pool lines less of it is enough: any other
 /// JSON is a person's own.
 fn is_torn(text: &str, behind_others: bool) -> bool {
-    const BEGINS: &str = "{\"v\":1,\"at\":";
+    const LINE_START: &str = "{\"v\":1,\"at\":";
     let unfinished = serde_json::from_str::<serde::de::IgnoredAny>(text).is_err_and(|e| e.is_eof());
-    unfinished && (text.starts_with(BEGINS) || behind_others && BEGINS.starts_with(text))
+    unfinished && (text.starts_with(LINE_START) || behind_others && LINE_START.starts_with(text))
 }
 
 /// Adds lines at the end of a pool file, under a lock, in one write. A line that a killed program left half written is
@@ -218,14 +220,14 @@ pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
     if lines.is_empty() {
         return Ok(0);
     }
-    crate::driver::clock_is_sound()?;
+    crate::driver::check_clock()?;
     if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
         files::create_folder(parent).map_err(|e| CliError::file(parent, "could not be made", &e))?;
     }
     let failed = |e: std::io::Error| CliError::file(path, "the pool could not be written", &e);
     let mut file = open_to_append(path).map_err(failed)?;
     file.lock().map_err(failed)?;
-    let parsed = parse(path, &bounded::file(path).map_err(failed)?)?;
+    let parsed = parse_pool(path, &bounded::read_file(path).map_err(failed)?)?;
     let mut text = String::new();
     for line in lines {
         text.push_str(&serde_json::to_string(line).map_err(|e| failed(e.into()))?);
@@ -234,9 +236,9 @@ pub fn append(path: &Path, lines: &[PoolLine]) -> Result<u64, CliError> {
     let mut cut = 0;
     let mut write = || {
         match parsed.end {
-            End::Complete => {}
-            End::Unterminated => text.insert(0, '\n'),
-            End::Torn(bytes) => {
+            FileEnd::Complete => {}
+            FileEnd::Unterminated => text.insert(0, '\n'),
+            FileEnd::Torn(bytes) => {
                 cut = bytes as u64;
                 file.set_len(file.metadata()?.len().saturating_sub(cut))?;
             }
@@ -257,7 +259,7 @@ fn open_to_append(path: &Path) -> std::io::Result<fs::File> {
 }
 
 /// The id of a lesson that was typed into a pool: a hash of time, program and words.
-pub(super) fn typed_id(at: Timestamp, kind: ReflectionKind, text: &LessonText) -> LessonId {
+pub(super) fn typed_lesson_id(at: Timestamp, kind: ReflectionKind, text: &LessonText) -> LessonId {
     let mut hash = Sha256::new();
     hash.update(at.as_nanosecond().to_le_bytes());
     hash.update(std::process::id().to_le_bytes());
@@ -272,7 +274,7 @@ pub(super) fn typed_id(at: Timestamp, kind: ReflectionKind, text: &LessonText) -
 ///
 /// # Errors
 /// A [`CliError`] with file and line; also for a file that is not there.
-pub fn wishes(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliError> {
+pub fn load_commands(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliError> {
     if !path.exists() {
         return Err(CliError::usage(
             format!("--pool {}: there is no such file", path.display()),
@@ -287,11 +289,11 @@ pub fn wishes(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliError> {
 
 /// Whether a file is a pool file, and no plain text; one that cannot be read is none.
 pub(super) fn is_pool(path: &Path) -> bool {
-    bounded::text(path).is_ok_and(|text| text.trim_start().starts_with('{'))
+    bounded::read_text(path).is_ok_and(|text| text.trim_start().starts_with('{'))
 }
 
 /// Whether a lesson belongs to the constitution: the kinds that outlive their task, as far as the environment reaches.
-pub(super) fn constitutes(lesson: &Lesson) -> bool {
+pub(super) fn is_constitution(lesson: &Lesson) -> bool {
     matches!(lesson.kind, ReflectionKind::Abstract | ReflectionKind::Error)
         && lesson.scope == Scope::Environment
         && lesson.is_active()
@@ -303,13 +305,14 @@ pub(super) fn constitutes(lesson: &Lesson) -> bool {
 ///
 /// # Errors
 /// A [`CliError`] when the file cannot be read or holds no lesson.
-pub fn constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliError> {
-    let text = bounded::text(path).map_err(|e| CliError::file(path, "the lessons could not be read", &e))?;
+pub fn load_constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliError> {
+    let text =
+        bounded::read_text(path).map_err(|e| CliError::file(path, "the lessons could not be read", &e))?;
     let source = path.display().to_string();
     if text.trim_start().starts_with('{') {
         let pool = PoolFile::read(path)?;
         let wish = |l: &Lesson| (source.clone(), LessonCommand::Load(Box::new(l.clone())));
-        let lessons: Vec<_> = pool.lessons().filter(|l| constitutes(l)).map(wish).collect();
+        let lessons: Vec<_> = pool.lessons().filter(|l| is_constitution(l)).map(wish).collect();
         if lessons.is_empty() {
             return Err(CliError::new(
                 CliErrorKind::File,
@@ -319,7 +322,7 @@ pub fn constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliErro
         }
         return Ok(lessons);
     }
-    let lessons: Vec<(String, LessonCommand)> = plain(&text)
+    let lessons: Vec<(String, LessonCommand)> = parse_plain_text(&text)
         .into_iter()
         .map(|(kind, text)| {
             let (rule, evidence) = (None, String::new());
@@ -348,7 +351,7 @@ pub fn constitution(path: &Path) -> Result<Vec<(String, LessonCommand)>, CliErro
 }
 
 /// Kinds and words of a plain text.
-pub(super) fn plain(text: &str) -> Vec<(ReflectionKind, LessonText)> {
+pub(super) fn parse_plain_text(text: &str) -> Vec<(ReflectionKind, LessonText)> {
     text.lines()
         .map(str::trim)
         .filter(|l| !l.is_empty() && !l.starts_with('#'))
@@ -373,7 +376,7 @@ pub(super) fn add_line(
     text: LessonText,
     origin: LessonOrigin,
 ) -> PoolLine {
-    let id = typed_id(at, kind, &text);
+    let id = typed_lesson_id(at, kind, &text);
     let op = LessonOp::Add {
         id,
         kind,
@@ -386,12 +389,18 @@ pub(super) fn add_line(
         transition: None,
         task_key: None,
     };
-    PoolLine { v: 1, at, session: String::new(), calibration: Vec::new(), op }
+    PoolLine { version: 1, written_at: at, session: String::new(), calibration: Vec::new(), operation: op }
 }
 
 /// A session's lesson as lines: as it was first, with the changes that brought it to its words and status of now.
 pub(super) fn promote_lines(at: Timestamp, session: &str, lesson: &Lesson) -> Vec<PoolLine> {
-    let line = |op| PoolLine { v: 1, at, session: session.to_owned(), calibration: Vec::new(), op };
+    let line = |op| PoolLine {
+        version: 1,
+        written_at: at,
+        session: session.to_owned(),
+        calibration: Vec::new(),
+        operation: op,
+    };
     // What ends with the episode in a session has to outlive it in a pool.
     let scope = if lesson.scope == Scope::Episode { Scope::Environment } else { lesson.scope };
     let mut lines = Vec::new();
@@ -437,11 +446,17 @@ pub(super) fn missing_lines(pool: &PoolFile, at: Timestamp, session: &str, lesso
     }
     let (was, text) = (known.text().clone(), lesson.text().clone());
     let op = LessonOp::Edit { id: lesson.id.clone(), previous: was, text };
-    vec![PoolLine { v: 1, at, session: session.to_owned(), calibration: Vec::new(), op }]
+    vec![PoolLine {
+        version: 1,
+        written_at: at,
+        session: session.to_owned(),
+        calibration: Vec::new(),
+        operation: op,
+    }]
 }
 
 /// The pool file that is meant.
-pub(super) fn path(config: &super::config::Config) -> PathBuf {
+pub(super) fn pool_path(config: &super::config::Config) -> PathBuf {
     use etcetera::BaseStrategy as _;
     config.path("pool").unwrap_or_else(|| {
         etcetera::choose_base_strategy().map_or_else(

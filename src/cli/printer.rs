@@ -1,7 +1,7 @@
 //! Tells a session's events as they come: transcript, JSON lines, or nothing but the end.
 
 use super::error::{CliError, CliErrorKind};
-use super::out::Out;
+use super::output::Output;
 use crate::domain::{CallId, Seq};
 use crate::driver::worlds::{self, WorldOptions};
 use crate::driver::{Signal, Store};
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// How events are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Voice {
+pub(super) enum PrintMode {
     /// As lines of text.
     Transcript,
     /// As JSON lines.
@@ -26,67 +26,69 @@ pub(super) enum Voice {
 
 /// Follows one session. It folds the events itself, so that every line is told from the state it belongs to.
 pub(super) struct EventPrinter {
-    voice: Voice,
+    mode: PrintMode,
     /// The state after the last event that was told.
     pub(super) state: State,
-    out: Arc<Mutex<Out>>,
+    out: Arc<Mutex<Output>>,
     transcript: Transcript,
     lines: RunLines,
     pub(super) path: String,
     /// The last signal that was told.
-    heard: u64,
-    shadow: MirrorEnv,
+    last_signal: u64,
+    mirror: MirrorEnv,
     /// Shown in the progress line before the step.
     label: String,
     /// Which line of the driver is told.
-    line: u64,
+    epoch: u64,
     /// How often the silence of a call under way was told.
-    quiet: Vec<(CallId, u64)>,
+    reported_silences: Vec<(CallId, u64)>,
 }
 
 /// Seconds of silence of a model after which it is told, and told again.
-const SILENCE: u64 = 45;
+const SILENCE_INTERVAL_SECONDS: u64 = 45;
 
 impl EventPrinter {
     /// A teller of the session in this folder. `session` is its name where several share one output.
     pub(super) fn new(
-        voice: Voice,
-        out: Arc<Mutex<Out>>,
+        voice: PrintMode,
+        out: Arc<Mutex<Output>>,
         dir: &Path,
         session: Option<String>,
         worlds: WorldOptions,
     ) -> Self {
         Self {
-            voice,
+            mode: voice,
             state: State::default(),
             out,
             transcript: Transcript::default(),
             label: session.as_ref().map(|s| format!("{s} ")).unwrap_or_default(),
             lines: RunLines { session },
             path: dir.display().to_string(),
-            heard: 0,
-            line: 0,
-            quiet: Vec::new(),
-            shadow: MirrorEnv { worlds, world: None, sent: None },
+            last_signal: 0,
+            epoch: 0,
+            reported_silences: Vec::new(),
+            mirror: MirrorEnv { worlds, world: None, pending_action: None },
         }
     }
 
     /// Goes on from this state: what came before it is not told again. The events of the open episode up to there are
     /// fetched (those above the first number up to and with the second) where a second copy of the world has to follow.
-    pub(super) fn go_on_from(
+    pub(super) fn continue_from(
         &mut self,
         state: &State,
         mut fetch: impl FnMut(Seq, Seq) -> Result<Vec<Arc<Envelope>>, CliError>,
     ) -> Result<(), CliError> {
-        const PIECE: u64 = 1024;
+        const BATCH_SIZE: u64 = 1024;
         self.state = state.clone();
         self.transcript = Transcript::from_state(state);
-        let Some(episode) = state.open_episode().filter(|_| self.voice == Voice::Json) else { return Ok(()) };
+        let Some(episode) = state.open_episode().filter(|_| self.mode == PrintMode::Json) else {
+            return Ok(());
+        };
         let mut after = episode.first_seq.0.saturating_sub(1);
         while after < state.head.0 {
-            let to = state.head.0.min(after + PIECE);
+            let to = state.head.0.min(after + BATCH_SIZE);
             for envelope in fetch(Seq(after), Seq(to))? {
-                self.shadow.follow(&envelope);
+                self.mirror.apply_event(&envelope);
             }
             after = to;
         }
@@ -94,90 +96,91 @@ impl EventPrinter {
     }
 
     /// Another branch is driven: it is told from where it was taken up.
-    pub(super) fn other_line(&mut self, store: &Store) -> Result<(), CliError> {
+    pub(super) fn follow_branch_switch(&mut self, store: &Store) -> Result<(), CliError> {
         /// Events among which the one that took the branch up is looked for.
-        const NEAR: u64 = 256;
+        const SEARCH_WINDOW: u64 = 256;
         let line = store.epoch();
-        if std::mem::replace(&mut self.line, line) == line {
+        if std::mem::replace(&mut self.epoch, line) == line {
             return Ok(());
         }
         let head = store.head().head;
-        let near = store.timeline().events_after(Seq(head.0.saturating_sub(NEAR)));
+        let near = store.timeline().events_after(Seq(head.0.saturating_sub(SEARCH_WINDOW)));
         let taken_up = near.iter().rev().find(|e| matches!(e.event, Event::Reopened));
         let before = store.state_at(taken_up.map_or(head, |e| Seq(e.seq.0 - 1)));
-        self.go_on_from(&before, |after, to| read(store, after, to))?;
-        if self.voice == Voice::Transcript {
+        self.continue_from(&before, |after, to| read_events(store, after, to))?;
+        if self.mode == PrintMode::Transcript {
             let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
             let step = before.last_step().map_or(0, |s| s.number);
-            out.line(&format!("Branch {}, from step {step}", store.branch()))?;
+            out.print_line(&format!("Branch {}, from step {step}", store.branch()))?;
         }
         Ok(())
     }
 
     /// Tells one event.
-    pub(super) fn event(&mut self, envelope: &Envelope) -> Result<(), CliError> {
+    pub(super) fn print_event(&mut self, envelope: &Envelope) -> Result<(), CliError> {
         self.state.apply(envelope);
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.voice {
-            Voice::Transcript => out.text(&self.transcript.event_lines(envelope, &self.state))?,
-            Voice::Json => {
-                let aside = self.shadow.follow(envelope);
+        match self.mode {
+            PrintMode::Transcript => out.print_text(&self.transcript.event_lines(envelope, &self.state))?,
+            PrintMode::Json => {
+                let aside = self.mirror.apply_event(envelope);
                 if let Some(line) = self.lines.event_line(envelope, &self.state, &self.path, || aside) {
-                    out.json(&line)?;
+                    out.print_json(&line)?;
                 }
             }
-            Voice::Outcomes => {
+            PrintMode::Outcomes => {
                 if matches!(envelope.event, Event::EpisodeEnded { .. } | Event::Warned { .. }) {
-                    out.text(&self.transcript.event_lines(envelope, &self.state))?;
+                    out.print_text(&self.transcript.event_lines(envelope, &self.state))?;
                 }
             }
-            Voice::Silent => {}
+            PrintMode::Silent => {}
         }
         if matches!(envelope.event, Event::Observed { .. } | Event::EpisodeEnded { .. })
-            && !(self.voice == Voice::Transcript && out.terminal())
+            && !(self.mode == PrintMode::Transcript && out.is_terminal())
         {
-            out.progress(&self.progress());
+            out.show_progress(&self.progress_line());
         }
         Ok(())
     }
 
     /// Says of a model that is silent for long, once each [`SILENCE`].
-    pub(super) fn silence(&mut self, store: &Store) {
+    pub(super) fn print_silences(&mut self, store: &Store) {
         let live = store.live();
-        self.quiet.retain(|(call, _)| live.calls.iter().any(|c| c.call == *call));
-        for (call, seconds, words) in live.silences() {
-            let times = seconds / SILENCE;
-            let told = self.quiet.iter().find(|(of, _)| *of == call).map_or(0, |(_, times)| *times);
+        self.reported_silences.retain(|(call, _)| live.calls.iter().any(|c| c.call == *call));
+        for (call, seconds, words) in live.list_silences() {
+            let times = seconds / SILENCE_INTERVAL_SECONDS;
+            let told =
+                self.reported_silences.iter().find(|(of, _)| *of == call).map_or(0, |(_, times)| *times);
             if times > told {
                 self.out
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
-                    .note(&format!("{words}; Ctrl-C stops"));
+                    .print_note(&format!("{words}; Ctrl-C stops"));
             }
-            self.quiet.retain(|(of, _)| *of != call);
-            self.quiet.push((call, times));
+            self.reported_silences.retain(|(of, _)| *of != call);
+            self.reported_silences.push((call, times));
         }
     }
 
     /// Says what the driver says beside the events: a second try, a setting that a server refused.
-    pub(super) fn signals(&mut self, store: &Store) {
+    pub(super) fn print_signals(&mut self, store: &Store) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         for (number, signal) in store.live().signals {
-            if number > self.heard
-                && let Signal::Said(text) = signal
+            if number > self.last_signal
+                && let Signal::Notice(text) = signal
             {
-                out.note(&text);
+                out.print_note(&text);
             }
-            self.heard = self.heard.max(number);
+            self.last_signal = self.last_signal.max(number);
         }
     }
 
     /// The events since the last told one.
-    pub(super) fn since(&self) -> Seq {
+    pub(super) fn last_printed(&self) -> Seq {
         self.state.head
     }
 
-    fn progress(&self) -> String {
+    fn progress_line(&self) -> String {
         let (done, won) =
             (self.state.ended_episodes.len(), self.state.ended_episodes.iter().filter(|e| e.won).count());
         let tasks = self.state.run.as_ref().map_or(1, |r| r.tasks.len() as u64 * u64::from(r.trials));
@@ -197,39 +200,39 @@ impl EventPrinter {
 struct MirrorEnv {
     worlds: WorldOptions,
     world: Option<Box<dyn Environment>>,
-    sent: Option<String>,
+    pending_action: Option<String>,
 }
 
 impl MirrorEnv {
-    fn follow(&mut self, envelope: &Envelope) -> StepExtras {
+    fn apply_event(&mut self, envelope: &Envelope) -> StepExtras {
         match &envelope.event {
             Event::EpisodeStarted { task, .. } => {
                 self.world = worlds::open(task, &self.worlds).ok().filter(|w| w.info().deterministic);
-                self.sent = None;
+                self.pending_action = None;
             }
             Event::WorldReset { .. } => {
                 if self.world.as_mut().is_some_and(|w| w.reset().is_err()) {
                     self.world = None;
                 }
-                return self.look();
+                return self.current_view();
             }
             Event::ActionTaken { executed, call: Some(_), list_only: false, .. } => {
-                self.sent = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
+                self.pending_action = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
             Event::Observed { .. } => {
-                if let (Some(world), Some(sent)) = (&mut self.world, self.sent.take())
+                if let (Some(world), Some(sent)) = (&mut self.world, self.pending_action.take())
                     && world.step(&sent).is_err()
                 {
                     self.world = None;
                 }
-                return self.look();
+                return self.current_view();
             }
             _ => {}
         }
         StepExtras::default()
     }
 
-    fn look(&mut self) -> StepExtras {
+    fn current_view(&mut self) -> StepExtras {
         let nothing = || serde_json::Value::Object(serde_json::Map::new());
         match &mut self.world {
             Some(world) => StepExtras {
@@ -242,7 +245,7 @@ impl MirrorEnv {
 }
 
 /// The events above the first number up to and with the second, as far as there are any.
-pub(super) fn read(store: &Store, after: Seq, to: Seq) -> Result<Vec<Arc<Envelope>>, CliError> {
+pub(super) fn read_events(store: &Store, after: Seq, to: Seq) -> Result<Vec<Arc<Envelope>>, CliError> {
     let timeline = store.timeline();
     let events = timeline.events_between(after, to);
     timeline.take_fetch_error().map_or(Ok(events), |why| {
@@ -267,8 +270,8 @@ mod tests {
     fn a_silent_model_is_told_once_each_three_quarters_of_a_minute() {
         let store = Store::default();
         let worlds = WorldOptions::default();
-        let out = Arc::new(Mutex::new(Out::new()));
-        let mut teller = EventPrinter::new(Voice::Transcript, out, Path::new("x"), None, worlds);
+        let out = Arc::new(Mutex::new(Output::new()));
+        let mut teller = EventPrinter::new(PrintMode::Transcript, out, Path::new("x"), None, worlds);
         let mut told = Vec::new();
         for seconds in [0, 20, 44, 46, 60, 89, 91] {
             let moved = Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
@@ -276,23 +279,23 @@ mod tests {
             let (reasoning, text) = (String::new(), String::new());
             let live = LiveCall {
                 call: CallId(3),
-                asked,
+                role: asked,
                 phase,
                 reasoning,
                 text,
                 pieces: 0,
-                since: moved,
-                moved,
-                alive: true,
+                started: moved,
+                last_progress: moved,
+                only_keep_alives: true,
                 usage: None,
             };
             store.edit_live(|l| l.calls = vec![live]);
-            teller.silence(&store);
-            told.push(teller.quiet.last().map_or(0, |q| q.1));
+            teller.print_silences(&store);
+            told.push(teller.reported_silences.last().map_or(0, |q| q.1));
         }
         assert_eq!(told, [0, 0, 0, 1, 1, 1, 2]);
         store.edit_live(|l| l.calls.clear());
-        teller.silence(&store);
-        assert!(teller.quiet.is_empty(), "an answered call is forgotten");
+        teller.print_silences(&store);
+        assert!(teller.reported_silences.is_empty(), "an answered call is forgotten");
     }
 }

@@ -12,33 +12,33 @@ use std::path::{Path, PathBuf};
 
 /// The results of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Results {
+pub(super) struct TrialResults {
     /// The file.
     pub(super) file: PathBuf,
     /// The trial, counted from 0.
     pub(super) trial: u32,
     /// What became of each environment.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<EnvResult>,
 }
 
 /// An environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct EnvResult {
     /// Its place among the tasks, counted from 0.
-    pub(super) place: usize,
+    pub(super) index: usize,
     /// The plans written after its attempts, the oldest first.
-    pub(super) memory: Vec<String>,
+    pub(super) plans: Vec<String>,
     /// It was solved, or is to be left out.
-    pub(super) settled: bool,
+    pub(super) is_done: bool,
 }
 
 /// Whether a path is a run directory or a file of results.
-pub(super) fn is_results(path: &Path) -> bool {
-    newest(path).is_some()
+pub(super) fn is_results_path(path: &Path) -> bool {
+    find_results_file(path).is_some()
 }
 
 /// The results file that is meant: of a directory that of the last trial.
-fn newest(path: &Path) -> Option<(u32, PathBuf)> {
+fn find_results_file(path: &Path) -> Option<(u32, PathBuf)> {
     let number = |path: &Path| -> Option<u32> {
         path.file_name()?.to_str()?.strip_prefix("env_results_trial_")?.strip_suffix(".json")?.parse().ok()
     };
@@ -50,14 +50,14 @@ fn newest(path: &Path) -> Option<(u32, PathBuf)> {
 }
 
 /// Reads results. Keys that are not known are passed over, those that are missing have their first value.
-pub(super) fn read(path: &Path) -> Result<Results, CliError> {
-    let Some((trial, file)) = newest(path) else {
+pub(super) fn read_results(path: &Path) -> Result<TrialResults, CliError> {
+    let Some((trial, file)) = find_results_file(path) else {
         return Err(CliError::usage(
             format!("{}: there is no env_results_trial_N.json", path.display()),
             "name a run directory of Reflexion, or one of its result files",
         ));
     };
-    let text = bounded::text(&file).map_err(|e| CliError::file(&file, "could not be read", &e))?;
+    let text = bounded::read_text(&file).map_err(|e| CliError::file(&file, "could not be read", &e))?;
     let wrong = |place: String, why: &str| {
         let hint = "expected a JSON list of objects with name, memory (a list of texts) and is_success";
         CliError::new(CliErrorKind::File, format!("{}{place}: {why}", file.display()), hint)
@@ -78,21 +78,21 @@ pub(super) fn read(path: &Path) -> Result<Results, CliError> {
             }
             Some(_) => return Err(wrong(format!(", entry {at}"), "its memory is no list")),
         };
-        rows.push(Row {
-            place: named.and_then(|n| n.parse().ok()).unwrap_or(at),
-            memory,
-            settled: flag("is_success") || flag("skip"),
+        rows.push(EnvResult {
+            index: named.and_then(|n| n.parse().ok()).unwrap_or(at),
+            plans: memory,
+            is_done: flag("is_success") || flag("skip"),
         });
     }
-    Ok(Results { file, trial, rows })
+    Ok(TrialResults { file, trial, rows })
 }
 
 /// The plans as lines of a pool file, each about the environment of its number.
-pub(super) fn lines(results: &Results, at: Timestamp) -> Vec<PoolLine> {
+pub(super) fn pool_lines(results: &TrialResults, at: Timestamp) -> Vec<PoolLine> {
     let mut lines = Vec::new();
     for row in &results.rows {
-        for (number, plan) in row.memory.iter().enumerate().filter(|(_, plan)| !plan.trim().is_empty()) {
-            let about = format!("env_{}", row.place);
+        for (number, plan) in row.plans.iter().enumerate().filter(|(_, plan)| !plan.trim().is_empty()) {
+            let about = format!("env_{}", row.index);
             let hash = Sha256::digest(format!("reflexion\n{about}\n{number}\n{plan}").as_bytes());
             let op = LessonOp::Add {
                 id: LessonId(hex(&hash[..6]).into()),
@@ -106,14 +106,20 @@ pub(super) fn lines(results: &Results, at: Timestamp) -> Vec<PoolLine> {
                 transition: None,
                 task_key: Some(about),
             };
-            lines.push(PoolLine { v: 1, at, session: String::new(), calibration: Vec::new(), op });
+            lines.push(PoolLine {
+                version: 1,
+                written_at: at,
+                session: String::new(),
+                calibration: Vec::new(),
+                operation: op,
+            });
         }
     }
     lines
 }
 
 /// Says of lessons about `env_N` which task of the run that is; those about none are left out. Gives how many that were.
-pub(super) fn bind(lessons: &mut Vec<(String, LessonCommand)>, spec: &RunSpec) -> usize {
+pub(super) fn bind_to_tasks(lessons: &mut Vec<(String, LessonCommand)>, spec: &RunSpec) -> usize {
     let before = lessons.len();
     lessons.retain_mut(|(_, wish)| {
         let LessonCommand::Load(lesson) = wish else { return true };
@@ -131,9 +137,9 @@ pub(super) fn bind(lessons: &mut Vec<(String, LessonCommand)>, spec: &RunSpec) -
 }
 
 /// Leaves out of a run the tasks that these results say are solved, and the trials that were played.
-pub(super) fn go_on(results: &Results, spec: &mut RunSpec) -> Result<String, CliError> {
+pub(super) fn skip_finished(results: &TrialResults, spec: &mut RunSpec) -> Result<String, CliError> {
     let learnt = spec.tasks.len() - spec.test_tasks().len();
-    let settled = |place: usize| results.rows.iter().any(|r| r.place == place && r.settled);
+    let settled = |place: usize| results.rows.iter().any(|r| r.index == place && r.is_done);
     let mut tasks = std::mem::take(&mut spec.tasks);
     let tests = tasks.split_off(learnt);
     let all = tests.len();

@@ -1,39 +1,39 @@
 //! `report`: what sessions come to.
 
-use super::args::{self, Sheet};
+use super::args::{self, ReportFormat};
 use super::config::Config;
 use super::error::CliError;
 use super::locate;
-use super::out::Out;
+use super::output::Output;
 use crate::report::metrics::{Format, Metrics, MetricsCollector, render_metrics};
 
 /// `report PATH...`.
-pub(super) fn report(config: &Config, args: &args::Report, out: &mut Out) -> Result<(), CliError> {
+pub(super) fn report(config: &Config, args: &args::Report, out: &mut Output) -> Result<(), CliError> {
     let named: Vec<Option<&str>> =
         if args.last { vec![None] } else { args.paths.iter().map(|p| Some(p.as_str())).collect() };
     let mut sessions = Vec::new();
     let count = named.len();
     for (place, path) in named.into_iter().enumerate() {
-        let opened = locate::open(config, path)?;
+        let opened = locate::open_session(config, path)?;
         if count > 1 {
-            out.progress(&format!("reading session {} of {count}", place + 1));
+            out.show_progress(&format!("reading session {} of {count}", place + 1));
         }
         if let Some(lacks) = opened.lacks() {
-            out.note(&format!("{}: {lacks}", opened.meta.session));
+            out.print_note(&format!("{}: {lacks}", opened.meta.session));
         }
         let mut gather = MetricsCollector::default();
-        opened.each(|envelope| {
+        opened.for_each_event(|envelope| {
             gather.add_event(envelope);
             Ok(())
         })?;
         sessions.push(gather.finish());
     }
     let form = match args.format {
-        Sheet::Json => Format::Json,
+        ReportFormat::Json => Format::Json,
         _ if args.json => Format::Json,
-        Sheet::Markdown => Format::Markdown,
-        Sheet::Text => Format::Text,
+        ReportFormat::Markdown => Format::Markdown,
+        ReportFormat::Text => Format::Text,
     };
     let text = render_metrics(&Metrics::from_sessions(sessions), form, args.against.is_some());
-    if form == Format::Json { out.json(&text) } else { out.text(&text) }
+    if form == Format::Json { out.print_json(&text) } else { out.print_text(&text) }
 }

@@ -2,20 +2,20 @@
 
 use super::config::Config;
 use super::error::CliError;
-use super::out::Out;
+use super::output::Output;
 use super::{args, rerun_plan, run};
 
 /// `rerun PATH#E`.
-pub(super) fn rerun(mut config: Config, args: &args::Rerun, out: Out) -> Result<(), CliError> {
-    config.flag("run.on_error", args.drive.on_error.map(run::policy_word))?;
-    config.flag("run.prompts", args.prompts.as_ref().map(|p| p.display().to_string()).as_deref())?;
-    let (path, number) = split(&args.path)?;
-    let plan = rerun_plan::plan(&config, path, number, args.accept_prompts)?;
-    run::begin(&config, plan, &args.drive, &args.screen, out)
+pub(super) fn rerun(mut config: Config, args: &args::Rerun, out: Output) -> Result<(), CliError> {
+    config.set_flag("run.on_error", args.drive.on_error.map(run::on_error_name))?;
+    config.set_flag("run.prompts", args.prompts.as_ref().map(|p| p.display().to_string()).as_deref())?;
+    let (path, number) = parse_path(&args.path)?;
+    let plan = rerun_plan::plan_rerun(&config, path, number, args.accept_prompts)?;
+    run::start_run(&config, plan, &args.drive, &args.screen, out)
 }
 
 /// Session and episode; `--last` stands for the newest session. `#E.S` means episode E as well.
-fn split(text: &str) -> Result<(Option<&str>, u32), CliError> {
+fn parse_path(text: &str) -> Result<(Option<&str>, u32), CliError> {
     let wrong = || {
         CliError::usage(
             format!("{text:?} names no episode: expected PATH#EPISODE"),
@@ -32,15 +32,15 @@ fn split(text: &str) -> Result<(Option<&str>, u32), CliError> {
 
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::parse_path;
 
     #[test]
     fn an_episode_is_named_by_session_and_number() {
-        assert_eq!(split("a/b#3").unwrap(), (Some("a/b"), 3));
-        assert_eq!(split("a#b#3.14").unwrap(), (Some("a#b"), 3));
-        assert_eq!(split("--last#1").unwrap(), (None, 1));
+        assert_eq!(parse_path("a/b#3").unwrap(), (Some("a/b"), 3));
+        assert_eq!(parse_path("a#b#3.14").unwrap(), (Some("a#b"), 3));
+        assert_eq!(parse_path("--last#1").unwrap(), (None, 1));
         for wrong in ["a/b", "a#", "a#x", "a#0", "#"] {
-            assert!(split(wrong).is_err(), "{wrong}");
+            assert!(parse_path(wrong).is_err(), "{wrong}");
         }
     }
 }

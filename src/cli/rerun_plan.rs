@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
 use super::locate;
-use super::setup::{Plan, launch, same_templates};
+use super::setup::{Plan, build_run_config, check_templates};
 use super::worlds::world_options;
 use crate::domain::{
     CALIBRATION_SETTING, EXPLORATION_SETTING, EpisodeRole, Lesson, RunSpec, Scope, Seq, SettingOrigin,
@@ -16,13 +16,13 @@ use std::time::Duration;
 
 /// The run that plays one episode of a session again: the lessons, the seeds, the trial, the memory of the method and the
 /// last attempt at the task are those of its start.
-pub(super) fn plan(
+pub(super) fn plan_rerun(
     config: &Config,
     path: Option<&str>,
     number: u32,
     accept_prompts: bool,
 ) -> Result<Plan, CliError> {
-    let opened = locate::open(config, path)?;
+    let opened = locate::open_session(config, path)?;
     let session = opened.meta.session.clone();
     let head = opened.timeline.head().clone();
     let past = head.ended_episodes.iter().find(|p| p.number == number);
@@ -63,27 +63,28 @@ pub(super) fn plan(
         }
     }
     // Other templates than it was begun with are refused, or meant and then written down.
-    if let Some(hash) = same_templates(&spec, config, accept_prompts)? {
+    if let Some(hash) = check_templates(&spec, config, accept_prompts)? {
         spec.settings.set("templates", hash, SettingOrigin::Flag);
     }
     let source = format!("{session}#{number}");
     // The episode before it is over once this one begins: its attempt is held then, and lessons of its own are gone.
     let in_force: Vec<&Lesson> = start.pool.all().filter(|l| l.is_active()).collect();
     let learnt = in_force.iter().map(|l| (l.id.clone(), l.learnt_at.0, l.learnt_at.1)).collect();
-    let load = |l: &&Lesson| (source.clone(), LessonCommand::Load(Box::new(bound(l, &before, episode))));
+    let load =
+        |l: &&Lesson| (source.clone(), LessonCommand::Load(Box::new(bind_to_task(l, &before, episode))));
     let pool = in_force.iter().map(load).collect();
     let attempt = start.last_attempt(&episode.task).map(|attempt| Box::new(Attempt::from_episode(attempt)));
     let worlds = world_options(config);
-    let mut launch = launch(&spec, config, &worlds, Duration::ZERO)?;
-    launch.carried =
+    let mut launch = build_run_config(&spec, config, &worlds, Duration::ZERO)?;
+    launch.replay_seed =
         Some(Box::new(ReplaySeed { source, attempt, memory: before.memory.clone(), learnt_at: learnt }));
     let warnings = crate::method::unused_mentor_reason(&spec).into_iter().collect();
-    Ok(Plan { spec, pool, launch, worlds, warnings })
+    Ok(Plan { spec, lessons: pool, run_config: launch, world_options: worlds, warnings })
 }
 
 /// A lesson that says which task it is about, where it reaches no other: the tasks of the other episodes are not known to
 /// the session that loads it.
-fn bound(lesson: &Lesson, before: &State, episode: &Episode) -> Lesson {
+fn bind_to_task(lesson: &Lesson, before: &State, episode: &Episode) -> Lesson {
     let mut lesson = lesson.clone();
     let learnt_in = before.ended_episode(lesson.learnt_at.0).map(|p| &p.task);
     if let Some(task) = learnt_in.filter(|_| lesson.task_key.is_none()) {

@@ -3,15 +3,15 @@
 use super::args;
 use super::config::Config;
 use super::error::CliError;
-use super::out::Out;
+use super::headless::{ScreenSession, close_on_signal, guard_session_signals, run_to_end};
+use super::output::Output;
 use super::printer;
-use super::printer::{EventPrinter, Voice};
-use super::setup::{launch, same_templates};
-use super::watch::{Shown, guard, guarded, run_to_end};
+use super::printer::{EventPrinter, PrintMode};
+use super::setup::{build_run_config, check_templates};
 use super::worlds::world_options;
-use super::{breaks, locate, plain, run, screen, settings, terminal};
+use super::{breakpoints, can_show_screen, locate, plain, run, screen, settings};
 use crate::domain::{BranchId, RunSpec, Seq, sampling_param};
-use crate::driver::{Driver, DriverError, Resumed, Signal, TYPING};
+use crate::driver::{Driver, DriverError, Resumed, Signal, TYPING_DELAY};
 use crate::engine::Command;
 use crate::report::{Tally, summary_line};
 use serde_json::Value;
@@ -31,7 +31,7 @@ pub(super) struct HowResumed {
 }
 
 /// Takes a session up again. `typing` is the built-in actor's pause before a word.
-pub(super) fn take_up(
+pub(super) fn resume_session(
     config: &Config,
     (dir, branch): (&Path, &BranchId),
     typing: Duration,
@@ -40,10 +40,10 @@ pub(super) fn take_up(
     let worlds = world_options(config);
     let (mut said, mut changed) = (None, None);
     let resumed = Driver::resume_at(dir, branch, |spec| {
-        let launch = same_templates(spec, config, how.accepts_prompts).and_then(|other| {
+        let launch = check_templates(spec, config, how.accepts_prompts).and_then(|other| {
             changed = other;
             can_change(spec, &how.changes)?;
-            let mut launch = launch(spec, config, &worlds, typing)?;
+            let mut launch = build_run_config(spec, config, &worlds, typing)?;
             launch.policy.is_attended = how.attended;
             Ok(launch)
         });
@@ -75,76 +75,81 @@ fn can_change(spec: &RunSpec, changes: &[(String, Value)]) -> Result<(), CliErro
 }
 
 /// `resume PATH`.
-pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Out) -> Result<(), CliError> {
-    config.flag(
+pub(super) fn resume(mut config: Config, args: &args::Resume, mut out: Output) -> Result<(), CliError> {
+    config.set_flag(
         "run.on_error",
         args.drive.on_error.map(|p| match p {
             args::OnError::Stop => "stop",
             args::OnError::SkipTask => "skip-task",
         }),
     )?;
-    config.flag("run.prompts", args.prompts.as_ref().map(|p| p.display().to_string()).as_deref())?;
-    super::models::flags(&mut config, &args.models)?;
-    config.flag("run.exemplars", args.exemplars.as_ref().map(|p| p.display().to_string()).as_deref())?;
+    config.set_flag("run.prompts", args.prompts.as_ref().map(|p| p.display().to_string()).as_deref())?;
+    super::models::apply_flags(&mut config, &args.models)?;
+    config.set_flag("run.exemplars", args.exemplars.as_ref().map(|p| p.display().to_string()).as_deref())?;
     if args.drive.jobs.is_some() {
         return Err(CliError::usage("--jobs: one session is taken up at a time", "leave --jobs away"));
     }
-    let breaks = breaks::given(&args.drive.breaks)?;
+    let breaks = breakpoints::checked_conditions(&args.drive.breaks)?;
     let changes = settings::changes(&args.set, &["context_tokens"])?;
-    let (dir, branch) = locate::session_branch(&config, args.path.as_deref())?;
-    for passed in locate::passed_over(&dir)? {
-        out.note(&passed);
+    let (dir, branch) = locate::find_session_branch(&config, args.path.as_deref())?;
+    for passed in locate::skipped_branches(&dir)? {
+        out.print_note(&passed);
     }
     let worlds = world_options(&config);
     let alone = args.drive.headless || args.drive.json || args.drive.quiet;
-    let on_screen = !alone && !args.screen.plain && terminal();
+    let on_screen = !alone && !args.screen.plain && can_show_screen();
     let attended = on_screen || (!alone && args.screen.plain);
-    let typing = if on_screen { TYPING } else { Duration::ZERO };
-    let guard = guard()?;
+    let typing = if on_screen { TYPING_DELAY } else { Duration::ZERO };
+    let guard = guard_session_signals()?;
     let how = HowResumed { attended, accepts_prompts: args.accept_prompts, changes };
-    let resumed = take_up(&config, (&dir, &branch), typing, how)?;
-    guarded(&guard, &resumed.handle);
-    if let Some(torn) = &resumed.torn {
-        out.note(&format!("{}: {torn}", dir.display()));
+    let resumed = resume_session(&config, (&dir, &branch), typing, how)?;
+    close_on_signal(&guard, &resumed.handle);
+    if let Some(torn) = &resumed.cut_off_tail {
+        out.print_note(&format!("{}: {torn}", dir.display()));
         if on_screen {
-            resumed.handle.store.signal(Signal::Said(torn.clone()));
+            resumed.handle.store.signal(Signal::Notice(torn.clone()));
         }
     }
     if args.no_breaks {
-        breaks::switch_off(&resumed.handle);
+        breakpoints::disable_all(&resumed.handle);
     }
-    breaks::set(&resumed.handle, &breaks);
+    breakpoints::add_breakpoints(&resumed.handle, &breaks);
     if !alone && args.screen.plain {
         return plain::interact(&resumed.handle, resumed.thread, &dir, worlds, out);
     }
     if on_screen {
-        let shown = Shown { handle: &resumed.handle, thread: Some(resumed.thread), dir: &dir, at: None };
-        return screen::show(&config, shown, &args.screen, &mut out);
+        let shown = ScreenSession {
+            handle: &resumed.handle,
+            thread: Some(resumed.thread),
+            dir: &dir,
+            position: None,
+        };
+        return screen::show_session(&config, shown, &args.screen, &mut out);
     }
     if !alone {
-        out.note("no terminal here: going on without a screen and printing the transcript");
+        out.print_note("no terminal here: going on without a screen and printing the transcript");
     }
     let voice = match (args.drive.json, args.drive.quiet) {
-        (true, _) => Voice::Json,
-        (_, true) => Voice::Silent,
-        _ => Voice::Transcript,
+        (true, _) => PrintMode::Json,
+        (_, true) => PrintMode::Silent,
+        _ => PrintMode::Transcript,
     };
     let shared = Arc::new(Mutex::new(out));
     let mut teller = EventPrinter::new(voice, shared.clone(), &dir, None, worlds);
     // What stood in the journal before is not told again, but for the run itself; nor is it read again.
-    let (store, before) = (resumed.handle.store.clone(), resumed.before);
-    for envelope in printer::read(&store, Seq(0), Seq(1))? {
-        teller.event(&envelope)?;
+    let (store, before) = (resumed.handle.store.clone(), resumed.initial_state);
+    for envelope in printer::read_events(&store, Seq(0), Seq(1))? {
+        teller.print_event(&envelope)?;
     }
-    teller.go_on_from(&before, |after, to| printer::read(&store, after, to))?;
-    let ended = run_to_end(&resumed.handle, resumed.thread, &mut teller, run::policy(&config))?;
+    teller.continue_from(&before, |after, to| printer::read_events(&store, after, to))?;
+    let ended = run_to_end(&resumed.handle, resumed.thread, &mut teller, run::on_error(&config))?;
     let mut out = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let path = dir.display().to_string();
     let tally = Tally::from_states([&teller.state]);
-    if voice == Voice::Json {
-        out.json(&summary_line(&tally, ended.word(), std::slice::from_ref(&path)))?;
+    if voice == PrintMode::Json {
+        out.print_json(&summary_line(&tally, ended.name(), std::slice::from_ref(&path)))?;
     } else {
-        out.line(&tally.sentence())?;
+        out.print_line(&tally.sentence())?;
     }
-    run::outcome(&ended, Some(&path))
+    run::exit_result(&ended, Some(&path))
 }

@@ -2,14 +2,14 @@
 
 use super::config::Config;
 use super::error::{CliError, CliErrorKind, resume_command};
-use super::locate::{self, Opened};
-use super::out::Out;
-use super::outside::around;
-use super::setup::{Plan, launch, meta, playable, templates};
-use super::watch::Shown;
-use super::{args, bounded, watch};
+use super::headless::ScreenSession;
+use super::host_services::host_services;
+use super::locate::{self, OpenedSession};
+use super::output::Output;
+use super::setup::{Plan, build_run_config, check_playable, load_templates, session_meta};
+use super::{args, bounded, headless};
 use crate::domain::Seq;
-use crate::driver::{Driver, Handle, Health, Signal, Store, TYPING};
+use crate::driver::{Driver, Handle, Health, Signal, Store, TYPING_DELAY};
 use crate::engine::{Command, State};
 use crate::prompt::Templates;
 use crate::report::{StepRef, SvgColors, render_svg};
@@ -17,8 +17,8 @@ use crate::timeline::Timeline;
 use crate::ui::keymap::Keymap;
 use crate::ui::model::Cursor;
 use crate::ui::source::Problem;
-use crate::ui::theme::{Ability, Role, Theme};
-use crate::ui::{Exit, FrameInput, Model, Options, Scratch, glyphs};
+use crate::ui::theme::{Role, TerminalCapabilities, Theme};
+use crate::ui::{Exit, FrameInput, Model, Options, ViewCache, glyphs};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Color;
@@ -27,75 +27,77 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Starts a planned run, paused at its first proposal, and shows it.
-pub(super) fn start(
+pub(super) fn start_run(
     config: &Config,
     plan: Plan,
-    look: &args::Screen,
+    look: &args::ScreenArgs,
     breaks: Vec<String>,
-    out: &mut Out,
+    out: &mut Output,
 ) -> Result<(), CliError> {
     // What cannot be shown, or played, makes no session.
-    options(config, look, Path::new(""), None)?;
-    playable(&plan)?;
-    let root = locate::root(config);
+    screen_options(config, look, Path::new(""), None)?;
+    check_playable(&plan)?;
+    let root = locate::sessions_folder(config);
     // A person watches: the built-in actor types.
-    let mut launch = launch(&plan.spec, config, &plan.worlds, TYPING)?;
-    launch.carried.clone_from(&plan.launch.carried);
-    launch.breaks = breaks;
-    let guard = watch::guard()?;
-    let (handle, thread, session) = Driver::start(&root, meta(&plan.spec, 0), plan.spec, plan.pool, launch)?;
-    watch::guarded(&guard, &handle);
+    let mut launch = build_run_config(&plan.spec, config, &plan.world_options, TYPING_DELAY)?;
+    launch.replay_seed.clone_from(&plan.run_config.replay_seed);
+    launch.breakpoints = breaks;
+    let guard = headless::guard_session_signals()?;
+    let (handle, thread, session) =
+        Driver::start(&root, session_meta(&plan.spec, 0), plan.spec, plan.lessons, launch)?;
+    headless::close_on_signal(&guard, &handle);
     handle.send(Command::Step);
-    let again = plan.launch.carried.as_ref().map(|c| format!("{} once more, as it began", c.source));
+    let again = plan.run_config.replay_seed.as_ref().map(|c| format!("{} once more, as it began", c.source));
     let said: Vec<String> = again.into_iter().chain(plan.warnings).collect();
     if !said.is_empty() {
-        handle.store.signal(Signal::Said(said.join("; ")));
+        handle.store.signal(Signal::Notice(said.join("; ")));
     }
-    let shown = Shown { handle: &handle, thread: Some(thread), dir: &session.dir, at: None };
-    show(config, shown, look, out)
+    let shown = ScreenSession { handle: &handle, thread: Some(thread), dir: &session.dir, position: None };
+    show_session(config, shown, look, out)
 }
 
 /// Shows a session until the person leaves it, then puts it down.
-pub(super) fn show(
+pub(super) fn show_session(
     config: &Config,
-    shown: Shown<'_>,
-    look: &args::Screen,
-    out: &mut Out,
+    shown: ScreenSession<'_>,
+    look: &args::ScreenArgs,
+    out: &mut Output,
 ) -> Result<(), CliError> {
-    let Shown { handle, thread, dir, at } = shown;
-    let moment = at.and_then(|at| moment_of(&handle.store.timeline(), at));
-    let (mut options, problems) = options(config, look, dir, moment)?;
-    options.templates = templates_of(config, handle, thread.is_some());
+    let ScreenSession { handle, thread, dir, position: at } = shown;
+    let moment = at.and_then(|at| last_event_of_step(&handle.store.timeline(), at));
+    let (mut options, problems) = screen_options(config, look, dir, moment)?;
+    options.templates = prompt_templates(config, handle, thread.is_some());
     // All of them on standard error, which is there before and after the screen. The screen has one line, and there the
     // first counts: later ones often follow from it.
     for problem in &problems {
-        out.note(&problem.to_string());
+        out.print_note(&problem.to_string());
     }
     if let Some(first) = problems.first() {
         let more = match problems.len() {
             1 => String::new(),
             n => format!(" (and {} more: `retrospect doctor` lists them)", n - 1),
         };
-        handle.store.signal(Signal::Said(format!("{first}{more}")));
+        handle.store.signal(Signal::Notice(format!("{first}{more}")));
     }
-    let _guard = watch::guard_screen()?;
-    let left = watch::closing(handle, thread, || {
-        Ok(watch::runtime()?.block_on(crate::ui::run(handle.clone(), options)))
+    let _guard = headless::guard_screen_signals()?;
+    let left = headless::with_session(handle, thread, || {
+        Ok(headless::new_runtime()?.block_on(crate::ui::run(handle.clone(), options)))
     });
     if let Health::Halted(halt) = handle.store.live().health {
-        return Err(watch::halted(&halt, &dir.display().to_string()));
+        return Err(headless::halt_error(&halt, &dir.display().to_string()));
     }
     if !dir.as_os_str().is_empty() {
-        out.note(&format!("go on with: {}", resume_command(&dir.display().to_string())));
+        out.print_note(&format!("go on with: {}", resume_command(&dir.display().to_string())));
     }
     match left? {
         Ok(Exit::Quit) => Ok(()),
         // The session is put down: the episode is played again in one of its own.
         Ok(Exit::Rerun(number)) => {
-            let again = super::rerun_plan::plan(config, Some(&dir.display().to_string()), number, false)?;
-            start(config, again, look, Vec::new(), out)
+            let again =
+                super::rerun_plan::plan_rerun(config, Some(&dir.display().to_string()), number, false)?;
+            start_run(config, again, look, Vec::new(), out)
         }
-        Ok(Exit::Gone) => Err(CliError::interrupted("")),
+        Ok(Exit::Terminated) => Err(CliError::interrupted("")),
         Err(error) => Err(CliError::new(
             CliErrorKind::File,
             format!("the terminal could not be used: {error}"),
@@ -106,62 +108,68 @@ pub(super) fn show(
 
 /// The templates that the session's next prompt is made of: those in force here, where a driver takes them or the session
 /// was begun with them.
-fn templates_of(config: &Config, handle: &Handle, driven: bool) -> Option<Arc<Templates>> {
-    let here = templates(config).ok()?;
+fn prompt_templates(config: &Config, handle: &Handle, driven: bool) -> Option<Arc<Templates>> {
+    let here = load_templates(config).ok()?;
     let head = handle.store.head();
     let same = driven || head.run.as_ref().is_some_and(|r| r.settings.text("templates", "") == here.hash());
     same.then(|| Arc::new(here))
 }
 
-pub(super) fn options(
+pub(super) fn screen_options(
     config: &Config,
-    look: &args::Screen,
+    look: &args::ScreenArgs,
     dir: &Path,
     at: Option<Seq>,
 ) -> Result<(Options, Vec<Problem>), CliError> {
-    let ability = Ability::detect(|name| std::env::var(name).ok());
-    let (theme, mut problems) = theme(config, look.theme.as_deref())?;
-    let (keymap, more) = keymap(config)?;
+    let ability = TerminalCapabilities::detect(|name| std::env::var(name).ok());
+    let (theme, mut problems) = load_theme(config, look.theme.as_deref())?;
+    let (keymap, more) = load_keymap(config)?;
     problems.extend(more);
     let ascii = config.text("screen.glyphs") == "ascii" || !ability.unicode;
     let options = Options {
-        theme: theme.at(ability.depth),
-        themes: all_themes(config).into_iter().map(|(name, theme)| (name, theme.at(ability.depth))).collect(),
+        theme: theme.with_depth(ability.depth),
+        themes: list_themes(config)
+            .into_iter()
+            .map(|(name, theme)| (name, theme.with_depth(ability.depth)))
+            .collect(),
         keymap,
         glyphs: if ascii { glyphs::ASCII } else { glyphs::UNICODE },
-        mouse: config.switch("screen.mouse"),
-        motion: may_move(config, ability),
-        hints: config.switch("screen.hints"),
-        at: at.map_or(Cursor::Live, Cursor::At),
-        outside: Some(around(config, dir)),
-        resume: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),
+        capture_mouse: config.is_on("screen.mouse"),
+        motion: is_motion_allowed(config, ability),
+        first_run_hints: config.is_on("screen.hints"),
+        start_cursor: at.map_or(Cursor::Live, Cursor::At),
+        host: Some(host_services(config, dir)),
+        resume_command: (!dir.as_os_str().is_empty()).then(|| resume_command(&dir.display().to_string())),
         templates: None,
-        models: config.models().map(|(profile, model)| format!("openai:{model} profile {profile}")).collect(),
+        configured_models: config
+            .profiles_with_model()
+            .map(|(profile, model)| format!("openai:{model} profile {profile}"))
+            .collect(),
     };
     Ok((options, problems))
 }
 
 /// Marks may move unless the configuration or the environment says no.
-fn may_move(config: &Config, ability: Ability) -> bool {
-    config.switch("screen.motion") && !ability.reduced_motion
+fn is_motion_allowed(config: &Config, ability: TerminalCapabilities) -> bool {
+    config.is_on("screen.motion") && !ability.reduced_motion
 }
 
 /// A theme that is not there is an error where nothing will be drawn as well.
-pub(super) fn check_theme(config: &Config, look: &args::Screen) -> Result<(), CliError> {
+pub(super) fn check_theme(config: &Config, look: &args::ScreenArgs) -> Result<(), CliError> {
     if look.theme.is_some() {
-        theme(config, look.theme.as_deref())?;
+        load_theme(config, look.theme.as_deref())?;
     }
     Ok(())
 }
 
 /// What is wrong with the keys and with the themes of this person: every problem in words.
-pub(super) fn complaints(config: &Config) -> [(&'static str, Vec<String>); 2] {
+pub(super) fn config_problems(config: &Config) -> [(&'static str, Vec<String>); 2] {
     let told = |found: Result<Vec<Problem>, CliError>| match found {
         Ok(problems) => problems.iter().map(ToString::to_string).collect(),
         Err(error) => vec![error.message],
     };
-    let keys = told(keymap(config).map(|k| k.1));
-    let mut themes = told(theme(config, None).map(|t| t.1));
+    let keys = told(load_keymap(config).map(|k| k.1));
+    let mut themes = told(load_theme(config, None).map(|t| t.1));
     let own = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
     let mut names: Vec<String> = own
         .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
@@ -169,33 +177,33 @@ pub(super) fn complaints(config: &Config) -> [(&'static str, Vec<String>); 2] {
         .collect();
     names.sort();
     for name in names {
-        themes.extend(told(theme(config, Some(&name)).map(|t| t.1)));
+        themes.extend(told(load_theme(config, Some(&name)).map(|t| t.1)));
     }
     [("keys", keys), ("themes", themes)]
 }
 
 /// A theme by the name of a file in the user's `themes/`, of a shipped one, or by the path of a file.
-fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), CliError> {
+fn load_theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), CliError> {
     let name = flag.unwrap_or_else(|| config.text("screen.theme"));
     let folder = config.folder.join("themes");
-    let own = |name: &str| bounded::text(&folder.join(format!("{name}.toml"))).ok();
+    let own = |name: &str| bounded::read_text(&folder.join(format!("{name}.toml"))).ok();
     if let Some(text) = own(name) {
         let file = folder.join(format!("{name}.toml")).display().to_string();
         return Ok(Theme::parse(&file, &text, &own));
     }
-    if let Some(text) = Theme::shipped(name) {
+    if let Some(text) = Theme::shipped_source(name) {
         return Ok(Theme::parse(&format!("themes/{name}.toml"), text, &own));
     }
     let path = Path::new(name);
     if path.is_file() {
         let text =
-            bounded::text(path).map_err(|e| CliError::file(path, "the theme could not be read", &e))?;
+            bounded::read_text(path).map_err(|e| CliError::file(path, "the theme could not be read", &e))?;
         return Ok(Theme::parse(name, &text, &own));
     }
     Err(CliError::usage(
         format!(
             "there is no theme {name:?}: neither shipped ({}), nor in {}, nor a file",
-            THEMES.join(", "),
+            SHIPPED_THEMES.join(", "),
             folder.display()
         ),
         "choose one with --theme, or in the configuration (screen.theme)",
@@ -204,13 +212,13 @@ fn theme(config: &Config, flag: Option<&str>) -> Result<(Theme, Vec<Problem>), C
 
 /// The person's own themes and the shipped ones, for the key that goes through them. A broken file is left out here; naming
 /// it with `--theme` says what is wrong with it.
-fn all_themes(config: &Config) -> Vec<(String, Theme)> {
+fn list_themes(config: &Config) -> Vec<(String, Theme)> {
     let own = std::fs::read_dir(config.folder.join("themes")).into_iter().flatten().flatten();
     let mut names: Vec<String> = own
         .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
         .collect();
     names.sort();
-    for shipped in THEMES {
+    for shipped in SHIPPED_THEMES {
         if !names.iter().any(|name| name == shipped) {
             names.push((*shipped).to_owned());
         }
@@ -218,27 +226,27 @@ fn all_themes(config: &Config) -> Vec<(String, Theme)> {
     names
         .into_iter()
         .filter_map(|name| {
-            let (parsed, problems) = theme(config, Some(&name)).ok()?;
+            let (parsed, problems) = load_theme(config, Some(&name)).ok()?;
             problems.is_empty().then_some((name, parsed))
         })
         .collect()
 }
 
 /// The shipped themes, for messages.
-const THEMES: &[&str] = &["default", "light", "dark", "contrast", "mono", "ember", "fjord"];
+const SHIPPED_THEMES: &[&str] = &["default", "light", "dark", "contrast", "mono", "ember", "fjord"];
 
 /// The shipped keys, with the person's own over them.
-fn keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), CliError> {
+fn load_keymap(config: &Config) -> Result<(Keymap, Vec<Problem>), CliError> {
     let path = config.folder.join("keys.toml");
-    match bounded::text(&path) {
-        Ok(text) => Ok(Keymap::default().with(&path.display().to_string(), &text)),
+    match bounded::read_text(&path) {
+        Ok(text) => Ok(Keymap::default().with_overrides(&path.display().to_string(), &text)),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok((Keymap::default(), Vec::new())),
         Err(e) => Err(CliError::file(&path, "the keys could not be read", &e)),
     }
 }
 
 /// The last event of a step, before the next prompt: the moment in which all of it is seen.
-fn moment_of(timeline: &Timeline, at: StepRef) -> Option<Seq> {
+fn last_event_of_step(timeline: &Timeline, at: StepRef) -> Option<Seq> {
     let head = timeline.head();
     let ended = head.ended_episodes.iter().find(|p| p.number == at.episode).map(|p| p.seq_range.0);
     let open = head.episode.as_ref().filter(|e| e.number == at.episode).map(|e| e.first_seq.0);
@@ -266,14 +274,14 @@ fn moment_of(timeline: &Timeline, at: StepRef) -> Option<Seq> {
 }
 
 /// The screen at one step, as a picture.
-pub(super) fn picture(
+pub(super) fn screen_svg(
     config: &Config,
-    opened: Opened,
+    opened: OpenedSession,
     at: StepRef,
     size: (u16, u16),
     theme_name: Option<&str>,
 ) -> Result<String, CliError> {
-    let (theme, problems) = theme(config, theme_name)?;
+    let (theme, problems) = load_theme(config, theme_name)?;
     if let Some(problem) = problems.first() {
         return Err(CliError::new(
             CliErrorKind::Config,
@@ -281,7 +289,7 @@ pub(super) fn picture(
             "mend the theme, or choose another with --theme",
         ));
     }
-    let cursor = moment_of(&opened.timeline, at);
+    let cursor = last_event_of_step(&opened.timeline, at);
     let last = opened.timeline.head().head;
     let store = Arc::new(Store::default());
     *store.timeline() = opened.timeline;
@@ -293,20 +301,20 @@ pub(super) fn picture(
     let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
     let look = crate::ui::Context {
         store: &store,
-        moment: &moment,
+        frame: &moment,
         now: Instant::now(),
         theme: &theme,
         glyphs: &glyphs::UNICODE,
         keymap: &keymap,
     };
-    crate::ui::draw(&model, &look, &mut Scratch::default(), &mut buffer);
-    let colors = colors(&theme);
+    crate::ui::draw(&model, &look, &mut ViewCache::default(), &mut buffer);
+    let colors = svg_colors(&theme);
     Ok(render_svg(&buffer, &colors, &format!("retrospect, episode {} step {}", at.episode, at.step)))
 }
 
 /// What a terminal would bring along: the theme's own ground where it sets one, else a dark page.
-fn colors(theme: &Theme) -> SvgColors {
-    let ground = theme.style(Role::Ground);
+fn svg_colors(theme: &Theme) -> SvgColors {
+    let ground = theme.style(Role::Background);
     match (ground.bg, ground.fg) {
         (Some(Color::Rgb(r, g, b)), ink) => {
             let light = u32::from(r) + u32::from(g) + u32::from(b) > 384;
@@ -339,7 +347,7 @@ mod tests {
             let variable =
                 |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
             let config = Config::without_file(None, variable);
-            assert_eq!(may_move(&config, Ability::detect(variable)), moves, "{set:?}");
+            assert_eq!(is_motion_allowed(&config, TerminalCapabilities::detect(variable)), moves, "{set:?}");
         }
     }
 }

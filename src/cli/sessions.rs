@@ -2,9 +2,9 @@
 
 use super::config::Config;
 use super::error::CliError;
-use super::out::Out;
+use super::output::Output;
 use super::{args, locate};
-use crate::journal::{Standing, list};
+use crate::journal::{SessionStatus, list_sessions};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -12,7 +12,8 @@ struct Row<'a> {
     session: String,
     path: String,
     created: Option<String>,
-    standing: Option<Standing>,
+    #[serde(rename = "standing")]
+    status: Option<SessionStatus>,
     env: Option<&'a str>,
     method: Option<&'a str>,
     actor: Option<&'a str>,
@@ -24,18 +25,19 @@ struct Row<'a> {
     lessons: Option<u32>,
     /// How many branches there are; what stands beside it is of the one that was written last.
     branches: Option<u32>,
-    over: Option<bool>,
+    #[serde(rename = "over")]
+    is_over: Option<bool>,
     /// The first and the last of the events that the branch had and has no more.
     missing: Option<(u64, u64)>,
     error: Option<String>,
 }
 
 /// `sessions`: the newest first.
-pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Out) -> Result<(), CliError> {
-    let root = locate::root(config);
-    let found = list(&root);
+pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Output) -> Result<(), CliError> {
+    let root = locate::sessions_folder(config);
+    let found = list_sessions(&root);
     if found.is_empty() && !args.json {
-        out.note(&format!("{}: no session here yet; `retrospect run` makes one", root.display()));
+        out.print_note(&format!("{}: no session here yet; `retrospect run` makes one", root.display()));
     }
     for (dir, read) in &found {
         let name = dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
@@ -44,7 +46,7 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Out) ->
                 session: name,
                 path: dir.display().to_string(),
                 created: Some(session.meta.created.to_string()),
-                standing: Some(summary.standing(session)),
+                status: Some(summary.status(session)),
                 env: Some(&session.meta.env),
                 method: Some(&session.meta.method),
                 actor: Some(&session.meta.actor),
@@ -55,7 +57,7 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Out) ->
                 progress: Some(summary.progress),
                 lessons: Some(summary.lessons),
                 branches: Some(summary.branches),
-                over: Some(summary.over),
+                is_over: Some(summary.over),
                 missing: summary.missing().map(|missing| (missing.first.0, missing.last.0)),
                 error: None,
             },
@@ -63,7 +65,7 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Out) ->
                 session: name,
                 path: dir.display().to_string(),
                 created: None,
-                standing: None,
+                status: None,
                 env: None,
                 method: None,
                 actor: None,
@@ -74,28 +76,28 @@ pub(super) fn sessions(config: &Config, args: &args::Sessions, out: &mut Out) ->
                 progress: None,
                 lessons: None,
                 branches: None,
-                over: None,
+                is_over: None,
                 missing: None,
                 error: Some(error.to_string()),
             },
         };
         if args.json {
-            out.json(&serde_json::to_string(&row).unwrap_or_default())?;
+            out.print_json(&serde_json::to_string(&row).unwrap_or_default())?;
         } else {
-            out.line(&crate::text::one_line(&text(&row)))?;
+            out.print_line(&crate::text::one_line(&format_row(&row)))?;
         }
     }
     Ok(())
 }
 
-fn text(row: &Row<'_>) -> String {
+fn format_row(row: &Row<'_>) -> String {
     if let Some(error) = &row.error {
         return format!("{}  broken: {error}", row.session);
     }
-    let standing = match row.standing {
-        Some(Standing::Live) => "being written now",
-        Some(Standing::Crashed) => "crashed, can be resumed",
-        _ if row.over == Some(true) => "finished",
+    let standing = match row.status {
+        Some(SessionStatus::Live) => "being written now",
+        Some(SessionStatus::Crashed) => "crashed, can be resumed",
+        _ if row.is_over == Some(true) => "finished",
         _ => "stopped, can be resumed",
     };
     let standing = match row.missing {

@@ -1,13 +1,13 @@
 //! Settings as they are typed, and where the configuration has them from.
 
-use super::config::From;
+use super::config::ValueOrigin;
 use super::error::CliError;
 use crate::domain::{SettingOrigin, sampling_param};
 use crate::method::SETTINGS;
 use serde_json::{Value, json};
 
 /// A value as it is typed: a number, a switch or a word.
-pub(super) fn word(text: &str) -> Value {
+pub(super) fn parse_value(text: &str) -> Value {
     if let Ok(number) = text.parse::<u64>() {
         return json!(number);
     }
@@ -48,7 +48,7 @@ pub(super) fn changes(set: &[String], others: &[&str]) -> Result<Vec<(String, Va
                 "choose other settings when a run begins: `retrospect run --set NAME=VALUE`",
             ));
         };
-        let value = word(typed);
+        let value = parse_value(typed);
         spec.validate(&value).map_err(wrong)?;
         Ok((name.to_owned(), value))
     };
@@ -56,11 +56,11 @@ pub(super) fn changes(set: &[String], others: &[&str]) -> Result<Vec<(String, Va
 }
 
 /// Where a value of the configuration comes from, as the journal says it.
-pub(super) fn origin(from: &From) -> SettingOrigin {
+pub(super) fn setting_origin(from: &ValueOrigin) -> SettingOrigin {
     match from {
-        From::Default => SettingOrigin::BuiltIn,
-        From::File(..) | From::Variable(_) => SettingOrigin::Config,
-        From::Flag(_) => SettingOrigin::Flag,
-        From::Preset(_) => SettingOrigin::Paper,
+        ValueOrigin::Default => SettingOrigin::BuiltIn,
+        ValueOrigin::File(..) | ValueOrigin::Variable(_) => SettingOrigin::Config,
+        ValueOrigin::Flag(_) => SettingOrigin::Flag,
+        ValueOrigin::Preset(_) => SettingOrigin::Paper,
     }
 }

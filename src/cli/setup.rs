@@ -2,14 +2,14 @@
 
 mod templates;
 
-pub(super) use templates::{same_templates, templates};
+pub(super) use templates::{check_templates, load_templates};
 
-use super::args::{How, World};
-use super::config::{Config, From};
+use super::args::{MethodArgs, TaskArgs};
+use super::calibration_setup::{self, CalibrationOptions};
+use super::config::{Config, ValueOrigin};
 use super::error::{CliError, CliErrorKind};
-use super::learn::{self, Learn};
-use super::settings::{origin, word};
-use super::worlds::{selection, world_options};
+use super::settings::{parse_value, setting_origin};
+use super::worlds::{task_selection, world_options};
 use super::{locate, models, pool, reflexion};
 use crate::domain::{
     Autonomy, Limits, RunSpec, SamplingParam, SettingOrigin, Settings, Task, sampling_param,
@@ -27,27 +27,27 @@ use std::time::Duration;
 #[derive(Clone)]
 pub(super) struct Plan {
     pub(super) spec: RunSpec,
-    pub(super) pool: Vec<(String, LessonCommand)>,
-    pub(super) launch: RunConfig,
-    pub(super) worlds: WorldOptions,
+    pub(super) lessons: Vec<(String, LessonCommand)>,
+    pub(super) run_config: RunConfig,
+    pub(super) world_options: WorldOptions,
     /// What should be known before it begins.
     pub(super) warnings: Vec<String>,
 }
 
 /// Puts a run together.
-pub(super) fn plan(config: &mut Config, world: &World, how: &How) -> Result<Plan, CliError> {
-    plan_after(config, world, how, None)
+pub(super) fn plan_run(config: &mut Config, world: &TaskArgs, how: &MethodArgs) -> Result<Plan, CliError> {
+    plan_run_with_calibration(config, world, how, None)
 }
 
 /// As [`plan`], of a run that begins with calibration.
-pub(super) fn plan_after(
+pub(super) fn plan_run_with_calibration(
     config: &mut Config,
-    world: &World,
-    how: &How,
-    learn: Option<&Learn>,
+    world: &TaskArgs,
+    how: &MethodArgs,
+    learn: Option<&CalibrationOptions>,
 ) -> Result<Plan, CliError> {
     for (name, text) in [
-        ("run.env", &world.files.env(world.env.as_ref())),
+        ("run.env", &world.files.implied_env(world.env.as_ref())),
         ("run.method", &how.method),
         ("run.actor", &how.actor),
         ("run.mentor", &how.mentor),
@@ -58,11 +58,11 @@ pub(super) fn plan_after(
         ("run.exemplars", &how.exemplars.as_ref().map(|p| p.display().to_string())),
         ("run.as", &how.reading.map(|r| format!("{r:?}").to_lowercase())),
     ] {
-        config.flag(name, text.as_deref())?;
+        config.set_flag(name, text.as_deref())?;
     }
-    let row = config.row(how.preset.as_deref());
+    let row = config.built_in_preset(how.preset.as_deref());
     if let Some(row) = row {
-        config.take_row(row)?;
+        config.apply_preset_row(row)?;
         if row.starts_with_lessons && how.pool.is_none() && how.constitution.is_none() {
             return Err(CliError::usage(
                 format!("--preset {} begins with lessons that were made beforehand", row.preset),
@@ -72,34 +72,34 @@ pub(super) fn plan_after(
     }
     let worlds = world_options(config);
     let env = config.text("run.env");
-    let alone = learn.is_some_and(|l| l.alone);
-    let tasks = if alone { Vec::new() } else { worlds::chosen(env, &selection(world), &worlds)? };
-    let mut spec = spec(config, how, tasks, learn)?;
+    let alone = learn.is_some_and(|l| l.has_no_tests);
+    let tasks = if alone { Vec::new() } else { worlds::select_tasks(env, &task_selection(world), &worlds)? };
+    let mut spec = build_spec(config, how, tasks, learn)?;
     if let Some(learn) = learn {
-        learn::before(&mut spec, learn, config.text("run.env"), world, &worlds)?;
+        calibration_setup::add_calibration_tasks(&mut spec, learn, config.text("run.env"), world, &worlds)?;
     }
     // How many trials the tasks before it needed is no matter of a task's seeds: with --jobs nobody knows it.
     if spec.trials > 1 && spec.tasks.len() > 1 && spec.test_tasks().len() == spec.tasks.len() {
         spec.settings.set(SEED_TASK_COUNT_SETTING, spec.tasks.len() as u64, SettingOrigin::BuiltIn);
     }
-    let launch = launch(&spec, config, &worlds, Duration::ZERO)?;
+    let launch = build_run_config(&spec, config, &worlds, Duration::ZERO)?;
     let mut lessons = Vec::new();
     if let Some(file) = &how.pool {
-        lessons.extend(pool::wishes(file)?);
+        lessons.extend(pool::load_commands(file)?);
     }
     if let Some(file) = &how.constitution {
-        lessons.extend(pool::constitution(file)?);
+        lessons.extend(pool::load_constitution(file)?);
     }
     refuse_secrets(&launch, &lessons, &spec)?;
-    let unbound = reflexion::bind(&mut lessons, &spec);
-    let mut warnings = learn::seen_before(&spec, &[&how.pool, &how.constitution])?;
+    let unbound = reflexion::bind_to_tasks(&mut lessons, &spec);
+    let mut warnings = calibration_setup::tasks_seen_in_calibration(&spec, &[&how.pool, &how.constitution])?;
     if unbound > 0 {
         warnings.push(format!(
             "{unbound} loaded lessons are about tasks that this run does not have, and are left out"
         ));
     }
     warnings.extend(method::unused_mentor_reason(&spec));
-    Ok(Plan { spec, pool: lessons, launch, worlds, warnings })
+    Ok(Plan { spec, lessons, run_config: launch, world_options: worlds, warnings })
 }
 
 /// Lessons and settings are journaled, and a journal is passed on.
@@ -109,7 +109,7 @@ fn refuse_secrets(
     spec: &RunSpec,
 ) -> Result<(), CliError> {
     let holds_secret = |text: &str| {
-        std::iter::once(&launch.actor).chain(&launch.mentor).any(|provider| provider.holds_secret(text))
+        std::iter::once(&launch.actor).chain(&launch.mentor).any(|provider| provider.contains_secret(text))
     };
     let refused = |place: String| {
         CliError::new(
@@ -135,13 +135,18 @@ fn refuse_secrets(
 ///
 /// # Errors
 /// What is wrong with the game, and where.
-pub(super) fn playable(plan: &Plan) -> Result<(), CliError> {
+pub(super) fn check_playable(plan: &Plan) -> Result<(), CliError> {
     let Some(task) = plan.spec.tasks.first() else { return Ok(()) };
-    let started = (plan.launch.open)(task).and_then(|mut world| world.reset());
-    started.map(drop).map_err(|error| super::error::world(task, &error))
+    let started = (plan.run_config.open_world)(task).and_then(|mut world| world.reset());
+    started.map(drop).map_err(|error| super::error::world_error(task, &error))
 }
 
-fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> Result<RunSpec, CliError> {
+fn build_spec(
+    config: &Config,
+    how: &MethodArgs,
+    tasks: Vec<Task>,
+    learn: Option<&CalibrationOptions>,
+) -> Result<RunSpec, CliError> {
     let method = config.text("run.method").to_owned();
     let reading = if config.text("run.as") == "code" { PaperOrCode::Code } else { PaperOrCode::Paper };
     let (mut limits, mut settings, mut loop_detector) = method::defaults(&method, reading);
@@ -151,48 +156,48 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
             settings.0.entry(name).or_insert(setting);
         }
     }
-    preset(config, how.preset.as_deref(), reading, &mut settings, &mut limits)?;
+    apply_preset(config, how.preset.as_deref(), reading, &mut settings, &mut limits)?;
     for text in &how.set {
         let (name, value) = text.split_once('=').ok_or_else(|| {
             CliError::usage(format!("--set {text:?}: expected NAME=VALUE"), "such as --set r_freq=5")
         })?;
         let name = name.trim();
         let value = match sampling_param(name) {
-            Some((_, knob)) => knob.parse(value).map_err(|why| wrong_value(name, value, &why))?,
-            None => word(value),
+            Some((_, knob)) => knob.parse(value).map_err(|why| invalid_value(name, value, &why))?,
+            None => parse_value(value),
         };
-        set(&mut settings, name, &value, SettingOrigin::Flag)?;
+        set_setting(&mut settings, name, &value, SettingOrigin::Flag)?;
     }
     method::apply_limits(&settings, &mut limits, &mut loop_detector);
     if let Some(steps) = how.max_steps {
         limits.steps = steps;
     }
     let reflects = if learn.is_some() { "omnireflect" } else { method.as_str() };
-    let mentor = mentor(config, reflects, &settings)?;
+    let mentor = choose_mentor(config, reflects, &settings)?;
     method::derive_generation(&mentor, &mut settings);
     if mentor == "none" && reflects == "omnireflect" {
-        settings.set("reflect", "never", origin(config.from("run.mentor")));
+        settings.set("reflect", "never", setting_origin(config.origin("run.mentor")));
     }
     for name in ["override.shown_as", "override.thought"] {
         let answer = config.text(name);
         // What is not set here is asked at the first override, and then is a setting of the session.
         if answer != "ask" {
-            settings.set(name, answer, origin(config.from(name)));
+            settings.set(name, answer, setting_origin(config.origin(name)));
         }
     }
     // Which templates were in force is part of what a run was.
-    let prompts = templates(config)?;
-    settings.set("templates", prompts.hash(), origin(config.from("run.prompts")));
+    let prompts = load_templates(config)?;
+    settings.set("templates", prompts.hash(), setting_origin(config.origin("run.prompts")));
     let actor = config.text("run.actor").to_owned();
-    models::note_down(config, &actor, &mentor, &mut settings)?;
+    models::record_servers(config, &actor, &mentor, &mut settings)?;
     let spec = RunSpec {
         autonomy: if actor == "human" { Autonomy::Human } else { Autonomy::Auto },
         actor,
         mentor,
         interface: config.text("run.interface").to_owned(),
         tasks,
-        trials: match config.from("run.trials") {
-            From::Default => method::default_trials(&method),
+        trials: match config.origin("run.trials") {
+            ValueOrigin::Default => method::default_trials(&method),
             _ => u32::try_from(config.number("run.trials")).unwrap_or(u32::MAX),
         },
         seed: config.number("run.seed"),
@@ -201,7 +206,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
         settings,
         method,
     };
-    sampled(&spec)?;
+    check_sampling(&spec)?;
     Ok(spec)
 }
 
@@ -209,7 +214,7 @@ fn spec(config: &Config, how: &How, tasks: Vec<Task>, learn: Option<&Learn>) -> 
 ///
 /// # Errors
 /// A usage [`CliError`] about the first that nobody heeds.
-fn sampled(spec: &RunSpec) -> Result<(), CliError> {
+fn check_sampling(spec: &RunSpec) -> Result<(), CliError> {
     for (name, setting) in &spec.settings.0 {
         let Some((asked, knob)) = sampling_param(name) else { continue };
         spec.check_param_supported(asked, knob, &setting.value).map_err(|why| {
@@ -227,7 +232,7 @@ fn sampled(spec: &RunSpec) -> Result<(), CliError> {
 ///
 /// # Errors
 /// A usage [`CliError`] when there is no such preset, or it has a setting that the method has not.
-pub(super) fn preset(
+pub(super) fn apply_preset(
     config: &Config,
     name: Option<&str>,
     reading: PaperOrCode,
@@ -235,9 +240,9 @@ pub(super) fn preset(
     limits: &mut Limits,
 ) -> Result<(), CliError> {
     let Some(name) = name else { return Ok(()) };
-    if let Some(row) = config.row(Some(name)) {
+    if let Some(row) = config.built_in_preset(Some(name)) {
         for (setting, value) in &row.settings {
-            set(settings, setting, value, SettingOrigin::Paper)?;
+            set_setting(settings, setting, value, SettingOrigin::Paper)?;
         }
         // The public code counts to below 50 where its paper says 50; that is what `--as code` is for.
         if reading == PaperOrCode::Paper || row.steps != 50 {
@@ -246,20 +251,21 @@ pub(super) fn preset(
         settings.set("preset", row.preset.clone(), SettingOrigin::Flag);
         return Ok(());
     }
-    for (setting, value) in config.preset(name)? {
-        set(settings, setting, value, SettingOrigin::Config)?;
+    for (setting, value) in config.preset_settings(name)? {
+        set_setting(settings, setting, value, SettingOrigin::Config)?;
     }
     settings.set("preset", name, SettingOrigin::Flag);
     Ok(())
 }
 
 /// Who reflects. Where nobody says it, a model that acts also reflects (self-sustaining), and the rules do otherwise.
-fn mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, CliError> {
+fn choose_mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, CliError> {
     let (named, actor) = (config.text("run.mentor"), config.text("run.actor"));
     let by_model = method == "omnireflect" && settings.text("generation", "symbolic") != "symbolic";
     let wants_model = by_model || !matches!(method, "omnireflect" | "react");
-    let own =
-        matches!(config.from("run.mentor"), From::Default) && wants_model && actor.starts_with("openai:");
+    let own = matches!(config.origin("run.mentor"), ValueOrigin::Default)
+        && wants_model
+        && actor.starts_with("openai:");
     if own {
         return Ok(actor.to_owned());
     }
@@ -275,20 +281,25 @@ fn mentor(config: &Config, method: &str, settings: &Settings) -> Result<String, 
     Ok(named.to_owned())
 }
 
-fn wrong_value(name: &str, value: &str, why: &str) -> CliError {
+fn invalid_value(name: &str, value: &str, why: &str) -> CliError {
     CliError::usage(format!("setting {name} = {value}: {why}"), "`retrospect config show` lists the settings")
 }
 
 /// Sets a setting that the method has, or a sampling parameter of a role, to a value of its kind.
-fn set(settings: &mut Settings, name: &str, value: &Value, origin: SettingOrigin) -> Result<(), CliError> {
+fn set_setting(
+    settings: &mut Settings,
+    name: &str,
+    value: &Value,
+    origin: SettingOrigin,
+) -> Result<(), CliError> {
     let hint = "`retrospect config show` lists the settings";
     if let Some((_, knob)) = sampling_param(name) {
-        knob.validate(value).map_err(|why| wrong_value(name, &value.to_string(), &why))?;
+        knob.validate(value).map_err(|why| invalid_value(name, &value.to_string(), &why))?;
         settings.set(name, value.clone(), origin);
         return Ok(());
     }
     let Some(spec) = SETTINGS.iter().find(|s| s.name == name) else {
-        return Err(CliError::usage(super::config::unknown_setting(name), hint));
+        return Err(CliError::usage(super::config::unknown_setting_message(name), hint));
     };
     if !settings.0.contains_key(name) {
         return Err(CliError::usage(
@@ -296,38 +307,38 @@ fn set(settings: &mut Settings, name: &str, value: &Value, origin: SettingOrigin
             "choose the method with --method",
         ));
     }
-    spec.validate(value).map_err(|why| wrong_value(name, &value.to_string(), &why))?;
+    spec.validate(value).map_err(|why| invalid_value(name, &value.to_string(), &why))?;
     settings.set(name, value.clone(), origin);
     Ok(())
 }
 
 /// The parts around the engine for a run, new or taken up again. `typing` is the built-in actor's pause before a word.
-pub(super) fn launch(
+pub(super) fn build_run_config(
     spec: &RunSpec,
     config: &Config,
     worlds: &WorldOptions,
     typing: Duration,
 ) -> Result<RunConfig, CliError> {
-    let mut launch = outfit(spec, config, worlds, typing)?;
+    let mut launch = assemble_run_config(spec, config, worlds, typing)?;
     let again = (config.clone(), worlds.clone());
-    launch.outfit = Some(Arc::new(move |spec| {
-        self::launch(spec, &again.0, &again.1, typing)
+    launch.run_factory = Some(Arc::new(move |spec| {
+        self::build_run_config(spec, &again.0, &again.1, typing)
             .map_err(|error| DriverError::Refused(error.message, error.hint))
     }));
     Ok(launch)
 }
 
-fn outfit(
+fn assemble_run_config(
     spec: &RunSpec,
     config: &Config,
     worlds: &WorldOptions,
     typing: Duration,
 ) -> Result<RunConfig, CliError> {
-    let templates = Arc::new(templates(config)?);
+    let templates = Arc::new(load_templates(config)?);
     let options = worlds.clone();
     let open: OpenWorld = Arc::new(move |task| driver::worlds::open(task, &options));
     let mut unfound = None;
-    let find = |name: &str| match locate::open(config, Some(name)) {
+    let find = |name: &str| match locate::open_session(config, Some(name)) {
         Ok(opened) => Ok((opened.meta.session, opened.timeline)),
         Err(error) => {
             let refused = DriverError::Refused(error.message.clone(), error.hint.clone());
@@ -337,18 +348,19 @@ fn outfit(
     };
     let mut unserved = None;
     let serve = |asked, model: &str| {
-        models::provider(config, asked, model, Some(&spec.settings)).map_err(|error| {
+        models::model_provider(config, asked, model, Some(&spec.settings)).map_err(|error| {
             let refused = DriverError::Refused(error.message.clone(), error.hint.clone());
             unserved = Some(error);
             refused
         })
     };
-    let launch = RunConfig::with(spec, templates, open, typing, find, serve).map(|launch| RunConfig {
-        stand_in: Some(models::stand_in(spec, config)),
-        prefetch: config.switch("run.prefetch"),
-        noted: models::noted(spec, config),
-        ..launch
-    });
+    let launch =
+        RunConfig::from_spec_with(spec, templates, open, typing, find, serve).map(|launch| RunConfig {
+            reply_override: Some(models::reply_override(spec, config)),
+            prefetch: config.is_on("run.prefetch"),
+            recorded_settings: models::missing_server_settings(spec, config),
+            ..launch
+        });
     launch.map_err(|error| match (unfound.or(unserved), error) {
         (Some(error), _) => error,
         (None, DriverError::Refused(why, next)) => CliError::usage(why, next),
@@ -357,7 +369,7 @@ fn outfit(
 }
 
 /// The goal of a task where it is cheap to know; else the last part of its name that says something.
-fn about(task: &Task) -> String {
+fn task_label(task: &Task) -> String {
     if !task.goal.is_empty() {
         return task.goal.clone();
     }
@@ -374,12 +386,12 @@ fn about(task: &Task) -> String {
 }
 
 /// What is written down of a new session before its first event.
-pub(super) fn meta(spec: &RunSpec, salt: u64) -> Meta {
-    let created = driver::now();
+pub(super) fn session_meta(spec: &RunSpec, salt: u64) -> Meta {
+    let created = driver::wall_clock_now();
     let first = spec.tasks.first();
     let env = first.map_or("", |t| t.env.as_str());
     let words = match spec.tasks.as_slice() {
-        [one] => format!("{env} {}", about(one)),
+        [one] => format!("{env} {}", task_label(one)),
         many => format!("{env} {} tasks", many.len()),
     };
     Meta {
@@ -410,9 +422,12 @@ mod tests {
             seed: 0,
         };
         let path = "/home/me/data/json_2.1.1/valid_seen/pick_heat-Mug-None-Cabinet-10/trial_T2019";
-        assert_eq!(about(&task("alfworld", path, "put a hot mug in cabinet")), "put a hot mug in cabinet");
-        assert_eq!(about(&task("alfworld", path, "")), "pick_heat-Mug-None-Cabinet-10");
-        let built_in = about(&task("household", "easy/heat/23", ""));
+        assert_eq!(
+            task_label(&task("alfworld", path, "put a hot mug in cabinet")),
+            "put a hot mug in cabinet"
+        );
+        assert_eq!(task_label(&task("alfworld", path, "")), "pick_heat-Mug-None-Cabinet-10");
+        let built_in = task_label(&task("household", "easy/heat/23", ""));
         assert!(!built_in.contains('/') && built_in.contains(' '), "{built_in}");
     }
 }

@@ -3,8 +3,8 @@
 use super::args;
 use super::config::Config;
 use super::error::{CliError, CliErrorKind};
-use super::out::Out;
-use super::worlds::{selection, world_options};
+use super::output::Output;
+use super::worlds::{task_selection, world_options};
 use crate::domain::Task;
 use crate::driver::worlds;
 use crate::env::household::{TaskId, export_folder};
@@ -27,8 +27,8 @@ struct Row<'a> {
 }
 
 /// `tasks`.
-pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Out) -> Result<(), CliError> {
-    config.flag("run.env", args.world.files.env(args.world.env.as_ref()).as_deref())?;
+pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Output) -> Result<(), CliError> {
+    config.set_flag("run.env", args.world.files.implied_env(args.world.env.as_ref()).as_deref())?;
     let env = config.text("run.env").to_owned();
     if args.write.is_some() && env != "household" {
         return Err(CliError::usage(
@@ -36,10 +36,10 @@ pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Out) -> R
             "--write is for the built-in world: --env household",
         ));
     }
-    let found = worlds::tasks(&env, &selection(&args.world), &world_options(config))?;
+    let found = worlds::list_tasks(&env, &task_selection(&args.world), &world_options(config))?;
     let wide = found.iter().map(|t| t.id.len()).max().unwrap_or(0).min(60);
     for task in &found {
-        let folder = args.write.as_deref().map(|dir| write(dir, task)).transpose()?;
+        let folder = args.write.as_deref().map(|dir| write_game(dir, task)).transpose()?;
         if args.json {
             let row = Row {
                 env: &task.env,
@@ -50,18 +50,18 @@ pub(super) fn tasks(config: &mut Config, args: &args::Tasks, out: &mut Out) -> R
                 seed: task.seed,
                 folder,
             };
-            out.json(&serde_json::to_string(&row).unwrap_or_default())?;
+            out.print_json(&serde_json::to_string(&row).unwrap_or_default())?;
         } else if let Some(folder) = folder {
-            out.line(&folder)?;
+            out.print_line(&folder)?;
         } else {
-            out.line(&format!("{:<wide$}  {}", task.id, task.goal))?;
+            out.print_line(&format!("{:<wide$}  {}", task.id, task.goal))?;
         }
     }
     Ok(())
 }
 
 /// Writes a generated game as the folder that ALFWorld's loader looks for.
-fn write(dir: &Path, task: &Task) -> Result<String, CliError> {
+fn write_game(dir: &Path, task: &Task) -> Result<String, CliError> {
     let generated = |e: String| {
         CliError::new(
             CliErrorKind::World,

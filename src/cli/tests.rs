@@ -24,9 +24,9 @@ fn help_texts() {
 
 #[test]
 fn a_full_disk_is_told_other_than_to_a_person_who_can_write_again() {
-    let halt = crate::driver::Halt { why: "no space left".to_owned(), waiting: 1, ..Default::default() };
-    assert!(halt.on_screen().contains("1 more wait in memory"));
-    let error = super::watch::halted(&halt, "s/1");
+    let halt = crate::driver::Halt { reason: "no space left".to_owned(), waiting: 1, ..Default::default() };
+    assert!(halt.screen_message().contains("1 more wait in memory"));
+    let error = super::headless::halt_error(&halt, "s/1");
     assert!(error.message.contains("no space left; the run has stopped"), "{}", error.message);
     assert!(!error.message.contains("nothing goes on"), "{}", error.message);
     assert!(error.hint.contains("free some space") && error.hint.contains("resume s/1`"), "{}", error.hint);
@@ -35,15 +35,15 @@ fn a_full_disk_is_told_other_than_to_a_person_who_can_write_again() {
 /// What went into a pipe was not cleaned: it reached the terminal later, out of a file.
 #[test]
 fn what_comes_from_outside_is_cleaned_wherever_it_goes() {
-    use super::out::shown;
+    use super::output::sanitized;
     let hostile = "a\u{1b}]0;owned\u{7}b\nc\u{9b}31md\u{202e}e\tf";
-    assert_eq!(shown(hostile, true), "ab\ncde    f");
-    assert_eq!(shown(hostile, false), "ab\ncde\tf");
+    assert_eq!(sanitized(hostile, true), "ab\ncde    f");
+    assert_eq!(sanitized(hostile, false), "ab\ncde\tf");
 }
 
 #[test]
 fn a_dumb_terminal_is_talked_to_line_by_line() {
     for (term, is) in [("dumb", true), ("", cfg!(unix)), ("xterm-256color", false), ("linux", false)] {
-        assert_eq!(super::dumb(term), is, "{term:?}");
+        assert_eq!(super::is_dumb_terminal(term), is, "{term:?}");
     }
 }

@@ -1,13 +1,13 @@
 //! Which worlds and tasks the flags and the configuration mean.
 
-use super::args::World;
+use super::args::TaskArgs;
 use super::config::Config;
 use crate::driver::worlds::{Selection, WorldOptions};
 use crate::env::pddl::GoalSeparator;
 
 /// Which tasks are meant.
-pub(super) fn selection(world: &World) -> Selection {
-    let files = world.files.named();
+pub(super) fn task_selection(world: &TaskArgs) -> Selection {
+    let files = world.files.task_name();
     Selection {
         tasks: world.task.iter().cloned().chain(files).collect(),
         list: world.tasks.clone(),

@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_is_read_as_what_it_may_be() {
+    fn parses_only_allowed_values() {
         let cases = [
             ("temperature", "0.7", Some(json!(0.7))),
             ("temperature", "off", Some(json!(false))),
@@ -400,7 +400,7 @@ mod tests {
 
     /// It said "0.2 higher" of a profile's 0.6 where 0.2 was sent, and where nothing was.
     #[test]
-    fn the_words_of_a_warmer_question_say_the_temperature_that_is_sent() {
+    fn raised_temperature_is_described_as_sent() {
         let cases = [
             (json!({}), json!({"temperature": 0.6}), "temperature 0.8 (0.2 above 0.6, up to 1)"),
             (json!({}), json!({"temperature": 0.9}), "temperature 1 (0.2 above 0.9, up to 1)"),
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_a_question_say_who_chose_what_is_sent() {
+    fn description_names_the_origin_of_each_override() {
         let cases = [
             (json!(64), SettingOrigin::Flag, "max_tokens 64 (by a flag)"),
             (json!(64), SettingOrigin::Config, "max_tokens 64 (by the configuration)"),
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_has_its_own_and_what_is_the_profiles_is_not_named() {
+    fn overrides_are_per_role_and_omit_profile_values() {
         let mut settings = Settings::default();
         for (name, value) in [
             ("actor.temperature", json!(0.7)),

@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_counted_what_is_kept_apart() {
+    fn token_counts_are_kept_by_source() {
         let with_prompt_tokens = |prompt_tokens| Usage { prompt_tokens, ..Usage::default() };
         let mut all = TokenCounts::default();
         assert_eq!((all.describe().as_str(), all.format_cost(), all.is_empty()), ("", None, true));

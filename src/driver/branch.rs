@@ -2,11 +2,11 @@
 //! in its place. Whoever looks sees the store's line change; whoever was asked for the old line is not heard any more.
 
 use super::checkpoint_writer::CheckpointWriter;
-use super::{Driver, DriverError, Handle, Health, Message, RunConfig, Signal, now};
+use super::{Driver, DriverError, Handle, Health, Message, RunConfig, Signal, wall_clock_now};
 use crate::domain::{BranchId, RunSpec, Seq};
 use crate::engine::{Cause, Command, CommandError, Engine, Envelope, Event, Input, State};
 use crate::journal::{
-    BranchHeader, OpenBranch, ParentFile, Use, Writer, open_branch, parents_of_fork, summarise,
+    BranchHeader, OpenBranch, OpenMode, ParentFile, Writer, open_branch, parents_of_fork, summarize,
 };
 use crate::timeline::Timeline;
 use std::sync::Arc;
@@ -16,32 +16,32 @@ use tokio::sync::oneshot;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fork {
     /// The branch whose past is meant; none: the one that is driven.
-    pub from: Option<BranchId>,
+    pub source_branch: Option<BranchId>,
     /// The last event that stays. Inside a batch it is moved to the end of the batch before.
-    pub at: Seq,
+    pub at_seq: Seq,
     /// Why, in words; empty: the place is named.
     pub reason: String,
     /// What is done there first: written with the branch, and carried out as soon as the world stands.
-    pub then: Vec<Command>,
+    pub commands: Vec<Command>,
 }
 
 /// A line that can be driven.
-struct Line {
+struct ActiveBranch {
     timeline: Timeline,
     writer: Writer,
-    keeper: CheckpointWriter,
+    checkpoint_writer: CheckpointWriter,
     branch: BranchId,
-    launch: RunConfig,
+    run_config: RunConfig,
 }
 
 /// Lines that were left and are still in memory, at most: going back to one is no opening.
-const LEFT: usize = 2;
+const MAX_CACHED_BRANCHES: usize = 2;
 
 /// A line that was left, as long as nobody has written to its file since.
-pub(super) struct Left {
+pub(super) struct CachedBranch {
     branch: BranchId,
     /// Bytes of its file.
-    whole: u64,
+    file_len: u64,
     timeline: Timeline,
     keeper: CheckpointWriter,
     parents: Vec<Arc<ParentFile>>,
@@ -50,14 +50,14 @@ pub(super) struct Left {
 impl Driver {
     /// Goes on from the past as a new branch. All that can be refused is refused before anything is made or put down.
     pub(super) fn fork(&mut self, fork: &Fork) -> Result<BranchId, CommandError> {
-        let other = fork.from.as_ref().filter(|from| **from != self.engine.branch);
-        let opened = other.map(|from| self.look_at(from)).transpose()?;
+        let other = fork.source_branch.as_ref().filter(|from| **from != self.engine.branch);
+        let opened = other.map(|from| self.open_for_reading(from)).transpose()?;
         let from = opened.as_ref().map_or(&self.engine.branch, |o| &o.header.id).clone();
         let (at, state) = if let Some(opened) = &opened {
-            let at = whole_batch(&opened.timeline, fork.at);
+            let at = last_batch_end(&opened.timeline, fork.at_seq);
             (at, opened.timeline.state_at(at))
         } else {
-            let at = whole_batch(&self.store.timeline(), fork.at);
+            let at = last_batch_end(&self.store.timeline(), fork.at_seq);
             (at, self.store.state_at(at))
         };
         if state.head != at {
@@ -69,92 +69,117 @@ impl Driver {
         let Some(run) = state.run.clone() else {
             return Err(CommandError::new("no run has begun there", "go on from a later event"));
         };
-        let launch = self.launch_of(&run)?;
+        let launch = self.run_config_for(&run)?;
         let stops = self.engine.state.breakpoints.events_to_replace(&state.breakpoints);
-        self.rehearse(&state, &launch, &stops, &fork.then)?;
-        let reason =
-            if fork.reason.trim().is_empty() { place(&state) } else { fork.reason.trim().to_owned() };
+        self.dry_run(&state, &launch, &stops, &fork.commands)?;
+        let reason = if fork.reason.trim().is_empty() {
+            describe_position(&state)
+        } else {
+            fork.reason.trim().to_owned()
+        };
         let disk = |error: &dyn std::fmt::Display| {
             CommandError::new(format!("no branch could be made: {error}"), "free some space, then try again")
         };
         // What the new branch stands on must be on the disk before it.
-        self.journal_must_stand()?;
+        self.check_journal()?;
         self.writer.sync().map_err(|e| disk(&e))?;
         let parents = match &opened {
-            Some(opened) => parents_of_fork(&opened.parents, &opened.places, at),
-            None => parents_of_fork(self.writer.parents(), self.writer.events(), at),
+            Some(opened) => parents_of_fork(&opened.parents, &opened.event_file, at),
+            None => parents_of_fork(self.writer.parents(), self.writer.event_file(), at),
         };
         let parents = parents.map_err(|e| disk(&e))?;
-        let (header, mut writer) = self.session.fork(&from, at, &reason, now()).map_err(|e| match e {
-            crate::journal::JournalError::TooDeep { .. } => {
-                CommandError::new(e.to_string(), "fork from an earlier branch")
-            }
-            e => disk(&e),
-        })?;
+        let (header, mut writer) =
+            self.session.fork(&from, at, &reason, wall_clock_now()).map_err(|e| match e {
+                crate::journal::JournalError::TooDeep { .. } => {
+                    CommandError::new(e.to_string(), "fork from an earlier branch")
+                }
+                e => disk(&e),
+            })?;
         writer.stand_on(parents);
-        let events = writer.events().clone();
+        let events = writer.event_file().clone();
         let file = self.session.branch_file(&header.id);
         let (timeline, keeper) = if let Some(opened) = opened {
-            let keeper = CheckpointWriter::new(opened.checkpoints, opened.places);
-            (opened.timeline.fork(state, events.fetch()), keeper.for_fork(&file, at, events))
+            let keeper = CheckpointWriter::new(opened.checkpoints, opened.event_file);
+            (opened.timeline.fork(state, events.fetcher()), keeper.for_fork(&file, at, events))
         } else {
-            let timeline = self.store.timeline().fork(state, events.fetch());
-            (timeline, self.keeper.for_fork(&file, at, events))
+            let timeline = self.store.timeline().fork(state, events.fetcher());
+            (timeline, self.checkpoint_writer.for_fork(&file, at, events))
         };
         let BranchHeader { id, .. } = header;
-        self.put_down();
-        self.take_over(Line { timeline, writer, keeper, branch: id.clone(), launch }, stops, &fork.then);
+        self.close_active_branch();
+        self.activate_branch(
+            ActiveBranch {
+                timeline,
+                writer,
+                checkpoint_writer: keeper,
+                branch: id.clone(),
+                run_config: launch,
+            },
+            stops,
+            &fork.commands,
+        );
         Ok(id)
     }
 
     /// Goes on with another branch where it was left.
-    pub(super) fn switch(&mut self, to: &BranchId) -> Result<(), CommandError> {
+    pub(super) fn switch_branch(&mut self, to: &BranchId) -> Result<(), CommandError> {
         if *to == self.engine.branch {
             return Err(CommandError::new(format!("branch {to} is the one at work"), "choose another one"));
         }
-        self.journal_must_stand()?;
+        self.check_journal()?;
         let refused =
             |e: crate::journal::JournalError| CommandError::new(e.to_string(), "choose another branch");
-        let file = self.session.branch_there(to).map_err(refused)?;
+        let file = self.session.existing_branch_file(to).map_err(refused)?;
         let writer = Writer::lock(&file).map_err(refused)?;
-        let left = self.still_here(to, writer.whole());
+        let left = self.take_cached_branch(to, writer.valid_len());
         let (timeline, whole, keeper, parents) = if let Some(left) = left {
-            (left.timeline, left.whole, left.keeper, left.parents)
+            (left.timeline, left.file_len, left.keeper, left.parents)
         } else {
-            let opened = open_branch(&file, Use::GoOn).map_err(refused)?;
+            let opened = open_branch(&file, OpenMode::Resume).map_err(refused)?;
             if let Some(missing) = opened.missing {
                 return Err(CommandError::new(
                     missing.to_string(),
                     format!("go on from what is left with `retrospect resume SESSION@{to}`"),
                 ));
             }
-            let keeper = CheckpointWriter::new(opened.checkpoints, opened.places);
-            (opened.timeline, opened.whole, keeper, opened.parents)
+            let keeper = CheckpointWriter::new(opened.checkpoints, opened.event_file);
+            (opened.timeline, opened.valid_len, keeper, opened.parents)
         };
         let Some(run) = timeline.head().run.clone() else {
             return Err(CommandError::new("no run has begun there", "choose another branch"));
         };
-        let launch = self.launch_of(&run)?;
-        let mut writer = writer.cut_to(whole, keeper.places().clone()).map_err(refused)?;
+        let launch = self.run_config_for(&run)?;
+        let mut writer = writer.truncate_to(whole, keeper.event_file().clone()).map_err(refused)?;
         writer.stand_on(parents);
-        self.put_down();
-        self.take_over(Line { timeline, writer, keeper, branch: to.clone(), launch }, Vec::new(), &[]);
+        self.close_active_branch();
+        self.activate_branch(
+            ActiveBranch {
+                timeline,
+                writer,
+                checkpoint_writer: keeper,
+                branch: to.clone(),
+                run_config: launch,
+            },
+            Vec::new(),
+            &[],
+        );
         Ok(())
     }
 
     /// A line that was left and whose file is as it was then.
-    fn still_here(&mut self, branch: &BranchId, whole: u64) -> Option<Left> {
-        let place = self.left.iter().position(|left| left.branch == *branch)?;
-        self.left.remove(place).filter(|left| left.whole == whole)
+    fn take_cached_branch(&mut self, branch: &BranchId, whole: u64) -> Option<CachedBranch> {
+        let place = self.cached_branches.iter().position(|left| left.branch == *branch)?;
+        self.cached_branches.remove(place).filter(|left| left.file_len == whole)
     }
 
-    fn look_at(&self, branch: &BranchId) -> Result<OpenBranch, CommandError> {
-        let opened = self.session.branch_there(branch).and_then(|file| open_branch(&file, Use::Look));
+    fn open_for_reading(&self, branch: &BranchId) -> Result<OpenBranch, CommandError> {
+        let opened =
+            self.session.existing_branch_file(branch).and_then(|file| open_branch(&file, OpenMode::Read));
         opened.map_err(|e| CommandError::new(e.to_string(), "choose another branch"))
     }
 
     /// Whether every wish would be granted there, one after the other. Nothing is written.
-    fn rehearse(
+    fn dry_run(
         &self,
         state: &State,
         launch: &RunConfig,
@@ -163,7 +188,7 @@ impl Driver {
     ) -> Result<(), CommandError> {
         let policy = launch.policy.clone();
         let mut engine = Engine::resume(state.clone(), policy, self.engine.branch.clone());
-        let at = now();
+        let at = wall_clock_now();
         let fold = |engine: &mut Engine, events: Vec<(Cause, Event)>| {
             for (cause, event) in events {
                 let seq = Seq(engine.state.head.0 + 1);
@@ -182,7 +207,7 @@ impl Driver {
             }
             let events = engine.decide(&Input::Command(command.clone()))?;
             if let Command::ChangeRun(spec) = command {
-                engine.policy = self.outfit(spec)?.policy;
+                engine.policy = self.make_run_config(spec)?.policy;
             }
             fold(&mut engine, events);
         }
@@ -191,83 +216,89 @@ impl Driver {
 
     /// Puts the branch at work down in order. Where even that cannot be written it is left as after a crash, and goes on there
     /// some other time.
-    fn put_down(&mut self) {
-        self.close_ahead();
+    fn close_active_branch(&mut self) {
+        self.close_prefetches();
         let mut closing = Vec::new();
         if !self.engine.state.closed {
             closing = self.engine.decide(&Input::Command(Command::Close)).unwrap_or_default();
-            self.break_off_before(&mut closing);
-            self.hear_out(&mut closing);
+            self.cancel_calls_before_close(&mut closing);
+            self.record_partial_replies(&mut closing);
         }
-        self.line += 1;
-        self.anew.clear();
-        self.runner.begin_line(self.line);
+        self.epoch += 1;
+        self.calls_to_refresh.clear();
+        self.call_runner.begin_epoch(self.epoch);
         if let Some(timer) = self.timer.take() {
             timer.abort();
         }
         self.commit(closing);
-        if self.unwritten.is_empty() {
+        if self.unwritten_events.is_empty() {
             self.sync();
         } else {
-            self.unwritten.clear();
+            self.unwritten_events.clear();
             self.store.edit_live(|live| live.health = Health::Running);
             let left =
                 format!("branch {} could not be closed in order; nothing of it is lost", self.engine.branch);
-            self.store.signal(Signal::Said(left));
+            self.store.signal(Signal::Notice(left));
         }
-        self.keeper.rest(&self.engine.state, self.writer.whole());
-        self.summarise();
+        self.checkpoint_writer.save_before_switch(&self.engine.state, self.writer.valid_len());
+        self.write_summary();
     }
 
     /// Drives another line from its last state on: what is to be done there is written, and its world is brought back for it.
     /// The stops stand in the line's first batch, so that no crash comes between the line and its breakpoints.
-    fn take_over(&mut self, line: Line, stops: Vec<Event>, then: &[Command]) {
-        let Line { timeline, writer, keeper, branch, launch } = line;
+    fn activate_branch(&mut self, line: ActiveBranch, stops: Vec<Event>, then: &[Command]) {
+        let ActiveBranch { timeline, writer, checkpoint_writer: keeper, branch, run_config: launch } = line;
         let state = State::clone(timeline.head());
         let engine = Engine::resume(state, launch.policy.clone(), branch.clone());
         let left = std::mem::replace(&mut self.engine, engine).branch;
         let writer = std::mem::replace(&mut self.writer, writer);
-        let (whole, parents) = (writer.whole(), writer.parents().to_vec());
+        let (whole, parents) = (writer.valid_len(), writer.parents().to_vec());
         drop(writer);
-        let kept = std::mem::replace(&mut self.keeper, keeper);
-        self.launch = launch;
-        self.outfitted = None;
-        self.orders.begin_line();
-        self.leave_undone("another branch was taken up before it", "say it again there");
-        let timeline = self.store.swap(timeline, branch);
-        self.left.retain(|other| other.branch != left);
-        self.left.push_back(Left { branch: left, whole, timeline, keeper: kept, parents });
-        if self.left.len() > LEFT {
-            self.left.pop_front();
+        let kept = std::mem::replace(&mut self.checkpoint_writer, keeper);
+        self.run_config = launch;
+        self.next_run_config = None;
+        self.pending_requests.begin_epoch();
+        self.fail_queued("another branch was taken up before it", "say it again there");
+        let timeline = self.store.swap_branch(timeline, branch);
+        self.cached_branches.retain(|other| other.branch != left);
+        self.cached_branches.push_back(CachedBranch {
+            branch: left,
+            file_len: whole,
+            timeline,
+            keeper: kept,
+            parents,
+        });
+        if self.cached_branches.len() > MAX_CACHED_BRANCHES {
+            self.cached_branches.pop_front();
         }
         self.store.edit_live(|live| live.calls.clear());
         // Nothing is asked of anybody before the world stands; what was wished is written now, so that it is not lost with the
         // program. A failed write halts the session here as anywhere; the world is brought back meanwhile.
-        self.orders.rebuilding = true;
+        self.pending_requests.is_rebuilding = true;
         let mut begun = self.engine.decide(&Input::Command(Command::Reopen)).unwrap_or_default();
         begun.extend(stops.into_iter().map(|stop| (Cause::Policy, stop)));
-        let _ = self.carry_out(begun);
+        let _ = self.commit_and_advance(begun);
         for command in then {
-            if !self.unwritten.is_empty() {
-                self.waiting.push_back(Message::Wish(command.clone(), None));
-            } else if let Err(refusal) = self.command(command)
-                && self.unwritten.is_empty()
+            if !self.unwritten_events.is_empty() {
+                self.queued_messages.push_back(Message::Command(command.clone(), None));
+            } else if let Err(refusal) = self.run_command(command)
+                && self.unwritten_events.is_empty()
             {
-                self.store.signal(Signal::Refused(refusal));
+                self.store.signal(Signal::CommandFailed(refusal));
                 break;
             }
         }
-        self.rebuild();
+        self.start_rebuild();
     }
 
     /// What waits for its turn is not done any more: whoever wished it is told.
-    pub(super) fn leave_undone(&mut self, why: &str, next: &str) {
-        for held in std::mem::take(&mut self.waiting) {
+    pub(super) fn fail_queued(&mut self, why: &str, next: &str) {
+        for held in std::mem::take(&mut self.queued_messages) {
             let wish = Err(CommandError::new(format!("what was wished was not done: {why}"), next));
             match held {
-                Message::Wish(_, tell) => self.answer(tell, |_| wish.map(|()| Seq(0))),
-                Message::Fork(_, tell) => self.answer(tell, |_| wish.map(|()| BranchId::trunk())),
-                Message::Switch(_, tell) => self.answer(tell, |_| wish),
+                Message::Command(_, tell) => self.respond(tell, |_| wish.map(|()| Seq(0))),
+                Message::Fork(_, tell) => self.respond(tell, |_| wish.map(|()| BranchId::trunk())),
+                Message::Switch(_, tell) => self.respond(tell, |_| wish),
                 // Of the line that is left.
                 _ => {}
             }
@@ -275,7 +306,7 @@ impl Driver {
     }
 
     /// Carries a wish out and says how it went.
-    pub(super) fn answer<T>(
+    pub(super) fn respond<T>(
         &mut self,
         tell: Option<oneshot::Sender<Result<T, CommandError>>>,
         wish: impl FnOnce(&mut Self) -> Result<T, CommandError>,
@@ -283,38 +314,38 @@ impl Driver {
         match (tell, wish(self)) {
             // Whoever asked may have gone.
             (Some(tell), answer) => drop(tell.send(answer)),
-            (None, Err(refusal)) => self.store.signal(Signal::Refused(refusal)),
+            (None, Err(refusal)) => self.store.signal(Signal::CommandFailed(refusal)),
             (None, Ok(_)) => {}
         }
     }
 
     /// Keeps what lists say of the branch at work.
-    pub(super) fn summarise(&self) {
+    pub(super) fn write_summary(&self) {
         let branch = &self.engine.branch;
         let bytes = std::fs::metadata(self.session.branch_file(branch)).map_or(0, |m| m.len());
-        if let Err(error) = summarise(&self.engine.state, branch, bytes).save(&self.session.dir) {
-            self.store.signal(Signal::Said(format!(
+        if let Err(error) = summarize(&self.engine.state, branch, bytes).save(&self.session.dir) {
+            self.store.signal(Signal::Notice(format!(
                 "the session is whole, but its index was not written: {error}"
             )));
         }
     }
 
     /// What a run of this session needs: what is there, where it is the same run, else it is made.
-    fn launch_of(&self, run: &RunSpec) -> Result<RunConfig, CommandError> {
+    fn run_config_for(&self, run: &RunSpec) -> Result<RunConfig, CommandError> {
         let here = self.engine.state.run.as_deref();
         let same = |here: &RunSpec| {
             (&here.method, &here.actor, &here.mentor) == (&run.method, &run.actor, &run.mentor)
         };
-        match (&self.launch.outfit, here) {
-            (_, Some(here)) if here == run => Ok(self.launch.clone()),
-            (None, Some(here)) if same(here) => Ok(self.launch.clone()),
-            _ => self.outfit(run),
+        match (&self.run_config.run_factory, here) {
+            (_, Some(here)) if here == run => Ok(self.run_config.clone()),
+            (None, Some(here)) if same(here) => Ok(self.run_config.clone()),
+            _ => self.make_run_config(run),
         }
     }
 
     /// What another run of this session needs, or why it cannot be had; nothing has happened then.
-    pub(super) fn outfit(&self, spec: &RunSpec) -> Result<RunConfig, CommandError> {
-        let Some(outfit) = &self.launch.outfit else {
+    pub(super) fn make_run_config(&self, spec: &RunSpec) -> Result<RunConfig, CommandError> {
+        let Some(outfit) = &self.run_config.run_factory else {
             return Err(CommandError::new(
                 "this session was not given the means to outfit another run",
                 "start a session of its own for it",
@@ -335,7 +366,7 @@ impl Driver {
 }
 
 /// The last event at or before this one that ends a batch.
-fn whole_batch(timeline: &Timeline, at: Seq) -> Seq {
+fn last_batch_end(timeline: &Timeline, at: Seq) -> Seq {
     let mut at = at.min(Seq(timeline.len()));
     while timeline.event(at).is_some_and(|e: Arc<Envelope>| e.batch_continues) {
         at = Seq(at.0 - 1);
@@ -344,7 +375,7 @@ fn whole_batch(timeline: &Timeline, at: Seq) -> Seq {
 }
 
 /// Where a state stands, in words.
-fn place(state: &State) -> String {
+fn describe_position(state: &State) -> String {
     match &state.episode {
         None => "from the beginning".to_owned(),
         Some(e) => format!("from step {} of episode {}", e.steps.len(), e.number),
@@ -358,8 +389,8 @@ impl Handle {
     /// The refusal in words; nothing has been made then. Also when the session has ended.
     pub async fn fork(&self, fork: Fork) -> Result<BranchId, CommandError> {
         let (tell, told) = oneshot::channel();
-        self.inbox().send(Message::Fork(fork, Some(tell))).map_err(|_| ended())?;
-        told.await.map_err(|_| ended())?
+        self.inbox().send(Message::Fork(fork, Some(tell))).map_err(|_| session_ended_error())?;
+        told.await.map_err(|_| session_ended_error())?
     }
 
     /// The same without waiting; a refusal comes back as a [`Signal`].
@@ -373,8 +404,8 @@ impl Handle {
     /// The refusal in words: there is none of this name, or it cannot be read or is written by another program.
     pub async fn switch(&self, to: BranchId) -> Result<(), CommandError> {
         let (tell, told) = oneshot::channel();
-        self.inbox().send(Message::Switch(to, Some(tell))).map_err(|_| ended())?;
-        told.await.map_err(|_| ended())?
+        self.inbox().send(Message::Switch(to, Some(tell))).map_err(|_| session_ended_error())?;
+        told.await.map_err(|_| session_ended_error())?
     }
 
     /// The same without waiting; a refusal comes back as a [`Signal`].
@@ -383,6 +414,6 @@ impl Handle {
     }
 }
 
-fn ended() -> CommandError {
+fn session_ended_error() -> CommandError {
     CommandError::new("the session has ended", "take it up again with `retrospect resume`")
 }

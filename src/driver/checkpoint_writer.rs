@@ -8,78 +8,78 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 /// A state, and the byte behind its last event.
-type Kept = (Arc<State>, u64);
+type PendingCheckpoint = (Arc<State>, u64);
 
 /// Offers states to the thread that keeps them.
 pub(super) struct CheckpointWriter {
     /// What was handed on so far; the thread has one of its own that also knows what was written.
-    known: Checkpoints,
-    places: Arc<EventFile>,
-    thread: Option<(SyncSender<Kept>, JoinHandle<Checkpoints>)>,
+    checkpoints: Checkpoints,
+    event_file: Arc<EventFile>,
+    thread: Option<(SyncSender<PendingCheckpoint>, JoinHandle<Checkpoints>)>,
 }
 
 impl CheckpointWriter {
     pub(super) fn new(known: Checkpoints, places: Arc<EventFile>) -> Self {
-        Self { known, places, thread: None }
+        Self { checkpoints: known, event_file: places, thread: None }
     }
 
     /// Where the branch's events stand.
-    pub(super) fn places(&self) -> &Arc<EventFile> {
-        &self.places
+    pub(super) fn event_file(&self) -> &Arc<EventFile> {
+        &self.event_file
     }
 
     /// Hands a state on when one is due. Where the thread is still busy with another, a later one is taken.
     pub(super) fn offer(&mut self, state: &Arc<State>, offset: u64) {
-        if !self.known.due(state, offset) {
+        if !self.checkpoints.is_due(state, offset) {
             return;
         }
         if self.thread.is_none() {
-            self.thread = self.start();
+            self.thread = self.start_thread();
         }
         let taken =
             self.thread.as_ref().is_some_and(|(send, _)| send.try_send((state.clone(), offset)).is_ok());
         if taken {
-            self.known.passed(state, offset);
+            self.checkpoints.mark_written(state, offset);
         }
     }
 
     /// The same for a fork of this branch, whose file is this one.
     pub(super) fn for_fork(&self, file: &std::path::Path, at: Seq, events: Arc<EventFile>) -> Self {
-        Self::new(self.known.for_fork(file, &self.places, at), events)
+        Self::new(self.checkpoints.for_fork(file, &self.event_file, at), events)
     }
 
     /// The branch is put down for another one: its last state is kept where a good deal has come since the last one.
-    pub(super) fn rest(&mut self, state: &State, offset: u64) {
-        self.end();
-        if self.known.worth(state, offset) {
-            self.known.keep_newest(state, offset, &self.places, true);
+    pub(super) fn save_before_switch(&mut self, state: &State, offset: u64) {
+        self.stop_thread();
+        if self.checkpoints.is_tail_long_enough(state, offset) {
+            self.checkpoints.write_newest(state, offset, &self.event_file, true);
         }
     }
 
     /// Keeps the last state, when the branch is long enough for that to be worth it.
-    pub(super) fn finish(&mut self, state: &State, offset: u64) {
-        self.end();
-        if self.known.worth_at_end(state, offset) {
-            self.known.keep_newest(state, offset, &self.places, true);
+    pub(super) fn save_at_end(&mut self, state: &State, offset: u64) {
+        self.stop_thread();
+        if self.checkpoints.is_branch_long_enough(state, offset) {
+            self.checkpoints.write_newest(state, offset, &self.event_file, true);
         }
     }
 
-    fn end(&mut self) {
+    fn stop_thread(&mut self) {
         if let Some((send, thread)) = self.thread.take() {
             drop(send);
             if let Ok(known) = thread.join() {
-                self.known = known;
+                self.checkpoints = known;
             }
         }
     }
 
-    fn start(&self) -> Option<(SyncSender<Kept>, JoinHandle<Checkpoints>)> {
-        let (send, receive) = sync_channel::<Kept>(1);
-        let (mut known, places) = (self.known.clone(), self.places.clone());
+    fn start_thread(&self) -> Option<(SyncSender<PendingCheckpoint>, JoinHandle<Checkpoints>)> {
+        let (send, receive) = sync_channel::<PendingCheckpoint>(1);
+        let (mut known, places) = (self.checkpoints.clone(), self.event_file.clone());
         let keep = move || {
             for (state, offset) in receive {
-                known.keep_older(&state, offset);
-                known.keep_newest(&state, offset, &places, false);
+                known.write_older(&state, offset);
+                known.write_newest(&state, offset, &places, false);
             }
             known
         };
@@ -93,7 +93,7 @@ mod tests {
     use super::CheckpointWriter;
     use crate::domain::Seq;
     use crate::engine::{Cause, Envelope, Event, State};
-    use crate::journal::{Checkpoints, Meta, Session, Use, open_branch};
+    use crate::journal::{Checkpoints, Meta, OpenMode, Session, open_branch};
     use std::sync::Arc;
 
     /// What a session was put down with is what it is opened with, without its events being read.
@@ -115,7 +115,8 @@ mod tests {
             bookmark: None,
         };
         let (session, mut writer) = Session::create(dir.path(), meta).unwrap();
-        let mut keeper = CheckpointWriter::new(Checkpoints::of(&session.trunk()), writer.events().clone());
+        let mut keeper =
+            CheckpointWriter::new(Checkpoints::for_branch(&session.trunk()), writer.event_file().clone());
         let mut state = State::default();
         let mut run = |until: u64, keeper: &mut CheckpointWriter, state: &mut State| {
             while state.head.0 < until {
@@ -125,21 +126,21 @@ mod tests {
                     Envelope { seq, timestamp: at, cause: Cause::Policy, batch_continues: false, event };
                 writer.append(std::slice::from_ref(&envelope)).unwrap();
                 state.apply(&envelope);
-                keeper.offer(&Arc::new(state.clone()), writer.whole());
+                keeper.offer(&Arc::new(state.clone()), writer.valid_len());
             }
-            writer.whole()
+            writer.valid_len()
         };
         let whole = run(13_000, &mut keeper, &mut state);
-        keeper.finish(&state, whole);
-        let opened = open_branch(&session.trunk(), Use::Look).unwrap();
-        assert_eq!(opened.known, Seq(13_000));
+        keeper.save_at_end(&state, whole);
+        let opened = open_branch(&session.trunk(), OpenMode::Read).unwrap();
+        assert_eq!(opened.skipped_through, Seq(13_000));
         assert!(**opened.timeline.head() == state);
         assert!(session.dir.join("index/trunk/12288.jsonl").is_file(), "an old state was kept on the way");
         assert_eq!(opened.timeline.state_at(Seq(12_500)).memory, 12_500);
         // It was killed later on: only what came after the last checkpoint is read.
         run(14_000, &mut keeper, &mut state);
-        let opened = open_branch(&session.trunk(), Use::GoOn).unwrap();
-        assert_eq!(opened.known, Seq(13_000));
+        let opened = open_branch(&session.trunk(), OpenMode::Resume).unwrap();
+        assert_eq!(opened.skipped_through, Seq(13_000));
         assert!(**opened.timeline.head() == state);
     }
 }

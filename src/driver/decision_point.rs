@@ -6,7 +6,7 @@ use crate::engine::{Envelope, Event};
 use std::sync::Arc;
 
 /// Events of a step that are looked through at most.
-const MOST: u64 = 10_000;
+const MAX_STEP_EVENTS: u64 = 10_000;
 
 /// The place before a step was decided on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum DecisionPoint {
 
 impl DecisionPoint {
     /// The last event that stays.
-    pub fn seq(self) -> Seq {
+    pub fn last_kept_seq(self) -> Seq {
         match self {
             Self::Proposed(seq) | Self::Played(seq) => seq,
         }
@@ -30,9 +30,9 @@ impl Store {
     /// Where a step waits for its decision: the last event that ends a batch before somebody decided on its last proposal.
     /// What was found at the proposal, such as a breakpoint, stands in one batch with it. None where nothing waited, such as
     /// at the beginning.
-    pub fn anew(&self, of: &Step) -> Option<DecisionPoint> {
+    pub fn decision_point(&self, of: &Step) -> Option<DecisionPoint> {
         let number = of.number;
-        let until = Seq(of.last_seq.0.min(of.first_seq.0 + MOST));
+        let until = Seq(of.last_seq.0.min(of.first_seq.0 + MAX_STEP_EVENTS));
         let events = self.timeline().events_between(Seq(of.first_seq.0.saturating_sub(1)), until);
         let taken =
             |e: &Arc<Envelope>| matches!(&e.event, Event::ActionTaken { step, .. } if *step == number);
@@ -44,7 +44,7 @@ impl Store {
             // Opened for a person's action, in one batch with it.
             return events.first().filter(|e| opened(e)).map(|e| DecisionPoint::Played(Seq(e.seq.0 - 1)));
         };
-        let waiting = events[first..ran].iter().take_while(|e| !decides(&e.event));
+        let waiting = events[first..ran].iter().take_while(|e| !is_decision(&e.event));
         let at = waiting.filter(|e| !e.batch_continues && !matches!(e.event, Event::Closed)).last()?.seq;
         let state = self.state_at(at);
         state
@@ -54,14 +54,14 @@ impl Store {
     }
 
     /// The same for a step of the open or last episode, by its number.
-    pub fn proposal_of(&self, step: u32) -> Option<Seq> {
+    pub fn decision_seq(&self, step: u32) -> Option<Seq> {
         let head = self.head();
-        self.anew(head.episode.as_deref()?.step(step)?).map(DecisionPoint::seq)
+        self.decision_point(head.episode.as_deref()?.step(step)?).map(DecisionPoint::last_kept_seq)
     }
 }
 
 /// Whether an event lets the session go on, or is a decision on what waits.
-pub fn decides(event: &Event) -> bool {
+pub fn is_decision(event: &Event) -> bool {
     matches!(
         event,
         Event::StepGranted

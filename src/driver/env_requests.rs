@@ -3,8 +3,8 @@
 //! A world obeys one order after the other, so one clock is enough: it runs for the order whose turn it is. A world that
 //! lets it run out is left behind with its thread, is heard no more, and a new one takes its place.
 
-use super::env_worker::{Answer, EnvRequest, EnvResponse, EnvWorker, Rebuilt, failed};
-use super::snapshot_cache::Rebuild;
+use super::env_worker::{EnvAnswer, EnvRequest, EnvResponse, EnvWorker, RebuildResult, failed_call_reply};
+use super::snapshot_cache::RebuildPlan;
 use super::{Driver, Message, Signal};
 use crate::domain::CallId;
 use crate::engine::Reply;
@@ -15,10 +15,10 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// How long a world may take for one answer, where nothing else is said.
-pub(super) const DEADLINE: Duration = Duration::from_secs(60);
+pub(super) const DEFAULT_ANSWER_DEADLINE: Duration = Duration::from_secs(60);
 
 /// An order whose answer is awaited.
-pub(super) enum Awaited {
+pub(super) enum PendingRequest {
     /// A call of the engine.
     Call(CallId),
     /// A rebuild by its number, with the episode and the step it has come to.
@@ -31,127 +31,130 @@ pub(super) enum Awaited {
         step: u32,
     },
     /// A list for a person. Dropping the sender answers with an empty one.
-    Listing(oneshot::Sender<Vec<String>>),
+    ListForPerson(oneshot::Sender<Vec<String>>),
     /// A hint for a person. Dropping the sender answers with none.
-    Hint(oneshot::Sender<Option<String>>),
+    HintForPerson(oneshot::Sender<Option<String>>),
     /// Something of a line that was left: whatever is answered concerns nobody.
-    Past,
+    Stale,
     /// A look ahead, by its number.
-    Ahead(u64),
+    Lookahead(u64),
 }
 
 /// The orders under way in the world that is listened to.
 #[derive(Default)]
-pub(super) struct Orders {
+pub(super) struct PendingRequests {
     /// In the order in which they are obeyed.
-    awaited: VecDeque<Awaited>,
+    queue: VecDeque<PendingRequest>,
     /// Which world is listened to: how many were left behind before it.
-    pub(super) world: u64,
+    pub(super) worker_number: u64,
     /// Runs for the first of them; a clock with another number has been stopped.
-    clock: Option<JoinHandle<()>>,
-    ticks: u64,
+    timeout: Option<JoinHandle<()>>,
+    timeout_number: u64,
     /// Rebuilds ordered so far, and whether the last one is still under way.
-    rebuilds: u64,
-    pub(super) rebuilding: bool,
+    last_rebuild: u64,
+    pub(super) is_rebuilding: bool,
     /// The last rebuild left no world that could be asked.
-    pub(super) lost: bool,
+    pub(super) has_lost_world: bool,
 }
 
-impl Orders {
+impl PendingRequests {
     /// The clock does not run any more.
-    pub(super) fn stop_clock(&mut self) {
-        self.ticks += 1;
-        if let Some(clock) = self.clock.take() {
+    pub(super) fn stop_timeout(&mut self) {
+        self.timeout_number += 1;
+        if let Some(clock) = self.timeout.take() {
             clock.abort();
         }
     }
 
     /// Another line is driven: what was ordered for this one is awaited, for the world obeys in order, and not heard.
-    pub(super) fn begin_line(&mut self) {
-        for awaited in &mut self.awaited {
-            *awaited = Awaited::Past;
+    pub(super) fn begin_epoch(&mut self) {
+        for awaited in &mut self.queue {
+            *awaited = PendingRequest::Stale;
         }
-        (self.rebuilding, self.lost) = (false, false);
+        (self.is_rebuilding, self.has_lost_world) = (false, false);
     }
 }
 
 impl Driver {
     /// Gives an order; its clock starts when those before it have been answered.
-    pub(super) fn order(&mut self, order: EnvRequest, awaited: Awaited) {
-        self.host.order(order);
-        self.orders.awaited.push_back(awaited);
-        if self.orders.awaited.len() == 1 {
-            self.start_clock();
+    pub(super) fn send_env_request(&mut self, order: EnvRequest, awaited: PendingRequest) {
+        self.env_worker.send(order);
+        self.pending_requests.queue.push_back(awaited);
+        if self.pending_requests.queue.len() == 1 {
+            self.start_timeout();
         }
     }
 
     /// Asks the world for a person what it would accept.
-    pub(super) fn list(&mut self, tell: oneshot::Sender<Vec<String>>) {
-        self.order(EnvRequest::Admissible, Awaited::Listing(tell));
+    pub(super) fn request_actions(&mut self, tell: oneshot::Sender<Vec<String>>) {
+        self.send_env_request(EnvRequest::Admissible, PendingRequest::ListForPerson(tell));
     }
 
     /// Asks the world for a person for a way to the goal.
-    pub(super) fn hint(&mut self, tell: oneshot::Sender<Option<String>>) {
-        self.order(EnvRequest::Hint, Awaited::Hint(tell));
+    pub(super) fn request_hint(&mut self, tell: oneshot::Sender<Option<String>>) {
+        self.send_env_request(EnvRequest::Hint, PendingRequest::HintForPerson(tell));
     }
 
-    fn start_clock(&mut self) {
-        self.orders.stop_clock();
-        if self.orders.awaited.is_empty() {
+    fn start_timeout(&mut self) {
+        self.pending_requests.stop_timeout();
+        if self.pending_requests.queue.is_empty() {
             return;
         }
-        let (inbox, tick, deadline) = (self.handle.inbox(), self.orders.ticks, self.launch.deadline);
-        self.orders.clock = Some(tokio::spawn(async move {
+        let (inbox, tick, deadline) =
+            (self.handle.inbox(), self.pending_requests.timeout_number, self.run_config.answer_deadline);
+        self.pending_requests.timeout = Some(tokio::spawn(async move {
             tokio::time::sleep(deadline).await;
-            let _ = inbox.send(Message::Late(tick));
+            let _ = inbox.send(Message::TimedOut(tick));
         }));
     }
 
     /// Hears the world. One that was left behind says nothing any more, even if the same call is under way again.
     pub(super) fn on_response(&mut self, told: EnvResponse) {
-        if told.world != self.orders.world {
+        if told.worker_number != self.pending_requests.worker_number {
             return;
         }
-        let answer = match (self.orders.awaited.front_mut(), told.answer) {
-            (Some(Awaited::Past), Answer::Taking(_)) => return self.start_clock(),
-            (Some(Awaited::Past), _) => {
-                self.orders.awaited.pop_front();
-                return self.start_clock();
+        let answer = match (self.pending_requests.queue.front_mut(), told.answer) {
+            (Some(PendingRequest::Stale), EnvAnswer::Replaying(_)) => return self.start_timeout(),
+            (Some(PendingRequest::Stale), _) => {
+                self.pending_requests.queue.pop_front();
+                return self.start_timeout();
             }
-            (Some(Awaited::Rebuild { step, .. }), Answer::Taking(now)) => {
+            (Some(PendingRequest::Rebuild { step, .. }), EnvAnswer::Replaying(now)) => {
                 *step = now;
-                self.start_clock();
+                self.start_timeout();
                 return;
             }
-            (Some(Awaited::Call(awaited)), Answer::Reply(call, reply)) if *awaited == call => {
-                Some(Message::Reply(self.line, reply))
+            (Some(PendingRequest::Call(awaited)), EnvAnswer::Reply(call, reply)) if *awaited == call => {
+                Some(Message::Reply(self.epoch, reply))
             }
-            (Some(Awaited::Rebuild { number, .. }), Answer::Rebuilt(rebuilt))
+            (Some(PendingRequest::Rebuild { number, .. }), EnvAnswer::Rebuilt(rebuilt))
                 if *number == rebuilt.number =>
             {
                 Some(Message::Rebuilt(rebuilt))
             }
-            (Some(Awaited::Listing(_)), Answer::Listed(actions)) => {
-                if let Some(Awaited::Listing(tell)) = self.orders.awaited.pop_front() {
+            (Some(PendingRequest::ListForPerson(_)), EnvAnswer::Actions(actions)) => {
+                if let Some(PendingRequest::ListForPerson(tell)) = self.pending_requests.queue.pop_front() {
                     // Whoever asked may have gone.
                     let _ = tell.send(actions);
                 }
-                self.start_clock();
+                self.start_timeout();
                 return;
             }
-            (Some(Awaited::Hint(_)), Answer::Hinted(way)) => {
-                if let Some(Awaited::Hint(tell)) = self.orders.awaited.pop_front() {
+            (Some(PendingRequest::HintForPerson(_)), EnvAnswer::Hint(way)) => {
+                if let Some(PendingRequest::HintForPerson(tell)) = self.pending_requests.queue.pop_front() {
                     let _ = tell.send(way);
                 }
-                self.start_clock();
+                self.start_timeout();
                 return;
             }
-            (Some(Awaited::Ahead(awaited)), Answer::Ahead(number, found, stands)) if *awaited == number => {
-                self.orders.awaited.pop_front();
-                self.start_clock();
-                self.heard_ahead(number, found);
+            (Some(PendingRequest::Lookahead(awaited)), EnvAnswer::Ahead(number, found, stands))
+                if *awaited == number =>
+            {
+                self.pending_requests.queue.pop_front();
+                self.start_timeout();
+                self.on_lookahead_answer(number, found);
                 if !stands {
-                    self.rebuild();
+                    self.start_rebuild();
                 }
                 return;
             }
@@ -159,50 +162,58 @@ impl Driver {
             _ => None,
         };
         if let Some(answer) = answer {
-            self.orders.awaited.pop_front();
-            self.start_clock();
-            self.take(answer);
+            self.pending_requests.queue.pop_front();
+            self.start_timeout();
+            self.handle_message(answer);
         }
     }
 
     /// The order whose turn it is was not obeyed in time. Whoever waits is told; what was merely in its way is made again.
-    pub(super) fn late(&mut self, tick: u64) {
-        if tick != self.orders.ticks {
+    pub(super) fn on_timeout(&mut self, tick: u64) {
+        if tick != self.pending_requests.timeout_number {
             return;
         }
-        self.orders.stop_clock();
-        let mut behind = std::mem::take(&mut self.orders.awaited);
-        match EnvWorker::start(self.orders.world + 1, self.launch.open.clone(), self.handle.inbox()) {
+        self.pending_requests.stop_timeout();
+        let mut behind = std::mem::take(&mut self.pending_requests.queue);
+        match EnvWorker::start(
+            self.pending_requests.worker_number + 1,
+            self.run_config.open_world.clone(),
+            self.handle.inbox(),
+        ) {
             Ok(host) => {
-                self.orders.world += 1;
-                self.host = host;
+                self.pending_requests.worker_number += 1;
+                self.env_worker = host;
             }
-            Err(error) => self.store.signal(Signal::Said(format!("no thread for another world: {error}"))),
+            Err(error) => self.store.signal(Signal::Notice(format!("no thread for another world: {error}"))),
         }
-        let late = EnvError::TimedOut { millis: self.launch.deadline.as_millis() as u64 };
+        let late = EnvError::TimedOut { millis: self.run_config.answer_deadline.as_millis() as u64 };
         match behind.pop_front() {
-            Some(Awaited::Call(call)) if self.engine.state.calls.contains_key(&call) => {
-                self.take(Message::Reply(self.line, failed(call, &late)));
-                if self.orders.rebuilding {
-                    self.rebuild();
+            Some(PendingRequest::Call(call)) if self.engine.state.calls.contains_key(&call) => {
+                self.handle_message(Message::Reply(self.epoch, failed_call_reply(call, &late)));
+                if self.pending_requests.is_rebuilding {
+                    self.start_rebuild();
                 }
             }
-            Some(Awaited::Rebuild { number, episode, step })
-                if number == self.orders.rebuilds && self.orders.rebuilding =>
+            Some(PendingRequest::Rebuild { number, episode, step })
+                if number == self.pending_requests.last_rebuild && self.pending_requests.is_rebuilding =>
             {
                 let now = format!("the world failed: {late}");
-                let difference =
-                    Some(Reply::Diverged { episode, step, recorded: self.recorded(step), actual: now });
-                self.rebuilt(Rebuilt { number, difference, stands: false });
+                let difference = Some(Reply::Diverged {
+                    episode,
+                    step,
+                    recorded: self.recorded_observation(step),
+                    actual: now,
+                });
+                self.on_rebuilt(RebuildResult { number, difference, has_world: false });
             }
-            _ => self.rebuild(),
+            _ => self.start_rebuild(),
         }
         // Lists are answered (with nothing) when what the lateness means has been journaled.
         drop(behind);
     }
 
     /// What the journal has for a step of the open episode; 0 is the first answer.
-    fn recorded(&self, step: u32) -> String {
+    fn recorded_observation(&self, step: u32) -> String {
         let episode = self.engine.state.open_episode();
         let answer = episode.and_then(|e| match step {
             0 => e.first_observation.as_ref(),
@@ -212,32 +223,39 @@ impl Driver {
     }
 
     /// Brings the world of the open episode to where the journal says it is; the calls in flight wait for it.
-    pub(super) fn rebuild(&mut self) {
-        self.orders.lost = false;
-        let past = self.engine.state.open_episode().and_then(|e| Rebuild::of(e, self.orders.rebuilds + 1));
+    pub(super) fn start_rebuild(&mut self) {
+        self.pending_requests.has_lost_world = false;
+        let past = self
+            .engine
+            .state
+            .open_episode()
+            .and_then(|e| RebuildPlan::from_episode(e, self.pending_requests.last_rebuild + 1));
         let Some(past) = past else {
-            self.orders.rebuilding = false;
-            return self.issue_all();
+            self.pending_requests.is_rebuilding = false;
+            return self.issue_all_calls();
         };
-        self.orders.rebuilds = past.number;
-        self.orders.rebuilding = true;
+        self.pending_requests.last_rebuild = past.number;
+        self.pending_requests.is_rebuilding = true;
         let (number, episode_number) = (past.number, past.episode);
-        self.order(EnvRequest::Rebuild(past), Awaited::Rebuild { number, episode: episode_number, step: 0 });
+        self.send_env_request(
+            EnvRequest::Rebuild(past),
+            PendingRequest::Rebuild { number, episode: episode_number, step: 0 },
+        );
     }
 
     /// A rebuild that is not the last one ordered is stale. A difference is decided on before anything is taken.
-    pub(super) fn rebuilt(&mut self, rebuilt: Rebuilt) {
-        if rebuilt.number != self.orders.rebuilds || !self.orders.rebuilding {
+    pub(super) fn on_rebuilt(&mut self, rebuilt: RebuildResult) {
+        if rebuilt.number != self.pending_requests.last_rebuild || !self.pending_requests.is_rebuilding {
             return;
         }
-        self.orders.rebuilding = false;
-        self.orders.lost = !rebuilt.stands;
+        self.pending_requests.is_rebuilding = false;
+        self.pending_requests.has_lost_world = !rebuilt.has_world;
         if let Some(difference) = rebuilt.difference {
-            self.take(Message::Reply(self.line, difference));
+            self.handle_message(Message::Reply(self.epoch, difference));
         }
         // A difference of an episode that has ended meanwhile concerns nobody.
         if self.engine.state.divergence.is_none() {
-            self.issue_all();
+            self.issue_all_calls();
         }
     }
 }

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Halt {
     /// What failed, and where.
-    pub why: String,
+    pub reason: String,
     /// Where the events are saved, when another program changed the journal.
-    pub saved: Option<Saved>,
+    pub rescue: Option<RescueOutcome>,
     /// The last event that was written.
     pub head: Seq,
     /// Events that wait to be written.
@@ -22,46 +22,46 @@ pub struct Halt {
 
 /// What became of the events of a journal that another program changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Saved {
+pub struct RescueOutcome {
     /// The new session; none where nothing could be saved.
     pub dir: Option<PathBuf>,
     /// What is in it, or why there is none.
-    pub what: String,
+    pub message: String,
     /// Every event is in it.
-    pub complete: bool,
+    pub is_complete: bool,
 }
 
 impl Halt {
     /// What happened, and where the events are.
     pub fn what(&self) -> String {
-        let why = &self.why;
-        match &self.saved {
+        let why = &self.reason;
+        match &self.rescue {
             None => {
                 let head = self.head;
                 format!("{why}; all events up to {head} are saved, {} more wait in memory", self.waiting)
             }
-            Some(Saved { dir: Some(dir), what, .. }) => {
+            Some(RescueOutcome { dir: Some(dir), message: what, .. }) => {
                 let name =
                     dir.file_name().map_or_else(|| dir.display().to_string(), |n| n.to_string_lossy().into());
                 format!("{why}; {what} {name}")
             }
-            Some(Saved { dir: None, what, .. }) => format!("{why}; {what}"),
+            Some(RescueOutcome { dir: None, message: what, .. }) => format!("{why}; {what}"),
         }
     }
 
     /// What to do.
     pub fn next(&self) -> &'static str {
-        match &self.saved {
+        match &self.rescue {
             None => "free some space, then retry; quitting loses what waits",
-            Some(Saved { dir: Some(_), .. }) => {
+            Some(RescueOutcome { dir: Some(_), .. }) => {
                 "quit and resume that session, or put the file back and retry"
             }
-            Some(Saved { dir: None, .. }) => "put the file back, then retry",
+            Some(RescueOutcome { dir: None, .. }) => "put the file back, then retry",
         }
     }
 
     /// Both, for a person at the screen.
-    pub fn on_screen(&self) -> String {
+    pub fn screen_message(&self) -> String {
         format!("{}: {}", self.what(), self.next())
     }
 }
@@ -69,7 +69,7 @@ impl Halt {
 impl Driver {
     /// Nothing is applied now: a write failed, or the journal is not where it was.
     pub(super) fn is_halted(&self) -> bool {
-        !self.unwritten.is_empty() || self.journal_changed
+        !self.unwritten_events.is_empty() || self.journal_changed
     }
 
     /// Halts the session, and saves its events where another program changed the journal.
@@ -83,18 +83,20 @@ impl Driver {
         }
         if let JournalError::Changed { path, change } = error {
             why = format!("the journal ({}) {change} by another program", name(path));
-            if self.saved.as_ref().is_none_or(|saved| saved.dir.is_none()) {
-                self.saved = Some(self.save_events());
+            if self.rescue.as_ref().is_none_or(|saved| saved.dir.is_none()) {
+                self.rescue = Some(self.rescue_events());
             }
         }
-        let saved = self.saved.clone().filter(|_| changed);
-        let (head, waiting) = (self.engine.state.head, self.unwritten.len());
-        self.store.edit_live(|live| live.health = Health::Halted(Halt { why, saved, head, waiting }));
+        let saved = self.rescue.clone().filter(|_| changed);
+        let (head, waiting) = (self.engine.state.head, self.unwritten_events.len());
+        self.store.edit_live(|live| {
+            live.health = Health::Halted(Halt { reason: why, rescue: saved, head, waiting });
+        });
     }
 
     /// Nothing is to be read from a journal, or grow from it, that is not what was written.
-    pub(super) fn journal_must_stand(&mut self) -> Result<(), CommandError> {
-        let Err(error) = self.writer.check() else { return Ok(()) };
+    pub(super) fn check_journal(&mut self) -> Result<(), CommandError> {
+        let Err(error) = self.writer.check_unchanged() else { return Ok(()) };
         self.halt(&error);
         Err(CommandError::new(error.to_string(), "put the file back, then retry"))
     }
@@ -102,23 +104,23 @@ impl Driver {
     /// The file is where it was again, or the disk has room: the session goes on.
     pub(super) fn end_halt(&mut self) {
         self.journal_changed = false;
-        self.saved = None;
+        self.rescue = None;
         self.store.edit_live(|live| live.health = Health::Running);
     }
 
-    fn save_events(&self) -> Saved {
-        let failed = |error: JournalError| Saved {
+    fn rescue_events(&self) -> RescueOutcome {
+        let failed = |error: JournalError| RescueOutcome {
             dir: None,
-            what: format!("its events could not be saved ({error})"),
-            complete: false,
+            message: format!("its events could not be saved ({error})"),
+            is_complete: false,
         };
-        let copy = match Rescue::begin(&self.session) {
+        let copy = match Rescue::create(&self.session) {
             Ok(copy) => copy,
             Err(error) => return failed(error),
         };
         let dir = copy.dir().to_owned();
-        match self.save_to(copy) {
-            Ok((what, complete)) => Saved { dir: Some(dir), what, complete },
+        match self.write_rescue(copy) {
+            Ok((what, complete)) => RescueOutcome { dir: Some(dir), message: what, is_complete: complete },
             Err(error) => {
                 // Half a copy would only be taken for the session.
                 let _ = std::fs::remove_dir_all(&dir);
@@ -128,10 +130,10 @@ impl Driver {
     }
 
     /// Saves all events that this process holds or can still read; what was saved, and whether it is all.
-    fn save_to(&self, mut copy: Rescue) -> Result<(String, bool), JournalError> {
-        const PIECE: u64 = 1024;
+    fn write_rescue(&self, mut copy: Rescue) -> Result<(String, bool), JournalError> {
+        const EVENTS_AT_ONCE: u64 = 1024;
         let head = self.engine.state.head;
-        let mut piece = PIECE;
+        let mut piece = EVENTS_AT_ONCE;
         while copy.head() < head && piece > 0 {
             let after = copy.head();
             let timeline = self.store.timeline();
@@ -145,16 +147,16 @@ impl Driver {
                 copy.append(&events)?;
             }
         }
-        let last = Seq(head.0 + self.unwritten.len() as u64);
+        let last = Seq(head.0 + self.unwritten_events.len() as u64);
         if copy.head() < head {
             let timeline = self.store.timeline();
             let mut rest = timeline.events_after(copy.head());
             let _ = timeline.take_fetch_error();
             drop(timeline);
-            rest.extend(self.unwritten.iter().cloned());
+            rest.extend(self.unwritten_events.iter().cloned());
             let missing = copy.head().0 + 1..rest.first().map_or(last.0 + 1, |first| first.seq.0);
             if !rest.is_empty() {
-                copy.keep_rest(&rest)?;
+                copy.save_rest(&rest)?;
             }
             copy.finish()?;
             let what = format!(
@@ -165,7 +167,7 @@ impl Driver {
             return Ok((what, false));
         }
         let same = copy.leads_to(&self.engine.state);
-        copy.append(&self.unwritten)?;
+        copy.append(&self.unwritten_events)?;
         copy.finish()?;
         Ok(if same {
             (format!("all {last} events are saved in"), true)
@@ -183,14 +185,14 @@ impl Driver {
             }
             Err(error) => format!("{error}; without meta.toml the session is not listed"),
         };
-        self.store.signal(Signal::Said(said));
+        self.store.signal(Signal::Notice(said));
     }
 
     /// Notes in the session's index how far its journal went, so that `verify` knows what is missing.
-    pub(super) fn note_what_is_missing(&self) {
+    pub(super) fn note_missing_events(&self) {
         let (branch, dir): (_, &Path) = (&self.engine.branch, &self.session.dir);
         if dir.join("index").is_dir() {
-            let summary = crate::journal::summarise(&self.engine.state, branch, self.writer.whole());
+            let summary = crate::journal::summarize(&self.engine.state, branch, self.writer.valid_len());
             // The halt has been reported; without the note only less is known later.
             let _ = summary.save(dir);
         }

@@ -2,7 +2,7 @@
 //! goes on meanwhile and its world is not moved. It has as long for one answer as the run's world has, and there is one at a time.
 
 use super::OpenWorld;
-use super::snapshot_cache::{Rebuild, SnapshotCache};
+use super::snapshot_cache::{RebuildPlan, SnapshotCache};
 use crate::engine::{Reply, State};
 use crate::env::EnvError;
 use std::panic::{self, AssertUnwindSafe};
@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 /// The actions, in the world's own order; or why they cannot be had, in words.
-pub type Accepted = Result<Vec<String>, String>;
+pub type PastAdmissible = Result<Vec<String>, String>;
 
 /// Brings the state of that moment; folding it takes a while.
 pub type PastQuery = Box<dyn FnOnce() -> Arc<State> + Send>;
@@ -21,63 +21,64 @@ pub type PastQuery = Box<dyn FnOnce() -> Arc<State> + Send>;
 /// Who asks for the worlds of then: one is asked at a time, and only the last of those that wait comes next.
 #[derive(Default)]
 pub(super) struct PastQueries {
-    wishes: Option<UnboundedSender<PastRequest>>,
+    requests: Option<UnboundedSender<PastRequest>>,
 }
 
 struct PastRequest {
-    open: OpenWorld,
+    open_world: OpenWorld,
     deadline: Duration,
-    then: PastQuery,
-    tell: oneshot::Sender<Accepted>,
+    load_state: PastQuery,
+    reply_sender: oneshot::Sender<PastAdmissible>,
 }
 
 /// What the thread says.
-enum Said {
+enum QueryMessage {
     /// It goes on; the clock begins anew.
-    Alive,
-    Looked(Accepted),
+    InProgress,
+    Finished(PastAdmissible),
 }
 
 impl PastQueries {
     /// Answers when the actions before that moment have been taken again, or when the world takes longer than the deadline
     /// for one answer. Runs on the driver's runtime.
-    pub(super) fn ask(
+    pub(super) fn submit(
         &mut self,
         open: OpenWorld,
         deadline: Duration,
         then: PastQuery,
-        tell: oneshot::Sender<Accepted>,
+        tell: oneshot::Sender<PastAdmissible>,
     ) {
-        let wishes = self.wishes.get_or_insert_with(|| {
+        let wishes = self.requests.get_or_insert_with(|| {
             let (wishes, asked) = unbounded_channel();
-            tokio::spawn(one_by_one(asked));
+            tokio::spawn(serve_requests(asked));
             wishes
         });
         // It listens as long as there is a sender; else the asker is told nothing can be had.
-        let _ = wishes.send(PastRequest { open, deadline, then, tell });
+        let _ = wishes.send(PastRequest { open_world: open, deadline, load_state: then, reply_sender: tell });
     }
 }
 
-async fn one_by_one(mut asked: UnboundedReceiver<PastRequest>) {
+async fn serve_requests(mut asked: UnboundedReceiver<PastRequest>) {
     while let Some(mut wish) = asked.recv().await {
         // Whoever asks anew does not want what was asked before.
         while let Ok(newer) = asked.try_recv() {
             wish = newer;
         }
-        let PastRequest { open, deadline, then, tell } = wish;
+        let PastRequest { open_world: open, deadline, load_state: then, reply_sender: tell } = wish;
         // Whoever asked may have gone.
-        let _ = tell.send(look(open, deadline, then).await);
+        let _ = tell.send(query_world(open, deadline, then).await);
     }
 }
 
 /// Looks on a thread of its own. One that lets the deadline run out is left behind with its world, and heard no more.
-async fn look(open: OpenWorld, deadline: Duration, then: PastQuery) -> Accepted {
+async fn query_world(open: OpenWorld, deadline: Duration, then: PastQuery) -> PastAdmissible {
     let (say, mut said) = unbounded_channel();
     let looks = move || {
-        let alive = || drop(say.send(Said::Alive));
-        let looked = panic::catch_unwind(AssertUnwindSafe(|| accepted(&open, then, &alive)));
-        let _ =
-            say.send(Said::Looked(looked.unwrap_or_else(|_| Err("the world broke (a panic)".to_owned()))));
+        let alive = || drop(say.send(QueryMessage::InProgress));
+        let looked = panic::catch_unwind(AssertUnwindSafe(|| list_past_actions(&open, then, &alive)));
+        let _ = say.send(QueryMessage::Finished(
+            looked.unwrap_or_else(|_| Err("the world broke (a panic)".to_owned())),
+        ));
     };
     thread::Builder::new()
         .name("world of then".to_owned())
@@ -85,18 +86,18 @@ async fn look(open: OpenWorld, deadline: Duration, then: PastQuery) -> Accepted 
         .map_err(|error| format!("no thread for the world of then: {error}"))?;
     loop {
         match tokio::time::timeout(deadline, said.recv()).await {
-            Ok(Some(Said::Alive)) => {}
-            Ok(Some(Said::Looked(accepted))) => return accepted,
+            Ok(Some(QueryMessage::InProgress)) => {}
+            Ok(Some(QueryMessage::Finished(accepted))) => return accepted,
             Ok(None) => return Err("the world of then cannot be asked".to_owned()),
             Err(_) => return Err(EnvError::TimedOut { millis: deadline.as_millis() as u64 }.to_string()),
         }
     }
 }
 
-fn accepted(open: &OpenWorld, then: PastQuery, alive: &dyn Fn()) -> Accepted {
+fn list_past_actions(open: &OpenWorld, then: PastQuery, alive: &dyn Fn()) -> PastAdmissible {
     let state = then();
     alive();
-    let past = state.open_episode().and_then(|episode| Rebuild::of(episode, 0));
+    let past = state.open_episode().and_then(|episode| RebuildPlan::from_episode(episode, 0));
     let past = past.ok_or("no episode is open there")?;
     let mut trail = SnapshotCache::default();
     if let Some(differs) = trail.rebuild(open, &past, &|_| alive()) {
@@ -107,5 +108,5 @@ fn accepted(open: &OpenWorld, then: PastQuery, alive: &dyn Fn()) -> Accepted {
         return Err(format!("the world of now answers otherwise from {from} on"));
     }
     alive();
-    trail.ask(|world| world.admissible()).map_err(|error| error.to_string())
+    trail.query(|world| world.admissible()).map_err(|error| error.to_string())
 }

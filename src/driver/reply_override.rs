@@ -11,42 +11,44 @@ use std::sync::Arc;
 pub type ReplyOverride = Arc<dyn Fn(ModelRole, &str) -> Result<Arc<dyn Provider>, DriverError> + Send + Sync>;
 
 /// The reply is looked for away from the driver: a recording can be long, and others must not wait for it to be read.
-pub(super) struct StandingIn {
+pub(super) struct OverrideProvider {
     pub(super) source: String,
-    pub(super) asked: ModelRole,
-    pub(super) open: Option<ReplyOverride>,
+    pub(super) role: ModelRole,
+    pub(super) open_source: Option<ReplyOverride>,
 }
 
-impl Provider for StandingIn {
+impl Provider for OverrideProvider {
     fn name(&self) -> String {
         self.source.clone()
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        let (open, asked, source) = (self.open.clone(), self.asked, self.source.clone());
+        let (open, asked, source) = (self.open_source.clone(), self.role, self.source.clone());
         let opened = async move {
             let Some(open) = open else {
-                return refused(format!("{source}: recordings are not to be had here"), "act by hand");
+                return error_stream(format!("{source}: recordings are not to be had here"), "act by hand");
             };
             let named = source.clone();
             match tokio::task::spawn_blocking(move || open(asked, &named)).await {
                 Ok(Ok(provider)) => provider.stream(request),
-                Ok(Err(error)) => refusal(error),
-                Err(_) => refused(format!("{source}: the reading of it broke"), "choose another recording"),
+                Ok(Err(error)) => driver_error_stream(error),
+                Err(_) => {
+                    error_stream(format!("{source}: the reading of it broke"), "choose another recording")
+                }
             }
         };
         stream::once(opened).flatten().boxed()
     }
 }
 
-fn refusal(error: DriverError) -> BoxStream<'static, Result<Delta, ProviderError>> {
+fn driver_error_stream(error: DriverError) -> BoxStream<'static, Result<Delta, ProviderError>> {
     match error {
-        DriverError::Refused(why, next) => refused(why, &next),
-        other => refused(other.to_string(), "choose another recording"),
+        DriverError::Refused(why, next) => error_stream(why, &next),
+        other => error_stream(other.to_string(), "choose another recording"),
     }
 }
 
-fn refused(why: String, next: &str) -> BoxStream<'static, Result<Delta, ProviderError>> {
-    let error = ProviderError::new(why, next).of_kind(FailureKind::NoAnswer);
+fn error_stream(why: String, next: &str) -> BoxStream<'static, Result<Delta, ProviderError>> {
+    let error = ProviderError::new(why, next).with_kind(FailureKind::NoAnswer);
     stream::once(std::future::ready(Err(error))).boxed()
 }

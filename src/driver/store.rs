@@ -1,7 +1,7 @@
 //! What the driver shares with everybody who only looks: an append-only store, what is being written just now, and a
 //! way to send wishes. A slow reader never blocks the driver.
 
-use super::{Accepted, Fork, Halt, PastQuery};
+use super::{Fork, Halt, PastAdmissible, PastQuery};
 use crate::domain::{BranchId, CallId, ModelRole, PartialReply, Seq, Usage};
 use crate::engine::{Command, CommandError, Envelope, State};
 use crate::provider::Phase;
@@ -16,7 +16,7 @@ pub struct LiveCall {
     /// The call.
     pub call: CallId,
     /// Which role was asked.
-    pub asked: ModelRole,
+    pub role: ModelRole,
     /// What the model is doing.
     pub phase: Phase,
     /// Reasoning so far.
@@ -26,33 +26,33 @@ pub struct LiveCall {
     /// Pieces received so far, a stand-in for tokens until the usage comes.
     pub pieces: u64,
     /// When it was asked.
-    pub since: Instant,
+    pub started: Instant,
     /// When its last word came, or the work came to another stage.
-    pub moved: Instant,
+    pub last_progress: Instant,
     /// Signs of life came after that: the server is there and says nothing.
-    pub alive: bool,
+    pub only_keep_alives: bool,
     /// What it costs, once somebody has counted.
     pub usage: Option<Usage>,
 }
 
 impl LiveCall {
     /// A pause longer than this is told to a person.
-    pub const LONG: Duration = Duration::from_secs(15);
+    pub const LONG_SILENCE: Duration = Duration::from_secs(15);
 
     /// What of the answer can be read by now.
-    pub fn came(&self) -> PartialReply {
+    pub fn partial_reply(&self) -> PartialReply {
         PartialReply { text: self.text.clone(), reasoning: self.reasoning.clone(), usage: None }
     }
 
     /// The seconds of silence up to this moment; none where it is short.
-    pub fn quiet(&self, now: Instant) -> Option<u64> {
-        let quiet = now.saturating_duration_since(self.moved);
-        (quiet >= Self::LONG).then_some(quiet.as_secs())
+    pub fn silent_seconds(&self, now: Instant) -> Option<u64> {
+        let quiet = now.saturating_duration_since(self.last_progress);
+        (quiet >= Self::LONG_SILENCE).then_some(quiet.as_secs())
     }
 
     /// What is said of that.
-    pub fn silence(&self, now: Instant) -> Option<String> {
-        self.quiet(now).map(|seconds| match (self.alive, self.pieces) {
+    pub fn silence_message(&self, now: Instant) -> Option<String> {
+        self.silent_seconds(now).map(|seconds| match (self.only_keep_alives, self.pieces) {
             (true, 0) => format!("the server is alive but has written nothing for {seconds} s"),
             (true, _) => format!("the server is alive but has written nothing more for {seconds} s"),
             (false, _) => format!("nothing has come from the server for {seconds} s"),
@@ -71,16 +71,16 @@ pub enum Health {
     /// The driver has ended.
     Ended,
     /// There is no driver: the session is only looked at.
-    Reading,
+    ReadOnly,
 }
 
 /// Something worth a line on the screen that is not an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// A wish was not granted.
-    Refused(CommandError),
+    CommandFailed(CommandError),
     /// A sentence to show.
-    Said(String),
+    Notice(String),
 }
 
 /// What is going on just now.
@@ -98,21 +98,21 @@ pub struct Live {
 pub struct Store {
     timeline: Mutex<Timeline>,
     /// The branch that the timeline is of, and how often it was another one.
-    line: Mutex<(BranchId, u64)>,
+    branch_epoch: Mutex<(BranchId, u64)>,
     live: Mutex<Live>,
-    news: watch::Sender<u64>,
+    changes: watch::Sender<u64>,
     /// The news are held back, and whether there are any.
-    held: Mutex<Option<bool>>,
+    batched_change: Mutex<Option<bool>>,
 }
 
 /// What the driver's inbox takes from outside.
 pub enum Message {
     /// A wish, and who wants to know how it went.
-    Wish(Command, Option<oneshot::Sender<Result<Seq, CommandError>>>),
+    Command(Command, Option<oneshot::Sender<Result<Seq, CommandError>>>),
     /// The actions the world would accept now.
     Admissible(oneshot::Sender<Vec<String>>),
     /// The actions that the world would have accepted where this state stands.
-    AdmissibleThen(PastQuery, oneshot::Sender<Accepted>),
+    PastAdmissible(PastQuery, oneshot::Sender<PastAdmissible>),
     /// Look for a way to the goal.
     Hint(oneshot::Sender<Option<String>>),
     /// Try the failed write again.
@@ -126,14 +126,14 @@ pub enum Message {
     /// An answer from the outside to a call of the line with this number; only the driver's own runners send it.
     Reply(u64, crate::engine::Reply),
     /// A world was brought back; only the driver sends it to itself.
-    Rebuilt(super::env_worker::Rebuilt),
+    Rebuilt(super::env_worker::RebuildResult),
     /// What a world's thread says; only the driver's own host sends it.
-    World(super::env_worker::EnvResponse),
+    EnvResponse(super::env_worker::EnvResponse),
     /// A world has not obeyed its order in time, by the clock with this number; only the driver's own clock sends it.
-    Late(u64),
+    TimedOut(u64),
     /// An answer that was asked for ahead, by its number, is whole; on the line with this number. Only the driver's own tasks
     /// send it.
-    HeardAhead(u64, u64, Result<Usage, Usage>),
+    PrefetchDone(u64, u64, Result<Usage, Usage>),
     /// A piece of an answer under way on the line with this number; its permit is given back when it was taken.
     Delta(u64, CallId, crate::provider::Delta, Option<OwnedSemaphorePermit>),
 }
@@ -148,9 +148,9 @@ pub struct Handle {
 
 impl Live {
     /// The calls whose model is silent for long by now: since how many seconds, and in words.
-    pub fn silences(&self) -> Vec<(CallId, u64, String)> {
+    pub fn list_silences(&self) -> Vec<(CallId, u64, String)> {
         let now = Instant::now();
-        let of = |c: &LiveCall| Some((c.call, c.quiet(now)?, c.silence(now)?));
+        let of = |c: &LiveCall| Some((c.call, c.silent_seconds(now)?, c.silence_message(now)?));
         self.calls.iter().filter_map(of).collect()
     }
 }
@@ -159,10 +159,10 @@ impl Default for Store {
     fn default() -> Self {
         Self {
             timeline: Mutex::default(),
-            line: Mutex::new((BranchId::trunk(), 0)),
+            branch_epoch: Mutex::new((BranchId::trunk(), 0)),
             live: Mutex::default(),
-            news: watch::Sender::new(0),
-            held: Mutex::default(),
+            changes: watch::Sender::new(0),
+            batched_change: Mutex::default(),
         }
     }
 }
@@ -175,35 +175,35 @@ impl Store {
 
     /// The branch that is looked at.
     pub fn branch(&self) -> BranchId {
-        self.lock_line().0.clone()
+        self.lock_branch_epoch().0.clone()
     }
 
     /// Goes up whenever another branch is looked at: numbers of events that were kept are of another line then.
     pub fn epoch(&self) -> u64 {
-        self.lock_line().1
+        self.lock_branch_epoch().1
     }
 
     /// Puts another branch in the place of the one that was looked at, and gives that one back.
-    pub fn swap(&self, timeline: Timeline, branch: BranchId) -> Timeline {
+    pub fn swap_branch(&self, timeline: Timeline, branch: BranchId) -> Timeline {
         let left = {
             let mut here = self.timeline();
-            let mut line = self.lock_line();
+            let mut line = self.lock_branch_epoch();
             let next = line.1 + 1;
             *line = (branch, next);
             std::mem::replace(&mut *here, timeline)
         };
-        self.tell();
+        self.notify_readers();
         left
     }
 
     /// Says which branch the timeline is of from the beginning.
-    pub fn begin(&self, timeline: Timeline, branch: BranchId) {
+    pub fn set_timeline(&self, timeline: Timeline, branch: BranchId) {
         *self.timeline() = timeline;
-        self.lock_line().0 = branch;
+        self.lock_branch_epoch().0 = branch;
     }
 
-    fn lock_line(&self) -> MutexGuard<'_, (BranchId, u64)> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_branch_epoch(&self) -> MutexGuard<'_, (BranchId, u64)> {
+        self.branch_epoch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The state after the last event.
@@ -216,29 +216,29 @@ impl Store {
     pub fn state_at(&self, seq: Seq) -> Arc<State> {
         let way = self.timeline().fold_plan_to(seq);
         let state = way.execute();
-        self.tell_fault();
+        self.signal_fault();
         state
     }
 
     /// What is going on just now.
     pub fn live(&self) -> Live {
-        self.tell_fault();
+        self.signal_fault();
         self.lock_live().clone()
     }
 
     /// Changes what is going on just now and tells the readers.
     pub fn edit_live(&self, edit: impl FnOnce(&mut Live)) {
         edit(&mut self.lock_live());
-        self.tell();
+        self.notify_readers();
     }
 
     /// Says something to the readers.
     pub fn signal(&self, signal: Signal) {
-        const KEPT: usize = 16;
+        const MAX_SIGNALS: usize = 16;
         self.edit_live(|live| {
             let number = live.signals.last().map_or(1, |s| s.0 + 1);
             live.signals.push((number, signal));
-            let surplus = live.signals.len().saturating_sub(KEPT);
+            let surplus = live.signals.len().saturating_sub(MAX_SIGNALS);
             live.signals.drain(..surplus);
         });
     }
@@ -246,38 +246,38 @@ impl Store {
     /// Appends a batch of events and the state after it.
     pub fn append(&self, batch: impl IntoIterator<Item = Arc<Envelope>>, after: Arc<State>) {
         self.timeline().push(batch, after);
-        self.tell();
+        self.notify_readers();
     }
 
     /// Events that could not be read again are said once.
-    fn tell_fault(&self) {
+    fn signal_fault(&self) {
         let fault = self.timeline().take_fetch_error();
         if let Some(why) = fault {
-            self.signal(Signal::Said(why));
+            self.signal(Signal::Notice(why));
         }
     }
 
     /// Wakes a reader after every change; several changes between two looks wake it once.
     pub fn changes(&self) -> watch::Receiver<u64> {
-        self.news.subscribe()
+        self.changes.subscribe()
     }
 
     /// Holds the news back while the driver is at work, so that a reader is woken once for what comes of one answer. Readers
     /// who look meanwhile see everything. They are told when what is given back is dropped.
     pub(super) fn batch_notifications(&self) -> BatchedNotifications<'_> {
-        *self.lock_held() = Some(false);
+        *self.lock_batched_change() = Some(false);
         BatchedNotifications(self)
     }
 
-    fn tell(&self) {
-        match &mut *self.lock_held() {
+    fn notify_readers(&self) {
+        match &mut *self.lock_batched_change() {
             Some(any) => *any = true,
-            None => self.news.send_modify(|n| *n = n.wrapping_add(1)),
+            None => self.changes.send_modify(|n| *n = n.wrapping_add(1)),
         }
     }
 
-    fn lock_held(&self) -> MutexGuard<'_, Option<bool>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_batched_change(&self) -> MutexGuard<'_, Option<bool>> {
+        self.batched_change.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_live(&self) -> MutexGuard<'_, Live> {
@@ -290,9 +290,9 @@ pub(super) struct BatchedNotifications<'s>(&'s Store);
 
 impl Drop for BatchedNotifications<'_> {
     fn drop(&mut self) {
-        let held = self.0.lock_held().take();
+        let held = self.0.lock_batched_change().take();
         if held == Some(true) {
-            self.0.tell();
+            self.0.notify_readers();
         }
     }
 }
@@ -307,18 +307,18 @@ impl Handle {
     /// Sends a wish; a refusal comes back as a [`Signal`].
     pub fn send(&self, command: Command) {
         // A driver that has ended takes no wishes; the store's health says so.
-        let _ = self.inbox.send(Message::Wish(command, None));
+        let _ = self.inbox.send(Message::Command(command, None));
     }
 
     /// Sends a wish and waits for how it went.
     ///
     /// # Errors
     /// The refusal in words; also when the session has ended.
-    pub async fn ask(&self, command: Command) -> Result<Seq, CommandError> {
+    pub async fn send_and_wait(&self, command: Command) -> Result<Seq, CommandError> {
         let (tell, told) = oneshot::channel();
         let ended =
             || CommandError::new("the session has ended", "take it up again with `retrospect resume`");
-        self.inbox.send(Message::Wish(command, Some(tell))).map_err(|_| ended())?;
+        self.inbox.send(Message::Command(command, Some(tell))).map_err(|_| ended())?;
         told.await.map_err(|_| ended())?
     }
 
@@ -336,10 +336,13 @@ impl Handle {
     ///
     /// # Errors
     /// In words, where the world of then cannot be had.
-    pub async fn admissible_then(&self, then: impl FnOnce() -> Arc<State> + Send + 'static) -> Accepted {
+    pub async fn past_admissible(
+        &self,
+        then: impl FnOnce() -> Arc<State> + Send + 'static,
+    ) -> PastAdmissible {
         let (tell, told) = oneshot::channel();
         let gone = || "the world of then cannot be asked".to_owned();
-        self.inbox.send(Message::AdmissibleThen(Box::new(then), tell)).map_err(|_| gone())?;
+        self.inbox.send(Message::PastAdmissible(Box::new(then), tell)).map_err(|_| gone())?;
         told.await.map_err(|_| gone())?
     }
 
@@ -381,9 +384,9 @@ mod tests {
         let news = store.changes();
         let held = store.batch_notifications();
         for _ in 0..3 {
-            store.edit_live(|live| live.health = Health::Reading);
+            store.edit_live(|live| live.health = Health::ReadOnly);
         }
-        assert_eq!(store.live().health, Health::Reading);
+        assert_eq!(store.live().health, Health::ReadOnly);
         assert!(!news.has_changed().unwrap());
         drop(held);
         assert_eq!(*news.borrow(), 1, "told once");

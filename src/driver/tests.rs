@@ -10,33 +10,33 @@ use crate::engine::{
     PromptDraft, State,
 };
 use crate::env::{EnvError, Environment};
-use crate::journal::{Meta, Session, read_branch, read_bytes};
-use crate::provider::{ProviderError, Scripted};
+use crate::journal::{Meta, Session, read_branch, read_branch_bytes};
+use crate::provider::{ProviderError, ScriptedProvider};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-mod changed;
-mod cut;
+mod branch_tree;
+mod breakpoints;
+mod changed_run;
 mod fork;
-mod late;
+mod journal_changed;
 mod models;
-mod other;
-mod stops;
-mod tree;
+mod partial_replies;
+mod timeouts;
 
 /// Counts up; wins at `goal`. It answers with its count, so a wrongly rebuilt world is seen at once.
 struct Counter {
     count: u32,
     goal: u32,
-    lies: bool,
+    is_lying: bool,
 }
 
 impl Counter {
-    fn turn(&self, text: &str) -> StepResult {
+    fn step_result(&self, text: &str) -> StepResult {
         StepResult {
-            observation: if self.lies { format!("{text}!") } else { text.to_owned() },
+            observation: if self.is_lying { format!("{text}!") } else { text.to_owned() },
             progress: f64::from(self.count) / f64::from(self.goal),
             done: self.count == self.goal,
             won: self.count == self.goal,
@@ -53,7 +53,7 @@ impl Environment for Counter {
 
     fn reset(&mut self) -> Result<StepResult, EnvError> {
         self.count = 0;
-        Ok(self.turn("Your task is to: count."))
+        Ok(self.step_result("Your task is to: count."))
     }
 
     fn step(&mut self, action: &str) -> Result<StepResult, EnvError> {
@@ -61,7 +61,7 @@ impl Environment for Counter {
             return Err(EnvError::Died { what: "it broke".to_owned() });
         }
         self.count += u32::from(action == "count");
-        Ok(self.turn(&format!("It is {}.", self.count)))
+        Ok(self.step_result(&format!("It is {}.", self.count)))
     }
 
     fn admissible(&mut self) -> Result<Vec<String>, EnvError> {
@@ -69,9 +69,9 @@ impl Environment for Counter {
     }
 }
 
-struct Once;
+struct EachTaskOnce;
 
-impl Method for Once {
+impl Method for EachTaskOnce {
     fn name(&self) -> &'static str {
         "once"
     }
@@ -91,11 +91,11 @@ impl Method for Once {
     }
 }
 
-fn launch(goal: u32, lies: bool) -> RunConfig {
-    let open: OpenWorld = Arc::new(move |_| Ok(Box::new(Counter { count: 0, goal, lies })));
+fn test_config(goal: u32, lies: bool) -> RunConfig {
+    let open: OpenWorld = Arc::new(move |_| Ok(Box::new(Counter { count: 0, goal, is_lying: lies })));
     RunConfig {
         policy: Policy {
-            method: Arc::new(Once),
+            method: Arc::new(EachTaskOnce),
             draft_prompt: Arc::new(|_, _| PromptDraft::default()),
             parse_reply: |text| ParsedActorReply {
                 action: Some(text.to_owned()),
@@ -113,17 +113,17 @@ fn launch(goal: u32, lies: bool) -> RunConfig {
             },
             is_attended: true,
         },
-        render: Arc::new(|_: &State, _: &PromptRecord| Prompt::default()),
-        actor: Arc::new(Scripted::new(|_| Ok("count".to_owned()))),
+        render_prompt: Arc::new(|_: &State, _: &PromptRecord| Prompt::default()),
+        actor: Arc::new(ScriptedProvider::new(|_| Ok("count".to_owned()))),
         mentor: None,
-        open,
-        deadline: Duration::from_secs(60),
-        outfit: None,
-        stand_in: None,
+        open_world: open,
+        answer_deadline: Duration::from_secs(60),
+        run_factory: None,
+        reply_override: None,
         prefetch: false,
-        noted: Vec::new(),
-        carried: None,
-        breaks: Vec::new(),
+        recorded_settings: Vec::new(),
+        replay_seed: None,
+        breakpoints: Vec::new(),
     }
 }
 
@@ -170,7 +170,7 @@ fn start(root: &Path, tasks: usize, launch: RunConfig) -> (Handle, JoinHandle<()
 }
 
 /// Waits until it is so.
-fn until(handle: &Handle, mut ready: impl FnMut(&Handle) -> bool) {
+fn wait_until(handle: &Handle, mut ready: impl FnMut(&Handle) -> bool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let waited = runtime.block_on(async {
         let mut news = handle.store.changes();
@@ -186,15 +186,15 @@ fn until(handle: &Handle, mut ready: impl FnMut(&Handle) -> bool) {
 }
 
 /// Runs to the end and closes; the events.
-fn play_out(handle: &Handle, thread: JoinHandle<()>) {
+fn run_to_end(handle: &Handle, thread: JoinHandle<()>) {
     handle.send(Command::Run);
-    until(handle, |h| h.store.head().run_over);
+    wait_until(handle, |h| h.store.head().run_over);
     handle.quit();
     thread.join().unwrap();
 }
 
 /// What must be equal between a broken and an unbroken run: everything but times, resume marks and calls made again.
-fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
+fn comparable_events(events: &[Arc<Envelope>]) -> Vec<Event> {
     let mut seen: Vec<Event> = Vec::new();
     for envelope in events {
         match &envelope.event {
@@ -226,12 +226,12 @@ fn essence(events: &[Arc<Envelope>]) -> Vec<Event> {
 #[test]
 fn a_run_is_journaled_from_start_to_close() {
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread, session) = start(dir.path(), 2, launch(3, false));
-    play_out(&handle, thread);
+    let (handle, thread, session) = start(dir.path(), 2, test_config(3, false));
+    run_to_end(&handle, thread);
     assert_eq!(handle.store.live().health, Health::Ended);
     let read = read_branch(&session.trunk()).unwrap();
     assert!(matches!(read.events.last().unwrap().event, Event::Closed));
-    let state = crate::journal::fold(read.events);
+    let state = crate::journal::fold_events(read.events);
     assert_eq!(state.head(), &handle.store.head());
     assert_eq!(state.head().ended_episodes.len(), 2);
     assert!(session.dir.join("index/summary.json").is_file());
@@ -240,10 +240,10 @@ fn a_run_is_journaled_from_start_to_close() {
 #[test]
 fn every_cut_of_the_file_resumes_to_the_same_events() {
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread, session) = start(dir.path(), 1, launch(2, false));
-    play_out(&handle, thread);
+    let (handle, thread, session) = start(dir.path(), 1, test_config(2, false));
+    run_to_end(&handle, thread);
     let bytes = std::fs::read(session.trunk()).unwrap();
-    let unbroken = essence(&read_branch(&session.trunk()).unwrap().events);
+    let unbroken = comparable_events(&read_branch(&session.trunk()).unwrap().events);
     let header = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;
     let first = header + bytes[header..].iter().position(|b| *b == b'\n').unwrap() + 1;
     for cut in (first..bytes.len()).step_by(61) {
@@ -251,28 +251,28 @@ fn every_cut_of_the_file_resumes_to_the_same_events() {
         let (broken, writer) = Session::create(copy.path(), meta("s")).unwrap();
         drop(writer);
         std::fs::write(broken.trunk(), &bytes[..cut]).unwrap();
-        let kept = read_bytes(&broken.trunk(), &bytes[..cut]).unwrap().events.len();
-        let resumed = Driver::resume(&broken.dir, |_| Ok(launch(2, false))).unwrap();
-        play_out(&resumed.handle, resumed.thread);
+        let kept = read_branch_bytes(&broken.trunk(), &bytes[..cut]).unwrap().events.len();
+        let resumed = Driver::resume(&broken.dir, |_| Ok(test_config(2, false))).unwrap();
+        run_to_end(&resumed.handle, resumed.thread);
         let events = read_branch(&broken.trunk()).unwrap().events;
         assert!(events.len() >= kept);
-        assert_eq!(essence(&events), unbroken, "cut at byte {cut}");
+        assert_eq!(comparable_events(&events), unbroken, "cut at byte {cut}");
     }
 }
 
 #[test]
 fn a_world_that_answers_otherwise_is_caught_at_the_first_difference() {
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
+    let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     for _ in 0..3 {
         let before = handle.store.head().head;
         handle.send(Command::Step);
-        until(&handle, |h| h.store.head().head > before && h.store.head().is_waiting());
+        wait_until(&handle, |h| h.store.head().head > before && h.store.head().is_waiting());
     }
     handle.quit();
     thread.join().unwrap();
-    let resumed = Driver::resume(&session.dir, |_| Ok(launch(9, true))).unwrap();
-    until(&resumed.handle, |h| h.store.head().divergence.is_some());
+    let resumed = Driver::resume(&session.dir, |_| Ok(test_config(9, true))).unwrap();
+    wait_until(&resumed.handle, |h| h.store.head().divergence.is_some());
     let state = resumed.handle.store.head();
     let (episode, step, recorded, now) = state.divergence.clone().unwrap();
     assert_eq!((episode, step), (1, 0));
@@ -284,23 +284,23 @@ fn a_world_that_answers_otherwise_is_caught_at_the_first_difference() {
 #[test]
 fn a_dead_world_pauses_and_is_built_anew_on_retry() {
     let dir = tempfile::tempdir().unwrap();
-    let mut launch = launch(4, false);
+    let mut launch = test_config(4, false);
     let broke = std::sync::atomic::AtomicBool::new(false);
     let calls = std::sync::atomic::AtomicU32::new(0);
-    launch.actor = Arc::new(Scripted::new(move |_| {
+    launch.actor = Arc::new(ScriptedProvider::new(move |_| {
         let n = calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let first = n == 2 && !broke.swap(true, std::sync::atomic::Ordering::Relaxed);
         Ok(if first { "break" } else { "count" }.to_owned())
     }));
     let (handle, thread, _session) = start(dir.path(), 1, launch);
     handle.send(Command::Run);
-    until(&handle, |h| h.store.head().failed_call.is_some());
+    wait_until(&handle, |h| h.store.head().failed_call.is_some());
     assert!(handle.store.head().failed_call.as_ref().unwrap().1.message.contains("it broke"));
     // The same action would break it again: the person gives the episode up instead.
     handle.send(Command::Retry);
-    until(&handle, |h| h.store.head().failed_call.is_some());
+    wait_until(&handle, |h| h.store.head().failed_call.is_some());
     handle.send(Command::EndEpisode(crate::domain::EndReason::Error));
-    until(&handle, |h| h.store.head().ended_episodes.len() == 1);
+    wait_until(&handle, |h| h.store.head().ended_episodes.len() == 1);
     handle.quit();
     thread.join().unwrap();
 }
@@ -308,9 +308,9 @@ fn a_dead_world_pauses_and_is_built_anew_on_retry() {
 #[test]
 fn a_failed_model_call_is_a_plain_sentence_and_can_be_tried_again() {
     let dir = tempfile::tempdir().unwrap();
-    let mut launch = launch(1, false);
+    let mut launch = test_config(1, false);
     let tries = std::sync::atomic::AtomicU32::new(0);
-    launch.actor = Arc::new(Scripted::new(move |_| {
+    launch.actor = Arc::new(ScriptedProvider::new(move |_| {
         if tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0 {
             return Err(ProviderError::new("no one answers", "retry"));
         }
@@ -318,11 +318,11 @@ fn a_failed_model_call_is_a_plain_sentence_and_can_be_tried_again() {
     }));
     let (handle, thread, _session) = start(dir.path(), 1, launch);
     handle.send(Command::Run);
-    until(&handle, |h| h.store.head().failed_call.is_some());
+    wait_until(&handle, |h| h.store.head().failed_call.is_some());
     assert_eq!(handle.store.head().failed_call.as_ref().unwrap().1.message, "no one answers");
     handle.send(Command::Retry);
     handle.send(Command::Run);
-    until(&handle, |h| h.store.head().run_over);
+    wait_until(&handle, |h| h.store.head().run_over);
     handle.quit();
     thread.join().unwrap();
 }
@@ -330,9 +330,9 @@ fn a_failed_model_call_is_a_plain_sentence_and_can_be_tried_again() {
 #[test]
 fn admissible_actions_can_be_asked_for_at_a_proposal() {
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread, _session) = start(dir.path(), 1, launch(3, false));
+    let (handle, thread, _session) = start(dir.path(), 1, test_config(3, false));
     handle.send(Command::Step);
-    until(&handle, |h| h.store.head().is_waiting() && h.store.head().step_awaiting_decision().is_some());
+    wait_until(&handle, |h| h.store.head().is_waiting() && h.store.head().step_awaiting_decision().is_some());
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     assert_eq!(runtime.block_on(handle.admissible()), ["count"]);
     handle.quit();
@@ -343,31 +343,31 @@ fn admissible_actions_can_be_asked_for_at_a_proposal() {
 fn nothing_is_applied_while_a_write_fails() {
     let dir = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(dir.path(), meta("s")).unwrap();
-    let failing = writer.failing.clone();
+    let failing = writer.failing_writes.clone();
     let (handle, thread) =
-        Driver::over(session.clone(), writer, spec(1), Vec::new(), launch(2, false)).unwrap();
+        Driver::start_in(session.clone(), writer, spec(1), Vec::new(), test_config(2, false)).unwrap();
     handle.send(Command::Step);
-    until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
     failing.store(1, std::sync::atomic::Ordering::Relaxed);
     let before = handle.store.head();
     handle.send(Command::Step);
     handle.send(Command::Remark { step: 1, text: "kept for later".to_owned() });
-    until(&handle, |h| matches!(h.store.live().health, Health::Halted(_)));
+    wait_until(&handle, |h| matches!(h.store.live().health, Health::Halted(_)));
     assert_eq!(handle.store.head(), before, "nothing is shown that is not written");
     handle.retry_write();
-    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 2));
-    until(&handle, |h| !h.store.head().episode.as_ref().unwrap().step(1).unwrap().remarks.is_empty());
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 2));
+    wait_until(&handle, |h| !h.store.head().episode.as_ref().unwrap().step(1).unwrap().remarks.is_empty());
     handle.quit();
     thread.join().unwrap();
-    assert_eq!(read_branch(&session.trunk()).unwrap().torn, None);
+    assert_eq!(read_branch(&session.trunk()).unwrap().torn_tail, None);
 }
 
 /// Found by review: after a difference, the step in flight was still taken in the differing world.
 #[test]
 fn nothing_is_taken_in_a_world_that_differs_until_it_is_accepted() {
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread, session) = start(dir.path(), 1, launch(4, false));
-    play_out(&handle, thread);
+    let (handle, thread, session) = start(dir.path(), 1, test_config(4, false));
+    run_to_end(&handle, thread);
     // Cut behind the second action: its step is in flight.
     let text = std::fs::read_to_string(session.trunk()).unwrap();
     let mut kept = String::new();
@@ -381,18 +381,18 @@ fn nothing_is_taken_in_a_world_that_differs_until_it_is_accepted() {
         }
     }
     std::fs::write(session.trunk(), kept).unwrap();
-    let resumed = Driver::resume(&session.dir, |_| Ok(launch(4, true))).unwrap();
-    until(&resumed.handle, |h| h.store.head().divergence.is_some());
+    let resumed = Driver::resume(&session.dir, |_| Ok(test_config(4, true))).unwrap();
+    wait_until(&resumed.handle, |h| h.store.head().divergence.is_some());
     let before = resumed.handle.store.head();
     assert!(before.is_waiting() && before.last_step().unwrap().answer.is_none());
     resumed.handle.send(Command::Remark { step: 1, text: "it lies".to_owned() });
-    until(&resumed.handle, |h| h.store.head().head > before.head);
+    wait_until(&resumed.handle, |h| h.store.head().head > before.head);
     assert!(
         resumed.handle.store.head().last_step().unwrap().answer.is_none(),
         "the step was taken all the same"
     );
     resumed.handle.send(Command::Retry);
-    until(&resumed.handle, |h| {
+    wait_until(&resumed.handle, |h| {
         let head = h.store.head();
         head.episode.as_ref().and_then(|e| e.step(2)).is_some_and(|s| s.answer.is_some())
     });

@@ -7,14 +7,14 @@ mod alfworld;
 mod babyai;
 mod household;
 mod labels;
-mod list;
 mod pddl;
+mod selection;
 
 #[cfg(test)]
 mod tests;
 
-pub use list::Selection;
-pub use pddl::files as pddl_files;
+pub use pddl::files_id as pddl_files;
+pub use selection::Selection;
 
 use crate::domain::Task;
 use crate::env::pddl::GoalSeparator;
@@ -56,7 +56,7 @@ pub enum WorldError {
     },
     /// Nothing says which tasks of many are meant.
     #[error("no task of {env} is chosen: say which with --task T, --tasks FILE, --split S or --only N")]
-    NoChoice {
+    NoTaskChosen {
         /// The environment.
         env: String,
     },
@@ -97,10 +97,10 @@ pub enum WorldError {
 
 impl WorldError {
     /// What to do next.
-    pub fn next(&self) -> &'static str {
+    pub fn hint(&self) -> &'static str {
         match self {
             Self::UnknownEnv { .. } => "choose one of them with --env",
-            Self::UnknownTask { .. } | Self::NoChoice { .. } => {
+            Self::UnknownTask { .. } | Self::NoTaskChosen { .. } => {
                 "`retrospect tasks --env ENV` lists the tasks"
             }
             Self::NoData { .. } => {
@@ -130,7 +130,7 @@ pub fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>,
         "alfworld" => alfworld::open(task, options),
         "babyai" => babyai::open(task),
         "pddl" => pddl::open(task, options),
-        other => Err(refused(&WorldError::UnknownEnv { env: other.to_owned() })),
+        other => Err(to_env_error(&WorldError::UnknownEnv { env: other.to_owned() })),
     }
 }
 
@@ -155,24 +155,24 @@ pub fn find(env: &str, text: &str, options: &WorldOptions) -> Result<Task, World
 ///
 /// # Errors
 /// [`WorldError`] when the environment or its data are not there.
-pub fn tasks(env: &str, selection: &Selection, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
-    list::select(env, selection, options, true)
+pub fn list_tasks(env: &str, selection: &Selection, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
+    selection::select_tasks(env, selection, options, true)
 }
 
 /// The tasks a start screen offers, found fast: for ALFWorld the smallest split there is, with the goals of the first few.
 ///
 /// # Errors
 /// [`WorldError`] as [`tasks`].
-pub fn offered(env: &str, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
+pub fn list_offered_tasks(env: &str, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
     match env {
         "household" => {
-            let preselected = household::described(crate::env::household::PRESELECTED)?;
+            let preselected = household::describe_task(crate::env::household::PRESELECTED)?;
             let others = crate::env::household::tasks()?.into_iter().filter(|t| t.id != preselected.id);
             Ok(std::iter::once(preselected.clone()).chain(others).collect())
         }
-        "alfworld" => alfworld::offered(options),
-        "babyai" => babyai::offered(options).into_iter().map(babyai::described).collect(),
-        "pddl" => pddl::offered(options.joining),
+        "alfworld" => alfworld::list_offered_tasks(options),
+        "babyai" => babyai::list_offered_tasks(options).into_iter().map(babyai::add_goal).collect(),
+        "pddl" => pddl::list_offered_tasks(options.joining),
         _ => Err(WorldError::UnknownEnv { env: env.to_owned() }),
     }
 }
@@ -182,8 +182,12 @@ pub fn offered(env: &str, options: &WorldOptions) -> Result<Vec<Task>, WorldErro
 ///
 /// # Errors
 /// [`WorldError`] as [`tasks`]; also for an ALFWorld run that names no task, file or split.
-pub fn chosen(env: &str, selection: &Selection, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
-    list::select(env, selection, options, false)
+pub fn select_tasks(
+    env: &str,
+    selection: &Selection,
+    options: &WorldOptions,
+) -> Result<Vec<Task>, WorldError> {
+    selection::select_tasks(env, selection, options, false)
 }
 
 /// The same task with another seed of its world's chance.
@@ -205,26 +209,30 @@ pub fn warnings(task: &Task) -> Vec<String> {
 ///
 /// # Errors
 /// [`WorldError`] as [`tasks`].
-pub fn to_learn_from(env: &str, each: usize, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
+pub fn list_calibration_tasks(
+    env: &str,
+    each: usize,
+    options: &WorldOptions,
+) -> Result<Vec<Task>, WorldError> {
     match env {
-        "household" => Ok(household::to_learn_from(each)),
-        "alfworld" => alfworld::list(Some("train"), options),
-        _ => tasks(env, &Selection::default(), options),
+        "household" => Ok(household::list_calibration_tasks(each)),
+        "alfworld" => alfworld::list_split(Some("train"), options),
+        _ => list_tasks(env, &Selection::default(), options),
     }
 }
 
-fn refused(error: &WorldError) -> EnvError {
-    EnvError::Refused { what: format!("{error}; {}", error.next()) }
+fn to_env_error(error: &WorldError) -> EnvError {
+    EnvError::Refused { what: format!("{error}; {}", error.hint()) }
 }
 
 /// Bytes of a file of tasks or of a game; what takes the file has bounds of its own, which are lower.
-const FILE: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
-fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
-    bytes(path).map_err(|source| WorldError::Io { path: path.to_owned(), source })
+fn read_file(path: &Path) -> Result<Vec<u8>, WorldError> {
+    read_bytes(path).map_err(|source| WorldError::Io { path: path.to_owned(), source })
 }
 
 /// Reads a regular file, but no endless one.
-fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
-    crate::files::read(path, FILE)
+fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    crate::files::read(path, MAX_FILE_BYTES)
 }

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_keeps_of_the_server_what_stays_true() {
+    fn switching_the_model_keeps_valid_server_settings() {
         let mut run = crate::engine::tests::run_spec(1);
         "openai:small".clone_into(&mut run.actor);
         "symbolic".clone_into(&mut run.mentor);

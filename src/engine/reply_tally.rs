@@ -78,7 +78,7 @@ mod tests {
 
     /// Replies that the token limit cut off were blamed on the chat template.
     #[test]
-    fn a_reply_that_was_cut_off_says_nothing_about_the_form() {
+    fn a_truncated_reply_is_not_counted() {
         let mut tally = ReplyTally { truncated: true, ..ReplyTally::default() };
         tally.count_unusable();
         assert_eq!(tally.without_action, 0);

@@ -60,7 +60,7 @@ mod tests {
     use crate::domain::Usage;
 
     #[test]
-    fn counts_are_added_up_bounded_and_told_from_estimates() {
+    fn counts_are_summed_bounded_and_separate_from_estimates() {
         let prompt = PromptRecord { role: ModelRole::Actor, tokens: 1000, ..PromptRecord::default() };
         let prompt_usage = |prompt_tokens| Usage { prompt_tokens, ..Usage::default() };
         let cases: [(&[Usage], u64); 8] = [

@@ -1,10 +1,10 @@
 //! The branches of a session: the set of their headers is the tree.
 
 use super::index::Summary;
-use super::open::{MOST_PARENTS, is_name};
+use super::open::{MOST_PARENTS, is_branch_name};
 use super::session::branch_path;
-use super::stream::{Lines, open_regular};
-use super::{BranchHeader, JournalError, Label, Session, Standing, VERSION, Writer};
+use super::stream::{EventLines, open_regular};
+use super::{BranchHeader, JournalError, Label, Session, SessionStatus, VERSION, Writer};
 use crate::domain::{BranchId, LessonOp, LessonStatus, Seq, describe_setting_value};
 use crate::engine::{Cause, Envelope, Event};
 use crate::files::{self, sync_folder};
@@ -21,11 +21,11 @@ pub struct Branch {
     /// What people call it.
     pub label: Label,
     /// What changed at its root, in words: the first thing a person did there; else the reason it was made for.
-    pub root: String,
+    pub root_change: String,
     /// Its last event.
     pub head: Seq,
     /// How it stands: closed, being written, crashed.
-    pub standing: Standing,
+    pub status: SessionStatus,
     /// How its last episode ended, or where its open one is, in words.
     pub outcome: String,
     /// The goal of its open or last episode.
@@ -41,11 +41,11 @@ pub struct Branch {
     /// Tokens of all calls to models on its line.
     pub tokens: u64,
     /// Why it cannot be read, where that is so; the numbers are 0 then.
-    pub fault: Option<String>,
+    pub read_error: Option<String>,
 }
 
 /// Files of branches that cannot be read, and why.
-type PassedOver = Vec<(BranchId, JournalError)>;
+type UnreadableBranches = Vec<(BranchId, JournalError)>;
 
 impl Session {
     /// The file of a branch.
@@ -57,14 +57,14 @@ impl Session {
     ///
     /// # Errors
     /// [`JournalError::NoBranch`]; why its header is none, where that is so.
-    pub fn branch_there(&self, branch: &BranchId) -> Result<PathBuf, JournalError> {
+    pub fn existing_branch_file(&self, branch: &BranchId) -> Result<PathBuf, JournalError> {
         let file = self.branch_file(branch);
         // A trunk that is missing is an error of its own, which names the file.
         if *branch == BranchId::trunk() {
             return Ok(file);
         }
-        if is_name(branch) && file.exists() {
-            return self.header_of(branch).map(|_| file);
+        if is_branch_name(branch) && file.exists() {
+            return self.read_header(branch).map(|_| file);
         }
         Err(JournalError::NoBranch { path: self.dir.clone(), branch: branch.clone() })
     }
@@ -75,22 +75,22 @@ impl Session {
     /// # Errors
     /// [`JournalError`] when the folder or the trunk's header cannot be read.
     pub fn headers(&self) -> Result<Vec<BranchHeader>, JournalError> {
-        Ok(self.told()?.0)
+        Ok(self.read_headers()?.0)
     }
 
     /// The files in `branches/` that are passed over, by the name that they give the branch, and why.
     ///
     /// # Errors
     /// As [`Session::headers`].
-    pub fn passed_over(&self) -> Result<Vec<(BranchId, JournalError)>, JournalError> {
-        Ok(self.told()?.1)
+    pub fn unreadable_branches(&self) -> Result<Vec<(BranchId, JournalError)>, JournalError> {
+        Ok(self.read_headers()?.1)
     }
 
     /// The sound headers, and why the other files have none.
-    fn told(&self) -> Result<(Vec<BranchHeader>, PassedOver), JournalError> {
+    fn read_headers(&self) -> Result<(Vec<BranchHeader>, UnreadableBranches), JournalError> {
         let (mut headers, mut bad) = (Vec::new(), Vec::new());
         for id in self.branch_ids()? {
-            match self.header_of(&id) {
+            match self.read_header(&id) {
                 Ok(header) => headers.push(header),
                 // Everything stands on the trunk.
                 Err(error) if id == BranchId::trunk() => return Err(error),
@@ -98,16 +98,16 @@ impl Session {
             }
         }
         headers.sort_by(|a, b| {
-            let key = |h: &BranchHeader| (h.id != BranchId::trunk(), h.created, number(&h.id));
+            let key = |h: &BranchHeader| (h.id != BranchId::trunk(), h.created, fork_number(&h.id));
             key(a).cmp(&key(b))
         });
         Ok((headers, bad))
     }
 
-    fn header_of(&self, id: &BranchId) -> Result<BranchHeader, JournalError> {
+    fn read_header(&self, id: &BranchId) -> Result<BranchHeader, JournalError> {
         let path = self.branch_file(id);
         let (file, _) = open_regular(&path)?;
-        let (header, _) = Lines::of_file(&path, file)?;
+        let (header, _) = EventLines::from_file(&path, file)?;
         if header.id == *id {
             return Ok(header);
         }
@@ -122,9 +122,11 @@ impl Session {
         let mut ids: Vec<BranchId> = entries
             .flatten()
             .filter_map(|e| Some(BranchId(e.file_name().to_str()?.strip_suffix(".jsonl")?.to_owned())))
-            .filter(|id| is_name(id) && (*id == BranchId::trunk() || !never_made(&self.branch_file(id))))
+            .filter(|id| {
+                is_branch_name(id) && (*id == BranchId::trunk() || !has_no_header(&self.branch_file(id)))
+            })
             .collect();
-        ids.sort_by_key(number);
+        ids.sort_by_key(fork_number);
         Ok(ids)
     }
 
@@ -135,28 +137,28 @@ impl Session {
     /// [`JournalError`] when the folder, the trunk's header or the labels cannot be read.
     pub fn branches(&self) -> Result<Vec<Branch>, JournalError> {
         let mut labels = self.labels()?;
-        let (headers, bad) = self.told()?;
+        let (headers, bad) = self.read_headers()?;
         let newest = headers.iter().map(|h| h.created).max().unwrap_or_default();
         let mut branch = |header: BranchHeader| {
-            let (summary, fault) = match Summary::of_branch(self, &header.id) {
+            let (summary, fault) = match Summary::load_branch(self, &header.id) {
                 Ok(summary) => (Some(summary), None),
                 Err(error) => (None, Some(error.to_string())),
             };
             let head = summary.as_ref().map_or(header.at_seq, |s| s.head);
-            let standing = summary.as_ref().map_or(Standing::Crashed, |s| s.standing(self));
+            let standing = summary.as_ref().map_or(SessionStatus::Crashed, |s| s.status(self));
             Branch {
                 label: labels.remove(&header.id).unwrap_or_default(),
-                root: self.root_of(&header),
+                root_change: self.describe_root_change(&header),
                 head,
-                standing,
-                outcome: summary.as_ref().map_or_else(|| UNREAD.to_owned(), outcome),
+                status: standing,
+                outcome: summary.as_ref().map_or_else(|| UNREADABLE.to_owned(), outcome_text),
                 goal: summary.as_ref().map_or_else(String::new, |s| s.goal.clone()),
                 tasks: summary.as_ref().map_or_else(Vec::new, |s| s.tasks.clone()),
                 episodes: summary.as_ref().map_or(0, |s| s.episodes),
                 won: summary.as_ref().map_or(0, |s| s.won),
                 steps: summary.as_ref().map_or(0, |s| s.steps),
                 tokens: summary.as_ref().map_or(0, |s| s.tokens),
-                fault,
+                read_error: fault,
                 header,
             }
         };
@@ -164,20 +166,20 @@ impl Session {
         for (id, error) in bad {
             // Nothing is known of it; it stands behind the others.
             let header =
-                BranchHeader { id: id.clone(), reason: UNREAD.to_owned(), ..BranchHeader::trunk(newest) };
+                BranchHeader { id: id.clone(), reason: UNREADABLE.to_owned(), ..BranchHeader::trunk(newest) };
             all.push(Branch {
                 label: labels.remove(&id).unwrap_or_default(),
-                root: UNREAD.to_owned(),
+                root_change: UNREADABLE.to_owned(),
                 head: header.at_seq,
-                standing: Standing::Crashed,
-                outcome: UNREAD.to_owned(),
+                status: SessionStatus::Crashed,
+                outcome: UNREADABLE.to_owned(),
                 goal: String::new(),
                 tasks: Vec::new(),
                 episodes: 0,
                 won: 0,
                 steps: 0,
                 tokens: 0,
-                fault: Some(error.to_string()),
+                read_error: Some(error.to_string()),
                 header,
             });
         }
@@ -198,14 +200,14 @@ impl Session {
         }
         let headers = self.headers().unwrap_or_default();
         let stamped =
-            headers.into_iter().map(|h| (last_stamp(&self.branch_file(&h.id)).unwrap_or(h.created), h));
-        newest(stamped)
+            headers.into_iter().map(|h| (last_event_time(&self.branch_file(&h.id)).unwrap_or(h.created), h));
+        last_written_branch(stamped)
     }
 
     /// Refuses a fork of a branch that stands on so many others that the fork could not be read back.
-    fn may_grow(&self, branch: &BranchId) -> Result<(), JournalError> {
+    fn check_fork_depth(&self, branch: &BranchId) -> Result<(), JournalError> {
         let (mut id, mut parents) = (branch.clone(), 0);
-        while let Some(parent) = self.header_of(&id)?.parent {
+        while let Some(parent) = self.read_header(&id)?.parent {
             (id, parents) = (parent, parents + 1);
             if parents >= MOST_PARENTS {
                 return Err(JournalError::TooDeep { branch: branch.clone(), most: MOST_PARENTS });
@@ -226,13 +228,13 @@ impl Session {
         reason: &str,
         created: Timestamp,
     ) -> Result<(BranchHeader, Writer), JournalError> {
-        let parent = self.owner(parent, at)?;
-        self.may_grow(&parent)?;
+        let parent = self.owning_branch(parent, at)?;
+        self.check_fork_depth(&parent)?;
         // A power cut must not leave a branch whose parent ends before it begins.
         let below = self.branch_file(&parent);
         let synced = files::open(&below).and_then(|f| f.sync_all());
         synced.map_err(JournalError::io(&below, "could not be synced"))?;
-        let mut next = self.branch_ids()?.iter().map(number).max().unwrap_or(0) + 1;
+        let mut next = self.branch_ids()?.iter().map(fork_number).max().unwrap_or(0) + 1;
         loop {
             let id = BranchId(format!("b{next}"));
             let header = BranchHeader {
@@ -259,13 +261,13 @@ impl Session {
     }
 
     /// The branch in whose own file an event of a branch's line stands.
-    fn owner(&self, branch: &BranchId, at: Seq) -> Result<BranchId, JournalError> {
+    fn owning_branch(&self, branch: &BranchId, at: Seq) -> Result<BranchId, JournalError> {
         let mut id = branch.clone();
         // A line of parents that is no line was refused by whoever opened the branch.
         for _ in 0..=self.branch_count() {
             let path = self.branch_file(&id);
             let (file, _) = open_regular(&path)?;
-            let (header, _) = Lines::of_file(&path, file)?;
+            let (header, _) = EventLines::from_file(&path, file)?;
             match header.parent {
                 Some(parent) if at <= header.at_seq => id = parent,
                 _ => break,
@@ -275,23 +277,23 @@ impl Session {
     }
 
     /// What a person did on a branch before its first step was answered, by its first events.
-    fn root_of(&self, header: &BranchHeader) -> String {
+    fn describe_root_change(&self, header: &BranchHeader) -> String {
         if header.parent.is_none() {
             return header.reason.clone();
         }
         let path = self.branch_file(&header.id);
-        let lines = open_regular(&path).and_then(|(file, _)| Lines::of_file(&path, file));
+        let lines = open_regular(&path).and_then(|(file, _)| EventLines::from_file(&path, file));
         let Ok((_, mut lines)) = lines else { return header.reason.clone() };
-        let mut left = FIRST;
+        let mut left = MAX_ROOT_EVENTS;
         while left > 0 {
-            let Ok(Some((envelope, _))) = lines.event() else { break };
-            left -= u32::from(!brought(&envelope));
+            let Ok(Some((envelope, _))) = lines.next_event() else { break };
+            left -= u32::from(!is_inherited_breakpoint(&envelope));
             // What a person did later is no longer at the root.
             if matches!(envelope.event, Event::Observed { .. }) {
                 break;
             }
             if envelope.cause == Cause::Person
-                && let Some(words) = deed(&envelope.event)
+                && let Some(words) = describe_intervention(&envelope.event)
             {
                 return words;
             }
@@ -301,13 +303,13 @@ impl Session {
 }
 
 /// What is said of a branch that cannot be read.
-const UNREAD: &str = "cannot be read";
+const UNREADABLE: &str = "cannot be read";
 
 /// Events that are looked at for what a person did at the root of a branch.
-const FIRST: u32 = 32;
+const MAX_ROOT_EVENTS: u32 = 32;
 
 /// A breakpoint that the branch took along from the line that was left: there may be many, before any deed.
-fn brought(envelope: &Envelope) -> bool {
+fn is_inherited_breakpoint(envelope: &Envelope) -> bool {
     envelope.cause == Cause::Policy
         && matches!(
             envelope.event,
@@ -316,32 +318,32 @@ fn brought(envelope: &Envelope) -> bool {
 }
 
 /// The branch that was written last, among headers that each come with the time of the branch's last event.
-pub(super) fn newest(stamped: impl Iterator<Item = (Timestamp, BranchHeader)>) -> BranchId {
-    let newest = stamped.max_by_key(|(last, h)| (*last, h.created, number(&h.id)));
+pub(super) fn last_written_branch(stamped: impl Iterator<Item = (Timestamp, BranchHeader)>) -> BranchId {
+    let newest = stamped.max_by_key(|(last, h)| (*last, h.created, fork_number(&h.id)));
     newest.map_or_else(BranchId::trunk, |(_, h)| h.id)
 }
 
 /// The number of a branch that was made by a fork; 0 for the trunk.
-fn number(id: &BranchId) -> u64 {
+fn fork_number(id: &BranchId) -> u64 {
     id.0.strip_prefix('b').and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
 /// The file has no whole first line: the program was killed, or the power cut, before the fork was made.
-fn never_made(path: &std::path::Path) -> bool {
+fn has_no_header(path: &std::path::Path) -> bool {
     files::read(path, 4095).is_ok_and(|bytes| !bytes.contains(&b'\n'))
 }
 
 /// When the last event of a file was written, but for the batch that closed it; none: there is no other.
-fn last_stamp(path: &std::path::Path) -> Option<Timestamp> {
+fn last_event_time(path: &std::path::Path) -> Option<Timestamp> {
     #[derive(serde::Deserialize)]
     struct Stamp {
         at: Timestamp,
         #[serde(rename = "type")]
         kind: String,
     }
-    const END: u64 = 64 << 10;
+    const TAIL_BYTES: u64 = 64 << 10;
     let (mut file, metadata) = open_regular(path).ok()?;
-    let mut most = END;
+    let mut most = TAIL_BYTES;
     loop {
         let from = metadata.len().saturating_sub(most);
         file.seek(SeekFrom::Start(from)).ok()?;
@@ -362,7 +364,7 @@ fn last_stamp(path: &std::path::Path) -> Option<Timestamp> {
     }
 }
 
-fn outcome(summary: &Summary) -> String {
+fn outcome_text(summary: &Summary) -> String {
     if let Some(missing) = summary.missing() {
         return format!("events {} to {} are missing", missing.first, missing.last);
     }
@@ -374,7 +376,7 @@ fn outcome(summary: &Summary) -> String {
 }
 
 /// What a person did, in a few words; none for what only moves things on.
-fn deed(event: &Event) -> Option<String> {
+fn describe_intervention(event: &Event) -> Option<String> {
     let lesson = |op: &LessonOp| match op {
         LessonOp::Add { text, .. } => format!("lesson added: {}", text.text),
         LessonOp::Edit { text, .. } => format!("lesson edited: {}", text.text),

@@ -12,37 +12,37 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A place is noted for every so many events.
-const SPACING: u64 = 64;
+const POSITION_INTERVAL: u64 = 64;
 
 /// The events of one branch file, by their numbers.
 #[derive(Debug)]
 pub struct EventFile {
     path: PathBuf,
     /// The number before the first event of the file.
-    before: u64,
+    base_seq: u64,
     /// Byte offsets of the first event and of every [`SPACING`]th after it.
-    places: Mutex<Vec<u64>>,
+    positions: Mutex<Vec<u64>>,
     /// The open file of whoever writes it: what was written is read from there, whatever becomes of the path.
-    open: Mutex<Option<Arc<File>>>,
+    open_file: Mutex<Option<Arc<File>>>,
 }
 
 /// Reads an open file from a byte on, without moving the position that others share.
-struct ReadFrom {
+struct PositionedReader {
     file: Arc<File>,
-    at: u64,
+    offset: u64,
 }
 
-impl Read for ReadFrom {
+impl Read for PositionedReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         #[cfg(unix)]
-        let read = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.at)?;
+        let read = std::os::unix::fs::FileExt::read_at(&*self.file, buffer, self.offset)?;
         #[cfg(not(unix))]
         let read = {
             use std::io::{Seek as _, SeekFrom};
             (&*self.file).seek(SeekFrom::Start(self.at))?;
             (&*self.file).read(buffer)?
         };
-        self.at += read as u64;
+        self.offset += read as u64;
         Ok(read)
     }
 }
@@ -50,7 +50,12 @@ impl Read for ReadFrom {
 impl EventFile {
     /// The events of a file whose first has the number after `at_seq`.
     pub(super) fn new(path: &Path, at_seq: Seq) -> Self {
-        Self { path: path.to_owned(), before: at_seq.0, places: Mutex::default(), open: Mutex::default() }
+        Self {
+            path: path.to_owned(),
+            base_seq: at_seq.0,
+            positions: Mutex::default(),
+            open_file: Mutex::default(),
+        }
     }
 
     /// The file.
@@ -60,57 +65,58 @@ impl EventFile {
 
     /// Its first event comes no later than this one.
     pub(super) fn begins_before(&self, seq: Seq) -> bool {
-        self.before < seq.0
+        self.base_seq < seq.0
     }
 
     /// Events are read from the path again, where they are read from this open file now.
     pub(super) fn stop_reading_through(&self, file: &Arc<File>) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open_file.lock().unwrap_or_else(PoisonError::into_inner);
         open.take_if(|open| Arc::ptr_eq(open, file));
     }
 
     /// From now on events are read from this open file, or again from the path.
-    pub(super) fn read_through(&self, open: Option<Arc<File>>) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = open;
+    pub(super) fn set_open_file(&self, open: Option<Arc<File>>) {
+        *self.open_file.lock().unwrap_or_else(PoisonError::into_inner) = open;
     }
 
-    fn reader(&self, at: u64) -> io::Result<ReadFrom> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    fn reader_at(&self, at: u64) -> io::Result<PositionedReader> {
+        let open = self.open_file.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let file = match open {
             Some(file) => file,
             None => Arc::new(files::open(&self.path)?),
         };
-        Ok(ReadFrom { file, at })
+        Ok(PositionedReader { file, offset: at })
     }
 
     /// Notes where an event begins; events come in order, and an event that is already noted is not noted again.
-    pub(super) fn note(&self, seq: Seq, offset: u64) {
-        let place = seq.0.saturating_sub(self.before + 1);
-        let mut places = self.places();
-        if place.is_multiple_of(SPACING) && places.len() as u64 == place / SPACING {
+    pub(super) fn record_position(&self, seq: Seq, offset: u64) {
+        let place = seq.0.saturating_sub(self.base_seq + 1);
+        let mut places = self.lock_positions();
+        if place.is_multiple_of(POSITION_INTERVAL) && places.len() as u64 == place / POSITION_INTERVAL {
             places.push(offset);
         }
     }
 
     /// Forgets the places of all events above this one (they were cut off).
     pub(super) fn forget_after(&self, seq: Seq) {
-        let kept = self.spaces(seq);
-        self.places().truncate(kept);
+        let kept = self.position_count(seq);
+        self.lock_positions().truncate(kept);
     }
 
     /// Reads the events above `after` up to and with `to`; fewer where the file ends before.
     ///
     /// # Errors
     /// When the file cannot be read, or an event is not where it was.
-    pub fn read(&self, after: Seq, to: Seq) -> io::Result<Vec<Arc<Envelope>>> {
-        let place = after.0.saturating_sub(self.before) / SPACING;
-        let Some(offset) = self.places().get(usize::try_from(place).unwrap_or(usize::MAX)).copied() else {
+    pub fn read_events(&self, after: Seq, to: Seq) -> io::Result<Vec<Arc<Envelope>>> {
+        let place = after.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
+        let Some(offset) = self.lock_positions().get(usize::try_from(place).unwrap_or(usize::MAX)).copied()
+        else {
             return Ok(Vec::new());
         };
-        let mut file = BufReader::new(self.reader(offset)?);
+        let mut file = BufReader::new(self.reader_at(offset)?);
         let mut events = Vec::new();
         let mut line = Vec::new();
-        let mut due = self.before + place * SPACING + 1;
+        let mut due = self.base_seq + place * POSITION_INTERVAL + 1;
         while due <= to.0 {
             line.clear();
             if file.read_until(b'\n', &mut line)? == 0 {
@@ -131,7 +137,7 @@ impl EventFile {
 
     /// The same as a function for a timeline, with its failures in words. Events that were acknowledged and are not
     /// there any more are a failure too.
-    pub fn fetch(self: &Arc<Self>) -> EventFetcher {
+    pub fn fetcher(self: &Arc<Self>) -> EventFetcher {
         let (file, searched) = (self.clone(), self.clone());
         let all = EventFetcher::new(move |after, to| {
             let lost = |what: &dyn Display| {
@@ -143,7 +149,7 @@ impl EventFile {
                     to.0
                 )
             };
-            let events = file.read(after, to).map_err(|e| lost(&e))?;
+            let events = file.read_events(after, to).map_err(|e| lost(&e))?;
             if events.len() as u64 == to.0.saturating_sub(after.0) {
                 Ok(events)
             } else {
@@ -151,7 +157,7 @@ impl EventFile {
             }
         });
         all.with_matching(move |after, to, pattern| {
-            searched.holding(after, to, pattern).map_err(|e| {
+            searched.read_matching(after, to, pattern).map_err(|e| {
                 format!(
                     "{}: the events could not be searched: {e}; is the file still there?",
                     searched.path.display()
@@ -162,15 +168,15 @@ impl EventFile {
 
     /// The events above `after` up to and with `to` in whose lines the pattern stands: only these are read as events, so
     /// that gigabytes are searched in the time it takes to look at their bytes.
-    fn holding(&self, after: Seq, to: Seq, pattern: &Regex) -> io::Result<Vec<Arc<Envelope>>> {
-        let place = |seq: Seq| seq.0.saturating_sub(self.before) / SPACING;
+    fn read_matching(&self, after: Seq, to: Seq, pattern: &Regex) -> io::Result<Vec<Arc<Envelope>>> {
+        let place = |seq: Seq| seq.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
         let (begin, end) = {
-            let places = self.places();
+            let places = self.lock_positions();
             let at = |place: u64| places.get(usize::try_from(place).unwrap_or(usize::MAX)).copied();
             let Some(begin) = at(place(after)) else { return Ok(Vec::new()) };
             (begin, at(place(to) + 1))
         };
-        let mut file = self.reader(begin)?;
+        let mut file = self.reader_at(begin)?;
         let mut bytes = Vec::new();
         match end {
             Some(end) => file.take(end - begin).read_to_end(&mut bytes)?,
@@ -192,9 +198,9 @@ impl EventFile {
     }
 
     /// The byte behind an event; none where it cannot be found.
-    pub(super) fn behind(&self, seq: Seq) -> Option<u64> {
-        let (offset, before) = self.before(Seq(seq.0.checked_sub(1)?))?;
-        let mut file = BufReader::new(self.reader(offset).ok()?);
+    pub(super) fn end_offset(&self, seq: Seq) -> Option<u64> {
+        let (offset, before) = self.position_before(Seq(seq.0.checked_sub(1)?))?;
+        let mut file = BufReader::new(self.reader_at(offset).ok()?);
         let mut line = Vec::new();
         let mut at = offset;
         for _ in before.0..seq.0 {
@@ -205,33 +211,33 @@ impl EventFile {
     }
 
     /// The noted place at or before the event behind this one: its byte, and the number before the event that begins there.
-    pub(super) fn before(&self, seq: Seq) -> Option<(u64, Seq)> {
-        let place = seq.0.saturating_sub(self.before) / SPACING;
-        let offset = *self.places().get(usize::try_from(place).ok()?)?;
-        Some((offset, Seq(self.before + place * SPACING)))
+    pub(super) fn position_before(&self, seq: Seq) -> Option<(u64, Seq)> {
+        let place = seq.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
+        let offset = *self.lock_positions().get(usize::try_from(place).ok()?)?;
+        Some((offset, Seq(self.base_seq + place * POSITION_INTERVAL)))
     }
 
     /// The places noted for the events up to one: byte offsets of the first event and of every [`SPACING`]th after it.
-    pub(super) fn noted_up_to(&self, seq: Seq) -> Vec<u64> {
-        let places = self.places();
-        places.get(..self.spaces(seq).min(places.len())).unwrap_or_default().to_vec()
+    pub(super) fn positions_up_to(&self, seq: Seq) -> Vec<u64> {
+        let places = self.lock_positions();
+        places.get(..self.position_count(seq).min(places.len())).unwrap_or_default().to_vec()
     }
 
     /// Takes over places that were noted before.
-    pub(super) fn take_over(&self, noted: Vec<u64>) {
-        *self.places() = noted;
+    pub(super) fn set_positions(&self, noted: Vec<u64>) {
+        *self.lock_positions() = noted;
     }
 
-    fn spaces(&self, seq: Seq) -> usize {
-        Self::spaces_of(seq.0.saturating_sub(self.before))
+    fn position_count(&self, seq: Seq) -> usize {
+        Self::position_count_for(seq.0.saturating_sub(self.base_seq))
     }
 
     /// How many places so many events have.
-    pub(super) fn spaces_of(events: u64) -> usize {
-        usize::try_from(events.div_ceil(SPACING)).unwrap_or(usize::MAX)
+    pub(super) fn position_count_for(events: u64) -> usize {
+        usize::try_from(events.div_ceil(POSITION_INTERVAL)).unwrap_or(usize::MAX)
     }
 
-    fn places(&self) -> MutexGuard<'_, Vec<u64>> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_positions(&self) -> MutexGuard<'_, Vec<u64>> {
+        self.positions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,7 @@
 //! Reads what another program appends to a branch file, and nothing twice.
 
 use super::JournalError;
-use super::stream::{Lines, open_regular};
+use super::stream::{EventLines, open_regular};
 use crate::domain::Seq;
 use crate::engine::Envelope;
 use std::path::{Path, PathBuf};
@@ -12,45 +12,45 @@ use std::sync::Arc;
 pub struct Follower {
     path: PathBuf,
     /// The byte behind the last whole batch that was read, and its last event.
-    whole: u64,
-    last: Seq,
+    valid_len: u64,
+    last_seq: Seq,
     /// The length at the last look.
-    seen: u64,
+    seen_len: u64,
 }
 
 impl Follower {
     /// Goes on behind an opened branch: `whole` are its bytes, `last` its last event.
-    pub fn behind(path: &Path, whole: u64, last: Seq) -> Self {
-        Self { path: path.to_owned(), whole, last, seen: whole }
+    pub fn new(path: &Path, whole: u64, last: Seq) -> Self {
+        Self { path: path.to_owned(), valid_len: whole, last_seq: last, seen_len: whole }
     }
 
     /// The whole batches written since the last look.
     ///
     /// # Errors
     /// [`JournalError`] when the file cannot be read, or is no longer what it was.
-    pub fn news(&mut self) -> Result<Vec<Arc<Envelope>>, JournalError> {
+    pub fn read_new_events(&mut self) -> Result<Vec<Arc<Envelope>>, JournalError> {
         let (file, metadata) = open_regular(&self.path)?;
-        if metadata.len() == self.seen {
+        if metadata.len() == self.seen_len {
             return Ok(Vec::new());
         }
-        let (header, mut lines) = Lines::of_file(&self.path, file)?;
-        if metadata.len() < self.whole {
+        let (header, mut lines) = EventLines::from_file(&self.path, file)?;
+        if metadata.len() < self.valid_len {
             let cut = std::io::Error::other("it is shorter than what was read of it; open it anew");
             return Err(JournalError::io(&self.path, "is no longer what it was")(cut));
         }
-        lines.jump(self.whole, self.last.0.max(header.at_seq.0), header.at_seq.0)?;
+        lines.seek_to(self.valid_len, self.last_seq.0.max(header.at_seq.0), header.at_seq.0)?;
         let (mut events, mut whole) = (Vec::new(), 0);
-        while let Some((envelope, _)) = lines.event()? {
+        while let Some((envelope, _)) = lines.next_event()? {
             let ends_batch = !envelope.batch_continues;
             events.push(Arc::new(envelope));
             if ends_batch {
                 whole = events.len();
-                self.whole = lines.at;
+                self.valid_len = lines.offset;
             }
         }
         events.truncate(whole);
-        self.last = events.last().map_or(self.last, |e| e.seq);
-        self.seen = metadata.len();
+        self.last_seq = events.last().map_or(self.last_seq, |e| e.seq);
+        self.seen_len = metadata.len();
         Ok(events)
     }
 }

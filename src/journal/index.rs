@@ -2,7 +2,7 @@
 //! shortcut for lists and no evidence: whoever wants to know what happened reads the journal.
 
 use super::session::{branch_path, read_small, write_private};
-use super::{JournalError, Missing, Session, Use, open_branch};
+use super::{JournalError, Missing, OpenMode, Session, open_branch};
 use crate::domain::{BranchId, EpisodeSummary, Seq, hex};
 use crate::engine::State;
 use crate::files;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// How a session stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum SessionStatus {
     /// Put down in order.
     Closed,
     /// A program is writing it now.
@@ -70,7 +70,7 @@ pub struct Summary {
 }
 
 /// What can be said of a state, the last one of a branch.
-pub fn summarise(state: &State, branch: &BranchId, bytes: u64) -> Summary {
+pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
     let episode = state.episode.as_deref();
     Summary {
         branch: branch.clone(),
@@ -80,7 +80,7 @@ pub fn summarise(state: &State, branch: &BranchId, bytes: u64) -> Summary {
         head: state.head,
         acknowledged: state.head,
         goal: episode.map(|e| e.task.goal.clone()).unwrap_or_default(),
-        tasks: tasks(state),
+        tasks: task_marks(state),
         episodes: state.ended_episodes.len() as u32,
         won: state.ended_episodes.iter().filter(|p| p.won).count() as u32,
         progress: episode.map_or(0.0, |e| e.progress),
@@ -95,14 +95,14 @@ pub fn summarise(state: &State, branch: &BranchId, bytes: u64) -> Summary {
 }
 
 /// Tasks that a summary names at most: it stays small, however long the run is.
-const TASKS: usize = 1000;
+const MAX_TASKS: usize = 1000;
 
-fn tasks(state: &State) -> Vec<u64> {
+fn task_marks(state: &State) -> Vec<u64> {
     let all = state.ended_episodes.iter().map(|p| &p.task).chain(state.open_episode().map(|e| &e.task));
     let mut marks: Vec<u64> = Vec::new();
     let mut known = HashSet::new();
     for task in all.collect::<Vec<_>>().into_iter().rev() {
-        if marks.len() == TASKS {
+        if marks.len() == MAX_TASKS {
             break;
         }
         let mark = task.key_hash();
@@ -136,7 +136,7 @@ impl Summary {
         }
         fs::create_dir_all(&index).map_err(JournalError::io(&index, "could not be made"))?;
         let file = branch_path(dir, &self.branch);
-        let tail = tail_of(&file, self.bytes).map_err(JournalError::io(&file, "could not be read"))?;
+        let tail = tail_hash(&file, self.bytes).map_err(JournalError::io(&file, "could not be read"))?;
         let bytes = serde_json::to_vec(&Self { tail, ..self.clone() }).unwrap_or_default();
         write_private(&Self::path(dir, &self.branch), &bytes)
     }
@@ -145,8 +145,8 @@ impl Summary {
     ///
     /// # Errors
     /// As [`Summary::of_branch`].
-    pub fn of(session: &Session) -> Result<Self, JournalError> {
-        let summary = Self::of_branch(session, &session.last_written())?;
+    pub fn load(session: &Session) -> Result<Self, JournalError> {
+        let summary = Self::load_branch(session, &session.last_written())?;
         Ok(Self { branches: session.branch_count(), ..summary })
     }
 
@@ -155,18 +155,18 @@ impl Summary {
     ///
     /// # Errors
     /// [`JournalError`] when the journal cannot be read.
-    pub fn of_branch(session: &Session, branch: &BranchId) -> Result<Self, JournalError> {
+    pub fn load_branch(session: &Session, branch: &BranchId) -> Result<Self, JournalError> {
         let file = session.branch_file(branch);
         let len = super::stream::open_regular(&file)?.1.len();
-        let tail = tail_of(&file, len).map_err(JournalError::io(&file, "could not be read"))?;
-        if let Some(kept) = Self::kept(&session.dir, branch)
+        let tail = tail_hash(&file, len).map_err(JournalError::io(&file, "could not be read"))?;
+        if let Some(kept) = Self::read_saved(&session.dir, branch)
             && kept.bytes == len
             && kept.tail == tail
         {
             return Ok(kept);
         }
-        let opened = open_branch(&file, Use::Look)?;
-        let mut summary = Self { tail, ..summarise(opened.timeline.head(), branch, len) };
+        let opened = open_branch(&file, OpenMode::Read)?;
+        let mut summary = Self { tail, ..summarize(opened.timeline.head(), branch, len) };
         if let Some(missing) = opened.missing {
             summary.acknowledged = missing.last;
         }
@@ -178,7 +178,7 @@ impl Summary {
     }
 
     /// The summary that was kept, whatever has become of the branch file since.
-    fn kept(dir: &Path, branch: &BranchId) -> Option<Self> {
+    fn read_saved(dir: &Path, branch: &BranchId) -> Option<Self> {
         let bytes = read_small(&Self::path(dir, branch)).ok()?;
         serde_json::from_slice::<Self>(&bytes).ok().filter(|kept| kept.branch == *branch)
     }
@@ -190,11 +190,11 @@ impl Summary {
     }
 
     /// How the branch stands now.
-    pub fn standing(&self, session: &Session) -> Standing {
+    pub fn status(&self, session: &Session) -> SessionStatus {
         match files::open(&session.branch_file(&self.branch)).map(|f| f.try_lock_shared()) {
-            Ok(Err(fs::TryLockError::WouldBlock)) => Standing::Live,
-            _ if self.closed => Standing::Closed,
-            _ => Standing::Crashed,
+            Ok(Err(fs::TryLockError::WouldBlock)) => SessionStatus::Live,
+            _ if self.closed => SessionStatus::Closed,
+            _ => SessionStatus::Crashed,
         }
     }
 }
@@ -205,30 +205,30 @@ pub(super) fn acknowledged(branch: &Path) -> Seq {
     let kept = branches
         .and_then(Path::parent)
         .zip(branch.file_stem())
-        .and_then(|(dir, stem)| Summary::kept(dir, &BranchId(stem.to_string_lossy().into_owned())));
+        .and_then(|(dir, stem)| Summary::read_saved(dir, &BranchId(stem.to_string_lossy().into_owned())));
     kept.map_or(Seq(0), |kept| kept.acknowledged.max(kept.head))
 }
 
 /// A hash over at most the last 16 KiB before `len`, which hold the last line of nearly every journal.
-fn tail_of(path: &Path, len: u64) -> std::io::Result<String> {
-    const MOST: u64 = 16 * 1024;
+fn tail_hash(path: &Path, len: u64) -> std::io::Result<String> {
+    const MAX_BYTES: u64 = 16 * 1024;
     let mut file = files::open(path)?;
-    file.seek(SeekFrom::Start(len.saturating_sub(MOST)))?;
+    file.seek(SeekFrom::Start(len.saturating_sub(MAX_BYTES)))?;
     let mut bytes = Vec::new();
-    file.take(len.min(MOST)).read_to_end(&mut bytes)?;
+    file.take(len.min(MAX_BYTES)).read_to_end(&mut bytes)?;
     Ok(hex(&Sha256::digest(&bytes)[..8]))
 }
 
 /// A session's folder with what can be said of it, or why nothing can.
-pub type Listed = (PathBuf, Result<(Session, Summary), JournalError>);
+pub type ListedSession = (PathBuf, Result<(Session, Summary), JournalError>);
 
 /// Sorts the folders of sessions by when these were begun, the newest first. Names begin with the second; who began several
 /// within one is asked for the rest of the time.
-pub fn newest_first(dirs: &mut [PathBuf]) {
-    const SECOND: usize = "20261120T104000Z".len();
+pub fn sort_newest_first(dirs: &mut [PathBuf]) {
+    const STAMP_LEN: usize = "20261120T104000Z".len();
     let second = |dir: &PathBuf| {
         let name = dir.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        name.get(..SECOND).map_or(name.clone(), str::to_owned)
+        name.get(..STAMP_LEN).map_or(name.clone(), str::to_owned)
     };
     dirs.sort_by(|a, b| b.file_name().cmp(&a.file_name()));
     for same in dirs.chunk_by_mut(|a, b| second(a) == second(b)).filter(|same| same.len() > 1) {
@@ -237,17 +237,17 @@ pub fn newest_first(dirs: &mut [PathBuf]) {
 }
 
 /// The sessions below a folder, the newest first; broken ones with the reason.
-pub fn list(root: &Path) -> Vec<Listed> {
+pub fn list_sessions(root: &Path) -> Vec<ListedSession> {
     let Ok(entries) = fs::read_dir(root) else { return Vec::new() };
     let mut dirs: Vec<PathBuf> = entries
         .flatten()
         .map(|e| e.path())
         .filter(|p| p.join("meta.toml").symlink_metadata().is_ok())
         .collect();
-    newest_first(&mut dirs);
+    sort_newest_first(&mut dirs);
     dirs.into_iter()
         .map(|dir| {
-            let read = Session::open(&dir).and_then(|s| Summary::of(&s).map(|summary| (s, summary)));
+            let read = Session::open(&dir).and_then(|s| Summary::load(&s).map(|summary| (s, summary)));
             (dir, read)
         })
         .collect()

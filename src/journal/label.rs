@@ -1,7 +1,7 @@
 //! What people call branches: names, notes, and which ones are put away. A file of its own that only grows; the last line on
 //! a matter counts.
 
-use super::open::is_name;
+use super::open::is_branch_name;
 use super::stream::open_regular;
 use super::{JournalError, Session};
 use crate::domain::BranchId;
@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 
 /// The stem of the file of labels; no branch has this name.
-pub const LABELS: &str = "labels";
+pub const LABELS_STEM: &str = "labels";
 
 /// Characters that the name of a branch may have.
-const LONGEST_NAME: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 
 /// Characters that the name of a branch may not have: they end it where a branch is asked for.
-const UNNAMEABLE: [char; 3] = ['#', '@', '/'];
+const RESERVED_CHARS: [char; 3] = ['#', '@', '/'];
 
 /// Characters that a note on a branch may have.
-const LONGEST_NOTE: usize = 2_000;
+const MAX_NOTE_CHARS: usize = 2_000;
 
 /// Bytes of a line that are held; nobody writes a longer one, and it says nothing.
-const LONGEST_LINE: u64 = 1 << 20;
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
 /// What a person calls a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub enum LabelChange {
 
 /// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Line {
+struct LabelLine {
     branch: BranchId,
     #[serde(flatten)]
     change: LabelChange,
@@ -58,7 +58,7 @@ struct Line {
 
 impl Session {
     fn labels_path(&self) -> std::path::PathBuf {
-        self.dir.join("branches").join(format!("{LABELS}.jsonl"))
+        self.dir.join("branches").join(format!("{LABELS_STEM}.jsonl"))
     }
 
     /// Changes the label of a branch, by a line more.
@@ -67,23 +67,23 @@ impl Session {
     /// [`JournalError::NoBranch`] when there is no such branch, [`JournalError::TooLong`] for a name or a note that is,
     /// [`JournalError::BadName`] for a name that could not be told from another branch's or not be asked for,
     /// [`JournalError::Io`] when the file cannot be written.
-    pub fn label(&self, branch: &BranchId, change: LabelChange) -> Result<(), JournalError> {
+    pub fn set_label(&self, branch: &BranchId, change: LabelChange) -> Result<(), JournalError> {
         let path = self.labels_path();
-        if !is_name(branch) || !self.branch_file(branch).is_file() {
+        if !is_branch_name(branch) || !self.branch_file(branch).is_file() {
             return Err(JournalError::NoBranch { path: self.dir.clone(), branch: branch.clone() });
         }
-        let change = clean(change);
-        fits(&change)?;
+        let change = normalize(change);
+        check_length(&change)?;
         if let LabelChange::Name(Some(name)) = &change {
-            self.is_free(branch, name)?;
+            self.check_name(branch, name)?;
         }
         let io = |action| JournalError::io(&path, action);
         let mut line = Vec::new();
         // A line that a power cut tore must not swallow this one.
-        if torn(&path) {
+        if has_torn_line(&path) {
             line.push(b'\n');
         }
-        let entry = Line { branch: branch.clone(), change };
+        let entry = LabelLine { branch: branch.clone(), change };
         serde_json::to_writer(&mut line, &entry).map_err(|e| io("could not be written")(e.into()))?;
         line.push(b'\n');
         let mut file = files::append_no_follow(&path).map_err(io("could not be opened"))?;
@@ -92,9 +92,9 @@ impl Session {
     }
 
     /// Refuses a name that means another branch already, or will, and one that no command line can read.
-    fn is_free(&self, branch: &BranchId, name: &str) -> Result<(), JournalError> {
+    fn check_name(&self, branch: &BranchId, name: &str) -> Result<(), JournalError> {
         let refused = |why: String| Err(JournalError::BadName { name: name.to_owned(), why });
-        if let Some(mark) = name.chars().find(|c| UNNAMEABLE.contains(c)) {
+        if let Some(mark) = name.chars().find(|c| RESERVED_CHARS.contains(c)) {
             return refused(format!("`{mark}` in a name cannot be read in SESSION@NAME#EPISODE"));
         }
         if name == branch.0 {
@@ -128,7 +128,7 @@ impl Session {
             }
             Err(error) => return Err(error),
         };
-        labels_in(BufReader::new(file)).map_err(JournalError::io(&path, "could not be read"))
+        parse_labels(BufReader::new(file)).map_err(JournalError::io(&path, "could not be read"))
     }
 }
 
@@ -136,16 +136,16 @@ impl Session {
 ///
 /// # Errors
 /// What reading comes to.
-pub fn labels_in(mut from: impl BufRead) -> std::io::Result<BTreeMap<BranchId, Label>> {
+pub fn parse_labels(mut from: impl BufRead) -> std::io::Result<BTreeMap<BranchId, Label>> {
     let mut labels: BTreeMap<BranchId, Label> = BTreeMap::new();
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
-        if (&mut from).take(LONGEST_LINE).read_until(b'\n', &mut bytes)? == 0 {
+        if (&mut from).take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes)? == 0 {
             return Ok(labels);
         }
         // The pieces of a line that is too long are no lines: each begins or ends in the middle of one.
-        let Ok(Line { branch, change }) = serde_json::from_slice::<Line>(&bytes) else { continue };
+        let Ok(LabelLine { branch, change }) = serde_json::from_slice::<LabelLine>(&bytes) else { continue };
         let label = labels.entry(branch).or_default();
         match change {
             LabelChange::Name(name) => label.name = name,
@@ -156,7 +156,7 @@ pub fn labels_in(mut from: impl BufRead) -> std::io::Result<BTreeMap<BranchId, L
 }
 
 /// The file's last line has no end.
-fn torn(path: &std::path::Path) -> bool {
+fn has_torn_line(path: &std::path::Path) -> bool {
     let last = || {
         let mut file = files::open(path)?;
         file.seek(SeekFrom::End(-1))?;
@@ -167,10 +167,10 @@ fn torn(path: &std::path::Path) -> bool {
 }
 
 /// Refuses what is too long for a list.
-fn fits(change: &LabelChange) -> Result<(), JournalError> {
+fn check_length(change: &LabelChange) -> Result<(), JournalError> {
     let (what, text, most) = match change {
-        LabelChange::Name(Some(name)) => ("name", name, LONGEST_NAME),
-        LabelChange::Note(Some(note)) => ("note", note, LONGEST_NOTE),
+        LabelChange::Name(Some(name)) => ("name", name, MAX_NAME_CHARS),
+        LabelChange::Note(Some(note)) => ("note", note, MAX_NOTE_CHARS),
         _ => return Ok(()),
     };
     match text.chars().count() {
@@ -180,7 +180,7 @@ fn fits(change: &LabelChange) -> Result<(), JournalError> {
 }
 
 /// Blank words are none.
-fn clean(change: LabelChange) -> LabelChange {
+fn normalize(change: LabelChange) -> LabelChange {
     let said = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
     match change {
         LabelChange::Name(name) => LabelChange::Name(said(name)),
@@ -191,7 +191,7 @@ fn clean(change: LabelChange) -> LabelChange {
 
 #[cfg(test)]
 mod tests {
-    use super::Line;
+    use super::LabelLine;
 
     #[test]
     fn the_lines_of_the_document_are_read_and_written_as_they_stand() {
@@ -199,7 +199,10 @@ mod tests {
         let block = page.split("```json\n").nth(3).unwrap().split("```").next().unwrap();
         assert_eq!(block.lines().count(), 3);
         for line in block.lines() {
-            assert_eq!(serde_json::to_string(&serde_json::from_str::<Line>(line).unwrap()).unwrap(), line);
+            assert_eq!(
+                serde_json::to_string(&serde_json::from_str::<LabelLine>(line).unwrap()).unwrap(),
+                line
+            );
         }
     }
 }

@@ -1,18 +1,18 @@
 //! Opens a branch file: the newest checkpoint that is sound, and what comes after it folded onto it. A fork reads as its
 //! parent up to the event it begins after, and then itself.
 
-mod line;
+mod ancestry;
 
-use super::checkpoints::Found;
+use super::checkpoints::LoadedCheckpoint;
 use super::index::acknowledged;
 use super::parent_file::ParentFile;
-use super::stream::{Lines, open_regular};
-use super::{BranchHeader, Checkpoints, EventFile, JournalError, Torn};
+use super::stream::{EventLines, open_regular};
+use super::{BranchHeader, Checkpoints, EventFile, JournalError, TornTail};
 use crate::domain::{BranchId, Seq};
 use crate::engine::{Envelope, State};
 use crate::timeline::{CheckpointIndex, Timeline, chain_fetchers};
-use line::{Base, base_of, header_of};
-pub(super) use line::{MOST_PARENTS, is_name};
+use ancestry::{ForkBase, open_base, read_header};
+pub(super) use ancestry::{MOST_PARENTS, is_branch_name};
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ const BATCH: usize = 64;
 
 /// What a branch file is opened for, and so what may be done to its checkpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
+pub enum OpenMode {
     /// To look at it: checkpoints are used, and made where there are none and nobody else is writing the session.
-    Look,
+    Read,
     /// To go on with it; the caller holds its lock.
-    GoOn,
+    Resume,
     /// To look at every event: no checkpoint is used or made.
-    Check,
+    Verify,
 }
 
 /// A branch that was opened: its last state, and the way to all before.
@@ -38,11 +38,11 @@ pub struct OpenBranch {
     /// Its states; events are read from the files when they are wanted.
     pub timeline: Timeline,
     /// Bytes of header and whole batches.
-    pub whole: u64,
+    pub valid_len: u64,
     /// What stood behind them.
-    pub torn: Option<Torn>,
+    pub torn_tail: Option<TornTail>,
     /// Where the events stand in the file.
-    pub places: Arc<EventFile>,
+    pub event_file: Arc<EventFile>,
     /// The checkpoints beside it.
     pub checkpoints: Checkpoints,
     /// The files that it grew from, held open.
@@ -50,25 +50,30 @@ pub struct OpenBranch {
     /// Events that it had and has no more.
     pub missing: Option<Missing>,
     /// The last event that was not read, because a checkpoint has it; 0 when all were.
-    pub known: Seq,
+    pub skipped_through: Seq,
 }
 
 /// Opens a branch file. Its size matters only where there is no sound checkpoint; memory does not grow with it.
 ///
 /// # Errors
 /// [`JournalError`] with file, line and reason, also of the branches it grew from. Checkpoints are never a reason.
-pub fn open_branch(path: &Path, how: Use) -> Result<OpenBranch, JournalError> {
-    let checkpoints = if how == Use::Check { Checkpoints::default() } else { Checkpoints::of(path) };
-    open_with(path, how, checkpoints)
+pub fn open_branch(path: &Path, how: OpenMode) -> Result<OpenBranch, JournalError> {
+    let checkpoints =
+        if how == OpenMode::Verify { Checkpoints::default() } else { Checkpoints::for_branch(path) };
+    open_with_checkpoints(path, how, checkpoints)
 }
 
 /// Opens a branch file with these checkpoints.
-pub(super) fn open_with(path: &Path, how: Use, checkpoints: Checkpoints) -> Result<OpenBranch, JournalError> {
+pub(super) fn open_with_checkpoints(
+    path: &Path,
+    how: OpenMode,
+    checkpoints: Checkpoints,
+) -> Result<OpenBranch, JournalError> {
     // Asked before the journal is read: it may still grow.
     let noted = acknowledged(path);
-    let mut opening = Opening::begin(path, how, checkpoints)?;
-    let found = opening.checkpoints.newest(&opening.file);
-    let kept = if found.is_some() { None } else { Checkpoints::of(path).newest_head() };
+    let mut opening = BranchOpener::new(path, how, checkpoints)?;
+    let found = opening.checkpoints.load_newest(&opening.file);
+    let kept = if found.is_some() { None } else { Checkpoints::for_branch(path).newest_seq() };
     let len = opening.file.metadata().map_err(JournalError::io(path, "could not be measured"))?.len();
     // The last trace of what was cut off is not removed.
     opening.cut = kept.is_some_and(|(_, bytes)| bytes > len);
@@ -77,8 +82,8 @@ pub(super) fn open_with(path: &Path, how: Use, checkpoints: Checkpoints) -> Resu
     if noted > head {
         opened.missing =
             Some(Missing { branch: opened.header.id.clone(), first: Seq(head.0 + 1), last: noted });
-        if let Some(torn) = &mut opened.torn {
-            torn.what = format!("{} bytes at the cut end of the file are no whole batch", torn.bytes);
+        if let Some(torn) = &mut opened.torn_tail {
+            torn.description = format!("{} bytes at the cut end of the file are no whole batch", torn.bytes);
         }
     }
     Ok(opened)
@@ -107,208 +112,236 @@ impl std::fmt::Display for Missing {
 }
 
 /// The checkpoints of a branch file and the newest state among them.
-fn open_checkpoints(path: &Path) -> Option<(Checkpoints, Option<Found>)> {
-    let mut opening = Opening::begin(path, Use::Look, Checkpoints::of(path)).ok()?;
-    let newest = opening.checkpoints.newest(&opening.file);
+fn open_checkpoints(path: &Path) -> Option<(Checkpoints, Option<LoadedCheckpoint>)> {
+    let mut opening = BranchOpener::new(path, OpenMode::Read, Checkpoints::for_branch(path)).ok()?;
+    let newest = opening.checkpoints.load_newest(&opening.file);
     Some((opening.checkpoints, newest))
 }
 
 /// Every state that is kept beside a branch file and believed, the newest too: for whoever folds all events anyway and
 /// can say whether they are right.
-pub fn kept_states(branch: &Path) -> CheckpointIndex {
+pub fn stored_checkpoints(branch: &Path) -> CheckpointIndex {
     let opened = open_checkpoints(branch);
     let (checkpoints, newest) = opened.unwrap_or_default();
     let Some(newest) = newest.map(|found| Arc::new(found.state)) else {
         return CheckpointIndex { seqs: Vec::new(), load: Arc::new(|_| None) };
     };
-    let CheckpointIndex { seqs: mut at, load: recall } = checkpoints.stored(&newest);
+    let CheckpointIndex { seqs: mut at, load: recall } = checkpoints.index(&newest);
     at.push(newest.head);
     let recall = move |seq| if seq >= newest.head { Some(State::clone(&newest)) } else { recall(seq) };
     CheckpointIndex { seqs: at, load: Arc::new(recall) }
 }
 
 /// A branch file on its way to being open.
-struct Opening<'p> {
+struct BranchOpener<'p> {
     path: &'p Path,
-    how: Use,
+    mode: OpenMode,
     file: File,
     header: BranchHeader,
     checkpoints: Checkpoints,
     /// What it grew from.
-    base: Option<Base>,
+    base: Option<ForkBase>,
     /// A checkpoint goes beyond the end of the file.
     cut: bool,
 }
 
-impl<'p> Opening<'p> {
+impl<'p> BranchOpener<'p> {
     /// Opens the file and the branches that it grew from.
-    fn begin(path: &'p Path, how: Use, checkpoints: Checkpoints) -> Result<Self, JournalError> {
-        let header = header_of(path)?;
-        let base = base_of(path, &header, how)?;
-        Self::over(path, how, checkpoints, base)
+    fn new(path: &'p Path, how: OpenMode, checkpoints: Checkpoints) -> Result<Self, JournalError> {
+        let header = read_header(path)?;
+        let base = open_base(path, &header, how)?;
+        Self::with_base(path, how, checkpoints, base)
     }
 
     /// Opens the file of a branch that grew from this base.
-    fn over(
+    fn with_base(
         path: &'p Path,
-        how: Use,
+        how: OpenMode,
         mut checkpoints: Checkpoints,
-        base: Option<Base>,
+        base: Option<ForkBase>,
     ) -> Result<Self, JournalError> {
         let (file, _) = open_regular(path)?;
-        let (header, _) = Lines::of_file(path, again(path, &file)?)?;
+        let (header, _) = EventLines::from_file(path, clone_handle(path, &file)?)?;
         if let Some(base) = &base {
-            checkpoints.grown_from(base.under.clone());
+            checkpoints.set_parents(base.parents.clone());
         }
-        Ok(Self { path, how, file, header, checkpoints, base, cut: false })
+        Ok(Self { path, mode: how, file, header, checkpoints, base, cut: false })
     }
 
     /// Goes on from a checkpoint, where one was found, to the end or up to and with an event.
-    fn open(&mut self, found: Option<Found>, upto: Option<Seq>) -> Result<OpenBranch, JournalError> {
+    fn open(
+        &mut self,
+        found: Option<LoadedCheckpoint>,
+        upto: Option<Seq>,
+    ) -> Result<OpenBranch, JournalError> {
         let jumped = found.is_some();
-        match self.unfold(found, upto) {
+        match self.fold_file(found, upto) {
             // A journal that goes on otherwise than its checkpoint says is read from its beginning, and then has the word.
-            Err(_) if jumped => self.unfold(None, upto),
+            Err(_) if jumped => self.fold_file(None, upto),
             opened => opened,
         }
     }
 
-    fn unfold(&mut self, found: Option<Found>, upto: Option<Seq>) -> Result<OpenBranch, JournalError> {
+    fn fold_file(
+        &mut self,
+        found: Option<LoadedCheckpoint>,
+        upto: Option<Seq>,
+    ) -> Result<OpenBranch, JournalError> {
         use std::io::Seek as _;
-        let mut from = again(self.path, &self.file)?;
+        let mut from = clone_handle(self.path, &self.file)?;
         from.rewind().map_err(JournalError::io(self.path, "could not be read"))?;
-        let (header, mut lines) = Lines::of_file(self.path, from)?;
+        let (header, mut lines) = EventLines::from_file(self.path, from)?;
         let begins = header.at_seq;
         let places = Arc::new(EventFile::new(self.path, begins));
-        let keeps = self.how != Use::Check
+        let keeps = self.mode != OpenMode::Verify
             && upto.is_none()
             && !self.cut
-            && (self.how == Use::GoOn || unwritten(&self.file));
+            && (self.mode == OpenMode::Resume || is_unlocked(&self.file));
         let fetch = match &self.base {
-            Some(base) => chain_fetchers(base.fetch.clone(), begins, places.fetch()),
-            None => places.fetch(),
+            Some(base) => chain_fetchers(base.fetcher.clone(), begins, places.fetcher()),
+            None => places.fetcher(),
         };
         let mut known = Seq(0);
-        let start = found.and_then(|found| self.near(found, upto, &places));
+        let start = found.and_then(|found| self.start_state(found, upto, &places));
         let (state, timeline) = if let Some((state, offset, before)) = start {
             known = state.head;
-            lines.jump(offset, before.0, begins.0)?;
-            (State::clone(&state), Timeline::from_head(state.clone(), fetch, self.stored(&state)))
+            lines.seek_to(offset, before.0, begins.0)?;
+            (State::clone(&state), Timeline::from_head(state.clone(), fetch, self.checkpoint_index(&state)))
         } else {
             if upto.is_none() {
-                self.checkpoints.forget(keeps);
+                self.checkpoints.clear(keeps);
             }
             match &self.base {
                 Some(base) => {
-                    let stored = base.stored.clone().chain(begins, CheckpointIndex::empty());
+                    let stored = base.checkpoint_index.clone().chain(begins, CheckpointIndex::empty());
                     (State::clone(&base.state), Timeline::from_head(base.state.clone(), fetch, stored))
                 }
                 None => (State::default(), Timeline::with_fetcher(fetch)),
             }
         };
-        let mut unfolding = Unfolding { state, timeline, batch: Vec::new(), folded: 0 };
-        let mut whole = lines.at;
-        while upto.is_none_or(|upto| lines.expected <= upto.0)
-            && let Some((envelope, at)) = lines.event()?
+        let mut unfolding = BatchFolder { state, timeline, batch: Vec::new(), folded_count: 0 };
+        let mut whole = lines.offset;
+        while upto.is_none_or(|upto| lines.next_seq <= upto.0)
+            && let Some((envelope, at)) = lines.next_event()?
         {
-            places.note(envelope.seq, at);
-            if envelope.seq > known && unfolding.take(envelope) {
-                whole = lines.at;
-                if keeps && self.checkpoints.due(&unfolding.state, whole) {
-                    self.checkpoints.keep_older(&unfolding.state, whole);
+            places.record_position(envelope.seq, at);
+            if envelope.seq > known && unfolding.push_event(envelope) {
+                whole = lines.offset;
+                if keeps && self.checkpoints.is_due(&unfolding.state, whole) {
+                    self.checkpoints.write_older(&unfolding.state, whole);
                 }
             } else {
-                whole = if unfolding.batch.is_empty() { lines.at } else { whole };
+                whole = if unfolding.batch.is_empty() { lines.offset } else { whole };
             }
         }
-        let cut = unfolding.batch.len() - unfolding.folded;
-        let torn = if upto.is_none() { lines.torn(whole, cut) } else { None };
-        let mut timeline = unfolding.end();
+        let cut = unfolding.batch.len() - unfolding.folded_count;
+        let torn = if upto.is_none() { lines.torn_tail(whole, cut) } else { None };
+        let mut timeline = unfolding.finish();
         let head = timeline.head().clone();
         if upto.is_none() {
             places.forget_after(head.head.max(begins));
         }
-        if keeps && self.checkpoints.worth(&head, whole) {
-            self.checkpoints.keep_newest(&head, whole, &places, self.how == Use::Look && torn.is_none());
+        if keeps && self.checkpoints.is_tail_long_enough(&head, whole) {
+            self.checkpoints.write_newest(
+                &head,
+                whole,
+                &places,
+                self.mode == OpenMode::Read && torn.is_none(),
+            );
         }
-        timeline.set_checkpoint_index(self.stored(&head));
+        timeline.set_checkpoint_index(self.checkpoint_index(&head));
         let checkpoints = self.checkpoints.clone();
         let parents = self.base.as_ref().map_or_else(Vec::new, |base| base.files.clone());
         let missing = None;
-        Ok(OpenBranch { header, timeline, whole, torn, places, checkpoints, parents, missing, known })
+        Ok(OpenBranch {
+            header,
+            timeline,
+            valid_len: whole,
+            torn_tail: torn,
+            event_file: places,
+            checkpoints,
+            parents,
+            missing,
+            skipped_through: known,
+        })
     }
 
     /// The state to begin with: the newest one, or the last before the event that is wanted; with the byte at which the
     /// reading begins, and the event before that byte.
-    fn near(&self, found: Found, upto: Option<Seq>, places: &EventFile) -> Option<(Arc<State>, u64, Seq)> {
+    fn start_state(
+        &self,
+        found: LoadedCheckpoint,
+        upto: Option<Seq>,
+        places: &EventFile,
+    ) -> Option<(Arc<State>, u64, Seq)> {
         let newest = Arc::new(found.state);
-        places.take_over(found.places);
+        places.set_positions(found.positions);
         let Some(upto) = upto.filter(|upto| *upto < newest.head) else {
             let head = newest.head;
             return Some((newest, found.offset, head));
         };
-        let older = (self.checkpoints.stored(&newest).load)(upto)?;
-        let (offset, before) = places.before(older.head)?;
+        let older = (self.checkpoints.index(&newest).load)(upto)?;
+        let (offset, before) = places.position_before(older.head)?;
         Some((Arc::new(older), offset, before))
     }
 
     /// All states that are kept for a timeline with this head: those of the parents, and its own.
-    fn stored(&self, head: &Arc<State>) -> CheckpointIndex {
-        let own = self.checkpoints.stored(head);
+    fn checkpoint_index(&self, head: &Arc<State>) -> CheckpointIndex {
+        let own = self.checkpoints.index(head);
         match &self.base {
-            Some(base) => base.stored.clone().chain(self.header.at_seq, own),
+            Some(base) => base.checkpoint_index.clone().chain(self.header.at_seq, own),
             None => own,
         }
     }
 }
 
-fn again(path: &Path, file: &File) -> Result<File, JournalError> {
+fn clone_handle(path: &Path, file: &File) -> Result<File, JournalError> {
     file.try_clone().map_err(JournalError::io(path, "could not be opened"))
 }
 
 /// Nobody writes the file now. Somebody who begins just after this makes the same checkpoints of the same events.
-fn unwritten(file: &File) -> bool {
+fn is_unlocked(file: &File) -> bool {
     let lock = file.try_lock_shared();
     let _ = file.unlock();
     !matches!(lock, Err(TryLockError::WouldBlock))
 }
 
 /// A state that goes on, batch by batch.
-struct Unfolding {
+struct BatchFolder {
     state: State,
     timeline: Timeline,
     /// Events that the timeline has not got yet; those of a batch that is not whole at their end.
     batch: Vec<Arc<Envelope>>,
     /// How many of them are folded.
-    folded: usize,
+    folded_count: usize,
 }
 
-impl Unfolding {
+impl BatchFolder {
     /// Takes an event in; whether the batch is whole with it.
-    fn take(&mut self, envelope: Envelope) -> bool {
+    fn push_event(&mut self, envelope: Envelope) -> bool {
         let whole = !envelope.batch_continues;
         self.batch.push(Arc::new(envelope));
         if whole {
-            for envelope in &self.batch[self.folded..] {
+            for envelope in &self.batch[self.folded_count..] {
                 self.state.apply(envelope);
             }
-            self.folded = self.batch.len();
-            if self.folded >= BATCH {
-                self.push();
+            self.folded_count = self.batch.len();
+            if self.folded_count >= BATCH {
+                self.flush_batch();
             }
         }
         whole
     }
 
-    fn push(&mut self) {
-        self.folded = 0;
+    fn flush_batch(&mut self) {
+        self.folded_count = 0;
         self.timeline.push(std::mem::take(&mut self.batch), Arc::new(self.state.clone()));
     }
 
-    fn end(mut self) -> Timeline {
-        self.batch.truncate(self.folded);
-        if self.folded > 0 {
-            self.push();
+    fn finish(mut self) -> Timeline {
+        self.batch.truncate(self.folded_count);
+        if self.folded_count > 0 {
+            self.flush_batch();
         }
         self.timeline
     }

@@ -35,7 +35,7 @@ impl ParentFile {
         let opened = file.metadata().map_err(JournalError::io(events.path(), "could not be measured"))?;
         let held = (below < MOST_HELD).then(|| Arc::new(file));
         if let Some(file) = held.as_ref().filter(|_| cfg!(unix)) {
-            events.read_through(Some(file.clone()));
+            events.set_open_file(Some(file.clone()));
         }
         Ok(Arc::new(Self { events, opened, held, bytes }))
     }
@@ -47,7 +47,7 @@ impl ParentFile {
         let mut change = path_change(path, now.as_ref().unwrap_or(&self.opened));
         if change.is_none() {
             let is = now.or_else(|| std::fs::metadata(path).ok()).map_or(self.bytes, |m| m.len());
-            change = (is < self.bytes).then_some(FileChange::Shortened { is, was: self.bytes });
+            change = (is < self.bytes).then_some(FileChange::Shortened { current: is, expected: self.bytes });
         }
         change.map_or(Ok(()), |change| Err(JournalError::Changed { path: path.to_owned(), change }))
     }
@@ -83,7 +83,7 @@ pub fn parents_of_fork(
     let events = line[last].clone();
     let io = |action| JournalError::io(events.path(), action);
     let file = files::open(events.path()).map_err(io("could not be opened"))?;
-    let bytes = match events.behind(at) {
+    let bytes = match events.end_offset(at) {
         Some(bytes) => bytes,
         None => file.metadata().map_err(io("could not be measured"))?.len(),
     };

@@ -1,8 +1,8 @@
 //! Reads branch files. A torn end is cut and reported; anything else that is wrong stops with file, line and reason.
 
-use super::branch::newest;
-use super::open::{MOST_PARENTS, is_name};
-use super::stream::{Lines, open_regular};
+use super::branch::last_written_branch;
+use super::open::{MOST_PARENTS, is_branch_name};
+use super::stream::{EventLines, open_regular};
 use super::{EventFile, JournalError};
 use crate::domain::{BranchId, Seq};
 use crate::engine::{Envelope, State};
@@ -50,11 +50,11 @@ impl BranchHeader {
 
 /// An end of a file that was never acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Torn {
+pub struct TornTail {
     /// Bytes that do not count.
     pub bytes: u64,
     /// In words.
-    pub what: String,
+    pub description: String,
 }
 
 /// A branch file, read.
@@ -65,11 +65,11 @@ pub struct ReadBranch {
     /// Its events.
     pub events: Vec<Arc<Envelope>>,
     /// Bytes of header and whole batches.
-    pub whole: u64,
+    pub valid_len: u64,
     /// What stood behind them.
-    pub torn: Option<Torn>,
+    pub torn_tail: Option<TornTail>,
     /// Where the events stand in the file.
-    pub places: Arc<EventFile>,
+    pub event_file: Arc<EventFile>,
 }
 
 /// Reads a branch file and holds all its events. What only looks takes [`super::open_branch`], which does not.
@@ -78,31 +78,31 @@ pub struct ReadBranch {
 /// [`JournalError`] with file, line and reason.
 pub fn read_branch(path: &Path) -> Result<ReadBranch, JournalError> {
     let (file, _) = open_regular(path)?;
-    let (header, lines) = Lines::of_file(path, file)?;
-    collect(path, header, lines)
+    let (header, lines) = EventLines::from_file(path, file)?;
+    read_all_events(path, header, lines)
 }
 
 /// Reads the bytes of a branch file; `path` is only the name for errors.
 ///
 /// # Errors
 /// [`JournalError::Malformed`] with line and reason.
-pub fn read_bytes(path: &Path, bytes: &[u8]) -> Result<ReadBranch, JournalError> {
-    let (header, lines) = Lines::begin(path, bytes)?;
-    collect(path, header, lines)
+pub fn read_branch_bytes(path: &Path, bytes: &[u8]) -> Result<ReadBranch, JournalError> {
+    let (header, lines) = EventLines::new(path, bytes)?;
+    read_all_events(path, header, lines)
 }
 
 /// Reads a branch and the line it grew from out of bytes: `files` has them by branch, `path` is only the folder for errors.
 ///
 /// # Errors
 /// [`JournalError`] with file, line and reason.
-pub fn read_line<'b>(
+pub fn read_with_parents<'b>(
     path: &Path,
     branch: &BranchId,
     files: &dyn Fn(&BranchId) -> Option<&'b [u8]>,
 ) -> Result<ReadBranch, JournalError> {
     let missing = |id: &BranchId| JournalError::NoBranch { path: path.to_owned(), branch: id.clone() };
     let read = |id: &BranchId| {
-        read_bytes(&path.join(format!("branches/{id}.jsonl")), files(id).ok_or_else(|| missing(id))?)
+        read_branch_bytes(&path.join(format!("branches/{id}.jsonl")), files(id).ok_or_else(|| missing(id))?)
     };
     let mut whole = read(branch)?;
     let mut next = whole.header.parent.clone().map(|parent| (parent, whole.header.at_seq));
@@ -129,48 +129,48 @@ pub fn read_line<'b>(
 }
 
 /// The branch that was written last, as [`super::Session::last_written`] finds it, among files by their branches.
-pub fn last_of<'b>(files: impl Iterator<Item = (BranchId, &'b [u8])>) -> BranchId {
-    let stamped = files.filter(|(id, _)| is_name(id)).filter_map(|(id, bytes)| {
-        let read = read_bytes(Path::new(&id.0), bytes).ok()?;
+pub fn last_written_of<'b>(files: impl Iterator<Item = (BranchId, &'b [u8])>) -> BranchId {
+    let stamped = files.filter(|(id, _)| is_branch_name(id)).filter_map(|(id, bytes)| {
+        let read = read_branch_bytes(Path::new(&id.0), bytes).ok()?;
         let last = read.events.last().map_or(read.header.created, |e| e.timestamp);
         (read.header.id == id).then_some((last, read.header))
     });
-    newest(stamped)
+    last_written_branch(stamped)
 }
 
-fn collect<R: BufRead>(
+fn read_all_events<R: BufRead>(
     path: &Path,
     header: BranchHeader,
-    mut lines: Lines<R>,
+    mut lines: EventLines<R>,
 ) -> Result<ReadBranch, JournalError> {
     let mut events: Vec<Arc<Envelope>> = Vec::new();
-    let mut whole = lines.at;
+    let mut whole = lines.offset;
     let mut kept = 0;
     let places = Arc::new(EventFile::new(path, header.at_seq));
-    while let Some((envelope, begins)) = lines.event()? {
-        places.note(envelope.seq, begins);
+    while let Some((envelope, begins)) = lines.next_event()? {
+        places.record_position(envelope.seq, begins);
         let ends_batch = !envelope.batch_continues;
         events.push(Arc::new(envelope));
         if ends_batch {
-            whole = lines.at;
+            whole = lines.offset;
             kept = events.len();
         }
     }
-    let torn = lines.torn(whole, events.len() - kept);
+    let torn = lines.torn_tail(whole, events.len() - kept);
     events.truncate(kept);
     places.forget_after(events.last().map_or(header.at_seq, |e| e.seq));
-    Ok(ReadBranch { header, events, whole, torn, places })
+    Ok(ReadBranch { header, events, valid_len: whole, torn_tail: torn, event_file: places })
 }
 
 /// Folds events into a timeline that holds them all.
-pub fn fold(events: Vec<Arc<Envelope>>) -> Timeline {
+pub fn fold_events(events: Vec<Arc<Envelope>>) -> Timeline {
     fold_into(Timeline::default(), events)
 }
 
 impl ReadBranch {
     /// Folds the events into a timeline that reads old ones from the file again when they are wanted.
     pub fn into_timeline(self) -> Timeline {
-        fold_into(Timeline::with_fetcher(self.places.fetch()), self.events)
+        fold_into(Timeline::with_fetcher(self.event_file.fetcher()), self.events)
     }
 }
 

@@ -21,7 +21,7 @@ impl Rescue {
     ///
     /// # Errors
     /// [`JournalError::Io`].
-    pub fn begin(session: &Session) -> Result<Self, JournalError> {
+    pub fn create(session: &Session) -> Result<Self, JournalError> {
         let root = session.dir.parent().unwrap_or(Path::new("."));
         let name = session.dir.file_name().map(|n| n.to_string_lossy().into_owned());
         let name = name.unwrap_or_else(|| session.meta.session.clone());
@@ -65,7 +65,7 @@ impl Rescue {
     ///
     /// # Errors
     /// [`JournalError::Io`].
-    pub fn keep_rest(&self, events: &[Arc<Envelope>]) -> Result<PathBuf, JournalError> {
+    pub fn save_rest(&self, events: &[Arc<Envelope>]) -> Result<PathBuf, JournalError> {
         let path = self.session.dir.join("rest.jsonl");
         let mut bytes = Vec::new();
         for event in events {

@@ -59,7 +59,7 @@ impl Session {
         let index = dir.join("index");
         files::create_folder(&index)
             .map_err(JournalError::io(&index, "could not make the session's index"))?;
-        write_private(&dir.join("meta.toml"), toml_of(&meta).as_bytes())?;
+        write_private(&dir.join("meta.toml"), to_toml(&meta).as_bytes())?;
         let header = BranchHeader::trunk(meta.created);
         let writer = Writer::create(&branch_path(&dir, &BranchId::trunk()), &header)?;
         // A file is only as lasting as the folder entries that lead to it.
@@ -97,7 +97,7 @@ impl Session {
     /// # Errors
     /// [`JournalError::Io`].
     pub fn save_meta(&self) -> Result<(), JournalError> {
-        write_private(&self.dir.join("meta.toml"), toml_of(&self.meta).as_bytes())
+        write_private(&self.dir.join("meta.toml"), to_toml(&self.meta).as_bytes())
     }
 
     /// Writes the meta file again, where another program removed it or it cannot be understood any more. `read` says that it is
@@ -127,16 +127,16 @@ impl Session {
     }
 }
 
-fn toml_of(meta: &Meta) -> String {
+fn to_toml(meta: &Meta) -> String {
     toml::to_string(meta).unwrap_or_default()
 }
 
 /// The most bytes that what describes a session may have: its meta and its summary are a few hundred.
-const SMALL: u64 = 1 << 20;
+const MAX_SMALL_FILE: u64 = 1 << 20;
 
 /// Reads a file that describes a session. What is no regular file, or is far too long, is refused before it is read.
 pub(super) fn read_small(path: &Path) -> std::io::Result<Vec<u8>> {
-    files::read(path, SMALL)
+    files::read(path, MAX_SMALL_FILE)
 }
 
 /// Writes a whole file that only its owner may read.

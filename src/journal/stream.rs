@@ -1,6 +1,6 @@
 //! A branch file read line by line, in memory that does not grow with the file.
 
-use super::{BranchHeader, JournalError, Torn, VERSION};
+use super::{BranchHeader, JournalError, TornTail, VERSION};
 use crate::engine::Envelope;
 use crate::files;
 use serde::Deserialize;
@@ -9,26 +9,26 @@ use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Longest line that is read; a longer one is an error, not a reason to use up the memory.
-const LONGEST_LINE: usize = 64 << 20;
+const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// No branch begins later: the largest whole number that every reader of JSON keeps exactly.
-const LAST_SEQ: u64 = 1 << 53;
+const MAX_SEQ: u64 = 1 << 53;
 
 /// Bytes asked of the system at once.
-const BUFFER: usize = 128 << 10;
+const BUFFER_BYTES: usize = 128 << 10;
 
 /// Opens a file to read, when it is one: a pipe or a device could be waited for, or read, without end.
 ///
 /// # Errors
 /// [`JournalError::Io`].
 pub(super) fn open_regular(path: &Path) -> Result<(File, Metadata), JournalError> {
-    let file = files::open(path).map_err(not_opened(path))?;
+    let file = files::open(path).map_err(open_error(path))?;
     let metadata = file.metadata().map_err(JournalError::io(path, "could not be measured"))?;
     Ok((file, metadata))
 }
 
 /// Why a branch file could not be opened, with what to do about one that is no file.
-pub(super) fn not_opened(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
+pub(super) fn open_error(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
     let path = path.to_owned();
     move |mut error| {
         if error.kind() == io::ErrorKind::InvalidInput {
@@ -39,58 +39,58 @@ pub(super) fn not_opened(path: &Path) -> impl FnOnce(io::Error) -> JournalError 
 }
 
 /// The lines of a branch file, one event after the other.
-pub(super) struct Lines<R> {
-    from: R,
+pub(super) struct EventLines<R> {
+    reader: R,
     path: PathBuf,
     line: Vec<u8>,
     /// Bytes of whole lines read so far, counted from the file's beginning.
-    pub(super) at: u64,
+    pub(super) offset: u64,
     /// Lines read so far; the header is the first.
-    number: u64,
+    line_number: u64,
     /// The number that the next event must have.
-    pub(super) expected: u64,
+    pub(super) next_seq: u64,
     /// The end was reached, and what stood there was no whole line or no event; its bytes.
-    left_over: Option<u64>,
+    broken_tail: Option<u64>,
 }
 
 /// One line's length and whether it ended with a line break.
-enum Line {
-    Whole,
+enum LineRead {
+    Complete,
     Broken(u64),
     TooLong(u64),
-    None,
+    EndOfFile,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> EventLines<R> {
     /// Reads the header, which must stand first.
     ///
     /// # Errors
     /// [`JournalError::Malformed`], [`JournalError::Io`].
-    pub(super) fn begin(path: &Path, from: R) -> Result<(BranchHeader, Self), JournalError> {
+    pub(super) fn new(path: &Path, from: R) -> Result<(BranchHeader, Self), JournalError> {
         let mut lines = Self {
-            from,
+            reader: from,
             path: path.to_owned(),
             line: Vec::new(),
-            at: 0,
-            number: 0,
-            expected: 1,
-            left_over: None,
+            offset: 0,
+            line_number: 0,
+            next_seq: 1,
+            broken_tail: None,
         };
-        let header = match lines.read()? {
-            Line::Whole => lines.header()?,
-            Line::TooLong(bytes) => {
+        let header = match lines.read_line()? {
+            LineRead::Complete => lines.parse_header()?,
+            LineRead::TooLong(bytes) => {
                 return Err(lines.malformed(format!("not a branch header: a line of {bytes} bytes")));
             }
-            Line::Broken(_) | Line::None => {
-                lines.number = 1;
+            LineRead::Broken(_) | LineRead::EndOfFile => {
+                lines.line_number = 1;
                 return Err(lines.malformed("the branch's header is missing or cut off".to_owned()));
             }
         };
-        lines.expected = header.at_seq.0 + 1;
+        lines.next_seq = header.at_seq.0 + 1;
         Ok((header, lines))
     }
 
-    fn header(&self) -> Result<BranchHeader, JournalError> {
+    fn parse_header(&self) -> Result<BranchHeader, JournalError> {
         let header: BranchHeader = serde_json::from_slice(&self.line)
             .map_err(|e| self.malformed(format!("not a branch header: {e}")))?;
         if header.kind != "branch" {
@@ -104,7 +104,7 @@ impl<R: BufRead> Lines<R> {
                 header.v
             )));
         }
-        if header.at_seq.0 > LAST_SEQ {
+        if header.at_seq.0 > MAX_SEQ {
             return Err(self.malformed(format!("a branch cannot begin after event {}", header.at_seq)));
         }
         Ok(header)
@@ -114,51 +114,51 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     /// [`JournalError::Malformed`], [`JournalError::Io`].
-    pub(super) fn event(&mut self) -> Result<Option<(Envelope, u64)>, JournalError> {
-        let begins = self.at;
-        match self.read()? {
-            Line::None => return Ok(None),
-            Line::Broken(bytes) => {
-                self.left_over = Some(bytes);
+    pub(super) fn next_event(&mut self) -> Result<Option<(Envelope, u64)>, JournalError> {
+        let begins = self.offset;
+        match self.read_line()? {
+            LineRead::EndOfFile => return Ok(None),
+            LineRead::Broken(bytes) => {
+                self.broken_tail = Some(bytes);
                 return Ok(None);
             }
-            Line::TooLong(bytes) => {
+            LineRead::TooLong(bytes) => {
                 return Err(self.malformed(format!("a line of {bytes} bytes is not an event")));
             }
-            Line::Whole => {}
+            LineRead::Complete => {}
         }
         let envelope: Envelope = match serde_json::from_slice(&self.line) {
             Ok(envelope) => envelope,
             // A power cut can leave a last line of zeros or half a line that ends in a line break of its own.
             Err(_)
                 if serde_json::from_slice::<serde::de::IgnoredAny>(&self.line).is_err()
-                    && self.ended()? =>
+                    && self.is_at_end()? =>
             {
-                self.left_over = Some(self.at - begins);
+                self.broken_tail = Some(self.offset - begins);
                 return Ok(None);
             }
-            Err(e) => return Err(self.malformed(explain(&self.line, &e))),
+            Err(e) => return Err(self.malformed(explain_error(&self.line, &e))),
         };
-        if envelope.seq.0 != self.expected {
+        if envelope.seq.0 != self.next_seq {
             return Err(
-                self.malformed(format!("event {} stands where {} is due", envelope.seq, self.expected))
+                self.malformed(format!("event {} stands where {} is due", envelope.seq, self.next_seq))
             );
         }
-        self.expected += 1;
+        self.next_seq += 1;
         Ok(Some((envelope, begins)))
     }
 
     /// What stands behind the last whole batch, when `cut` events of an unfinished one were read behind it.
-    pub(super) fn torn(&self, whole: u64, cut: usize) -> Option<Torn> {
-        let broken = match self.left_over {
+    pub(super) fn torn_tail(&self, whole: u64, cut: usize) -> Option<TornTail> {
+        let broken = match self.broken_tail {
             // The bytes of a broken line that had its line break are counted in `at` already.
             Some(bytes) if self.line.last() != Some(&b'\n') => bytes,
             _ => 0,
         };
-        let bytes = self.at + broken - whole;
-        (bytes > 0).then(|| Torn {
+        let bytes = self.offset + broken - whole;
+        (bytes > 0).then(|| TornTail {
             bytes,
-            what: if cut > 0 {
+            description: if cut > 0 {
                 format!(
                     "{cut} events of an unfinished batch at the end were never acknowledged and do not count"
                 )
@@ -169,73 +169,73 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Reads a line; only a whole one moves `at`.
-    fn read(&mut self) -> Result<Line, JournalError> {
+    fn read_line(&mut self) -> Result<LineRead, JournalError> {
         self.line.clear();
-        let most = LONGEST_LINE as u64 + 1;
-        let read = (&mut self.from).take(most).read_until(b'\n', &mut self.line);
+        let most = MAX_LINE_BYTES as u64 + 1;
+        let read = (&mut self.reader).take(most).read_until(b'\n', &mut self.line);
         let mut bytes = read.map_err(JournalError::io(&self.path, "could not be read"))? as u64;
         if bytes == 0 {
-            return Ok(Line::None);
+            return Ok(LineRead::EndOfFile);
         }
-        self.number += 1;
+        self.line_number += 1;
         if self.line.last() == Some(&b'\n') {
-            self.at += bytes;
-            return Ok(Line::Whole);
+            self.offset += bytes;
+            return Ok(LineRead::Complete);
         }
         if bytes < most {
-            return Ok(Line::Broken(bytes));
+            return Ok(LineRead::Broken(bytes));
         }
         // Nobody writes such a line, but a power cut can leave as many zeros.
         self.line.clear();
         loop {
-            let piece = self.from.fill_buf().map_err(JournalError::io(&self.path, "could not be read"))?;
+            let piece = self.reader.fill_buf().map_err(JournalError::io(&self.path, "could not be read"))?;
             if piece.is_empty() {
-                return Ok(Line::Broken(bytes));
+                return Ok(LineRead::Broken(bytes));
             }
             let end = piece.iter().position(|b| *b == b'\n');
             let used = end.map_or(piece.len(), |at| at + 1);
             bytes += used as u64;
-            self.from.consume(used);
+            self.reader.consume(used);
             if end.is_some() {
-                return Ok(Line::TooLong(bytes - 1));
+                return Ok(LineRead::TooLong(bytes - 1));
             }
         }
     }
 
-    fn ended(&mut self) -> Result<bool, JournalError> {
-        let rest = self.from.fill_buf().map_err(JournalError::io(&self.path, "could not be read"))?;
+    fn is_at_end(&mut self) -> Result<bool, JournalError> {
+        let rest = self.reader.fill_buf().map_err(JournalError::io(&self.path, "could not be read"))?;
         Ok(rest.is_empty())
     }
 
     fn malformed(&self, reason: String) -> JournalError {
-        JournalError::Malformed { path: self.path.clone(), line: self.number, reason }
+        JournalError::Malformed { path: self.path.clone(), line: self.line_number, reason }
     }
 }
 
-impl Lines<BufReader<File>> {
+impl EventLines<BufReader<File>> {
     /// The lines of an open file from its beginning.
     ///
     /// # Errors
     /// As [`Lines::begin`].
-    pub(super) fn of_file(path: &Path, file: File) -> Result<(BranchHeader, Self), JournalError> {
-        Self::begin(path, BufReader::with_capacity(BUFFER, file))
+    pub(super) fn from_file(path: &Path, file: File) -> Result<(BranchHeader, Self), JournalError> {
+        Self::new(path, BufReader::with_capacity(BUFFER_BYTES, file))
     }
 
     /// Goes on at a byte at which the event with the number after `seq` begins.
     ///
     /// # Errors
     /// [`JournalError::Io`].
-    pub(super) fn jump(&mut self, at: u64, seq: u64, before: u64) -> Result<(), JournalError> {
-        self.from.seek(SeekFrom::Start(at)).map_err(JournalError::io(&self.path, "could not be read"))?;
-        self.at = at;
-        self.expected = seq + 1;
-        self.number = seq - before + 1;
-        self.left_over = None;
+    pub(super) fn seek_to(&mut self, at: u64, seq: u64, before: u64) -> Result<(), JournalError> {
+        self.reader.seek(SeekFrom::Start(at)).map_err(JournalError::io(&self.path, "could not be read"))?;
+        self.offset = at;
+        self.next_seq = seq + 1;
+        self.line_number = seq - before + 1;
+        self.broken_tail = None;
         Ok(())
     }
 }
 
-fn explain(line: &[u8], error: &serde_json::Error) -> String {
+fn explain_error(line: &[u8], error: &serde_json::Error) -> String {
     #[derive(Deserialize)]
     struct Probe {
         #[serde(rename = "type")]

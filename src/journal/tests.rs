@@ -3,8 +3,8 @@
 mod branches;
 
 use super::{
-    BranchHeader, JournalError, Meta, Session, Standing, Summary, Writer, list, read_branch, read_bytes,
-    session_name, slug,
+    BranchHeader, JournalError, Meta, Session, SessionStatus, Summary, Writer, list_sessions, read_branch,
+    read_branch_bytes, session_name, slug,
 };
 use crate::domain::{BranchId, Seq};
 use crate::engine::{Cause, Envelope, Event};
@@ -58,8 +58,8 @@ fn what_is_written_is_read() {
     let read = read_branch(&path).unwrap();
     assert_eq!(read.events.iter().map(|e| e.seq.0).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(*read.events[1], remark(2, false));
-    assert_eq!(read.torn, None);
-    assert_eq!(read.whole, std::fs::metadata(&path).unwrap().len());
+    assert_eq!(read.torn_tail, None);
+    assert_eq!(read.valid_len, std::fs::metadata(&path).unwrap().len());
 }
 
 #[test]
@@ -83,10 +83,10 @@ fn every_cut_of_the_end_leaves_the_whole_batches_before_it() {
     writer.append(&[remark(2, true), remark(3, false)]).unwrap();
     let bytes = std::fs::read(&path).unwrap();
     for cut in start..=bytes.len() {
-        let read = read_bytes(Path::new("x"), &bytes[..cut]).unwrap();
+        let read = read_branch_bytes(Path::new("x"), &bytes[..cut]).unwrap();
         let expected = if cut == bytes.len() { 3 } else { usize::from(cut >= first) };
         assert_eq!(read.events.len(), expected, "cut at {cut}");
-        assert_eq!(read.torn.is_some(), ![start, first, bytes.len()].contains(&cut), "cut at {cut}");
+        assert_eq!(read.torn_tail.is_some(), ![start, first, bytes.len()].contains(&cut), "cut at {cut}");
     }
 }
 
@@ -97,7 +97,7 @@ fn a_failed_write_leaves_whole_lines_and_is_retried_with_the_same_bytes() {
     let mut writer = Writer::create(&path, &header()).unwrap();
     writer.append(&[remark(1, false)]).unwrap();
     let whole = std::fs::read(&path).unwrap();
-    writer.failing.store(2, Ordering::Relaxed);
+    writer.failing_writes.store(2, Ordering::Relaxed);
     assert!(writer.append(&[remark(2, false)]).is_err());
     assert_eq!(std::fs::read(&path).unwrap(), whole);
     assert!(writer.retry().is_err());
@@ -110,10 +110,10 @@ fn one_branch_has_one_writer() {
     let dir = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(dir.path(), meta("a")).unwrap();
     assert!(matches!(Writer::lock(&session.trunk()), Err(JournalError::Locked { .. })));
-    assert_eq!(Summary::of(&session).unwrap().standing(&session), Standing::Live);
+    assert_eq!(Summary::load(&session).unwrap().status(&session), SessionStatus::Live);
     drop(writer);
     assert!(Writer::lock(&session.trunk()).is_ok());
-    assert_eq!(Summary::of(&session).unwrap().standing(&session), Standing::Crashed);
+    assert_eq!(Summary::load(&session).unwrap().status(&session), SessionStatus::Crashed);
 }
 
 /// A list of sessions looks at the lock, and a program that took a session up in that moment used to fail.
@@ -137,10 +137,10 @@ fn reading_makes_no_index_in_a_shipped_session() {
     let (session, _writer) = Session::create(dir.path(), meta("a")).unwrap();
     let index = session.dir.join("index");
     std::fs::remove_dir_all(&index).unwrap();
-    let summary = Summary::of(&session).unwrap();
+    let summary = Summary::load(&session).unwrap();
     assert!(!index.exists());
     std::fs::create_dir(&index).unwrap();
-    assert_eq!(Summary::of(&session).unwrap(), summary);
+    assert_eq!(Summary::load(&session).unwrap(), summary);
     assert!(index.join("summary.json").is_file());
 }
 
@@ -150,14 +150,14 @@ fn a_journal_edited_to_the_same_size_is_noticed() {
     let dir = tempfile::tempdir().unwrap();
     let (session, mut writer) = Session::create(dir.path(), meta("a")).unwrap();
     writer.append(&[remark(1, false)]).unwrap();
-    let kept = Summary::of(&session).unwrap();
+    let kept = Summary::load(&session).unwrap();
     let text = std::fs::read_to_string(session.trunk()).unwrap();
     let edited = text.replace("\"seq\":1", "\"seq\":7");
     assert!(edited.len() == text.len() && edited != text, "{text}");
     std::fs::write(session.trunk(), edited).unwrap();
-    assert!(Summary::of(&session).is_err());
+    assert!(Summary::load(&session).is_err());
     std::fs::write(session.trunk(), text).unwrap();
-    assert_eq!(Summary::of(&session).unwrap(), kept);
+    assert_eq!(Summary::load(&session).unwrap(), kept);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn what_is_broken_is_named_with_file_line_and_reason() {
         (format!("{head}\n{}\n{one}\n", one.replace("\"text\"", "\"words\"")), 2, "missing field `text`"),
     ];
     for (text, line, words) in cases {
-        match read_bytes(Path::new("b.jsonl"), text.as_bytes()) {
+        match read_branch_bytes(Path::new("b.jsonl"), text.as_bytes()) {
             Err(error @ JournalError::Malformed { .. }) => {
                 let said = error.to_string();
                 assert!(said.contains(words) && said.starts_with(&format!("b.jsonl:{line}:")), "{said}");
@@ -196,7 +196,7 @@ fn a_folder_of_sessions_is_listed_newest_first_and_broken_ones_say_why() {
     let broken = dir.path().join("20260103T000000Z-c-cccccc");
     std::fs::create_dir(&broken).unwrap();
     std::fs::write(broken.join("meta.toml"), "v = ").unwrap();
-    let listed = list(dir.path());
+    let listed = list_sessions(dir.path());
     let names: Vec<_> = listed.iter().map(|(d, _)| d.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(
         names,
@@ -226,11 +226,12 @@ fn old_events_are_read_again_from_their_place() {
     for seq in (1..=400).step_by(2) {
         writer.append(&[remark(seq, true), remark(seq + 1, false)]).unwrap();
     }
-    let written = writer.events().clone();
-    let read = read_branch(&path).unwrap().places;
+    let written = writer.event_file().clone();
+    let read = read_branch(&path).unwrap().event_file;
     for events in [&written, &read] {
         for (after, to) in [(0, 1), (0, 400), (63, 64), (64, 65), (127, 300), (399, 400), (400, 401)] {
-            let found: Vec<u64> = events.read(Seq(after), Seq(to)).unwrap().iter().map(|e| e.seq.0).collect();
+            let found: Vec<u64> =
+                events.read_events(Seq(after), Seq(to)).unwrap().iter().map(|e| e.seq.0).collect();
             assert_eq!(found, (after + 1..=to.min(400)).collect::<Vec<_>>(), "above {after} up to {to}");
         }
     }
@@ -249,12 +250,12 @@ fn places_of_a_torn_batch_are_forgotten() {
     drop(writer);
     let branch = read_branch(&path).unwrap();
     assert_eq!(branch.events.len(), 63);
-    let mut writer = Writer::lock(&path).unwrap().cut_to(branch.whole, branch.places).unwrap();
+    let mut writer = Writer::lock(&path).unwrap().truncate_to(branch.valid_len, branch.event_file).unwrap();
     let mut long = remark(64, false);
     long.event = Event::Remarked { step: 0, text: "longer than what stood here before".repeat(9) };
     writer.append(&[long]).unwrap();
     writer.append(&[remark(65, false)]).unwrap();
-    let found = writer.events().read(Seq(64), Seq(65)).unwrap();
+    let found = writer.event_file().read_events(Seq(64), Seq(65)).unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(*found[0], remark(65, false));
 }
@@ -263,7 +264,8 @@ fn places_of_a_torn_batch_are_forgotten() {
 fn numbers_at_the_end_of_their_range_are_refused_or_folded() {
     let file = Path::new("trunk.jsonl");
     let header = |at: u64| serde_json::to_string(&BranchHeader { at_seq: Seq(at), ..header() }).unwrap();
-    let error = read_bytes(file, format!("{}\n", header(u64::MAX)).as_bytes()).unwrap_err().to_string();
+    let error =
+        read_branch_bytes(file, format!("{}\n", header(u64::MAX)).as_bytes()).unwrap_err().to_string();
     assert_eq!(error, "trunk.jsonl:1: a branch cannot begin after event 18446744073709551615");
     let started = format!(
         r#"{{"seq":1,"at":"2026-11-20T10:40:00Z","cause":"policy","type":"episode_started","episode":1,"task":{{"env":"e","id":"x"}},"trial":1,"role":"test","call":{m}}}
@@ -271,8 +273,8 @@ fn numbers_at_the_end_of_their_range_are_refused_or_folded() {
 "#,
         m = u64::MAX
     );
-    let read = read_bytes(file, format!("{}\n{started}", header(0)).as_bytes()).unwrap();
-    let timeline = super::fold(read.events);
+    let read = read_branch_bytes(file, format!("{}\n{started}", header(0)).as_bytes()).unwrap();
+    let timeline = super::fold_events(read.events);
     assert_eq!(timeline.head().next_call, u64::MAX);
     assert_eq!(timeline.head().episode.as_ref().unwrap().tokens, u64::MAX);
 }
@@ -299,9 +301,9 @@ fn a_summary_that_is_a_pipe_or_far_too_long_is_made_anew() {
     let summary = session.dir.join("index/summary.json");
     let made = std::process::Command::new("mkfifo").arg(&summary).status().unwrap();
     assert!(made.success());
-    assert_eq!(Summary::of(&session).unwrap().head, Seq(0), "nobody waits for a writer of the pipe");
+    assert_eq!(Summary::load(&session).unwrap().head, Seq(0), "nobody waits for a writer of the pipe");
     std::fs::File::create(&summary).unwrap().set_len(2 << 30).unwrap();
-    assert_eq!(Summary::of(&session).unwrap().head, Seq(0));
+    assert_eq!(Summary::load(&session).unwrap().head, Seq(0));
     std::fs::File::create(session.dir.join("meta.toml")).unwrap().set_len(2 << 30).unwrap();
     let refused = Session::open(&session.dir).unwrap_err();
     assert!(refused.to_string().contains("meta.toml"), "{refused}");

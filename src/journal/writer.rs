@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How often, and for how long in all, a lock that somebody holds is tried.
-const TRIES: u32 = 20;
-const PATIENCE: Duration = Duration::from_millis(200);
+const LOCK_TRIES: u32 = 20;
+const LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The one writer of a branch file; it holds the file's lock.
 #[derive(Debug)]
@@ -21,21 +21,21 @@ pub struct Writer {
     file: Arc<File>,
     path: PathBuf,
     /// Bytes of whole, acknowledged lines.
-    whole: u64,
+    valid_len: u64,
     /// Lines whose write failed, kept for another try.
     pending: Vec<u8>,
     /// A failed write may have left a part of a line behind the whole ones.
-    littered: bool,
+    has_partial_line: bool,
     line: Vec<u8>,
     /// Where the events of the last batch begin, counted from its first byte.
-    begins: Vec<(Seq, u64)>,
-    events: Arc<EventFile>,
+    batch_offsets: Vec<(Seq, u64)>,
+    event_file: Arc<EventFile>,
     /// The files that the branch grew from.
     parents: Vec<Arc<ParentFile>>,
     unsynced: bool,
     /// Writes that a test lets fail after half of their bytes.
     #[cfg(test)]
-    pub(crate) failing: std::sync::Arc<std::sync::atomic::AtomicU32>,
+    pub(crate) failing_writes: std::sync::Arc<std::sync::atomic::AtomicU32>,
 }
 
 impl Writer {
@@ -45,7 +45,7 @@ impl Writer {
     /// [`JournalError::Io`] also when the file exists.
     pub fn create(path: &Path, header: &BranchHeader) -> Result<Self, JournalError> {
         let file = files::create_new(path).map_err(JournalError::io(path, "could not be made"))?;
-        let mut writer = Self::locked(file, path, 0, Arc::new(EventFile::new(path, header.at_seq)))?;
+        let mut writer = Self::with_lock(file, path, 0, Arc::new(EventFile::new(path, header.at_seq)))?;
         let mut line = serde_json::to_vec(header).map_err(|e| JournalError::io(path, "header")(e.into()))?;
         line.push(b'\n');
         writer.write(&line)?;
@@ -58,35 +58,35 @@ impl Writer {
     /// # Errors
     /// [`JournalError::Locked`] when another program writes it.
     pub fn lock(path: &Path) -> Result<Self, JournalError> {
-        let file = files::open_to_append(path).map_err(super::stream::not_opened(path))?;
+        let file = files::open_to_append(path).map_err(super::stream::open_error(path))?;
         let len = file.metadata().map_err(JournalError::io(path, "could not be measured"))?.len();
-        Self::locked(file, path, len, Arc::new(EventFile::new(path, Seq(0))))
+        Self::with_lock(file, path, len, Arc::new(EventFile::new(path, Seq(0))))
     }
 
     /// Cuts the file to the whole batches that were read of it, and goes on behind them.
     ///
     /// # Errors
     /// [`JournalError::Io`].
-    pub fn cut_to(mut self, whole: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
-        self.events.read_through(None);
-        events.read_through(positional(&self.file));
-        self.events = events;
-        if whole < self.whole {
+    pub fn truncate_to(mut self, whole: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
+        self.event_file.set_open_file(None);
+        events.set_open_file(shared_reader(&self.file));
+        self.event_file = events;
+        if whole < self.valid_len {
             self.file
                 .set_len(whole)
                 .map_err(JournalError::io(&self.path, "could not be cut to its last whole line"))?;
-            self.whole = whole;
+            self.valid_len = whole;
             self.unsynced = true;
         }
         Ok(self)
     }
 
-    fn locked(file: File, path: &Path, whole: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
+    fn with_lock(file: File, path: &Path, whole: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
         // A list of sessions holds a lock for a moment to see whether anybody writes; a writer does not give up for that.
         let mut tries = 0;
         let mut got = file.try_lock();
-        while tries < TRIES && matches!(got, Err(TryLockError::WouldBlock)) {
-            std::thread::park_timeout(PATIENCE / TRIES);
+        while tries < LOCK_TRIES && matches!(got, Err(TryLockError::WouldBlock)) {
+            std::thread::park_timeout(LOCK_TIMEOUT / LOCK_TRIES);
             tries += 1;
             got = file.try_lock();
         }
@@ -102,20 +102,20 @@ impl Writer {
             }
         }
         let file = Arc::new(file);
-        events.read_through(positional(&file));
+        events.set_open_file(shared_reader(&file));
         Ok(Self {
             file,
             path: path.to_owned(),
-            whole,
+            valid_len: whole,
             pending: Vec::new(),
-            littered: false,
+            has_partial_line: false,
             line: Vec::new(),
-            begins: Vec::new(),
-            events,
+            batch_offsets: Vec::new(),
+            event_file: events,
             parents: Vec::new(),
             unsynced: false,
             #[cfg(test)]
-            failing: std::sync::Arc::default(),
+            failing_writes: std::sync::Arc::default(),
         })
     }
 
@@ -128,9 +128,9 @@ impl Writer {
         debug_assert!(self.pending.is_empty(), "a failed write must be retried first");
         let mut bytes = std::mem::take(&mut self.line);
         bytes.clear();
-        self.begins.clear();
+        self.batch_offsets.clear();
         for envelope in batch {
-            self.begins.push((envelope.seq, bytes.len() as u64));
+            self.batch_offsets.push((envelope.seq, bytes.len() as u64));
             serde_json::to_writer(&mut bytes, envelope)
                 .map_err(|e| JournalError::io(&self.path, "event")(e.into()))?;
             bytes.push(b'\n');
@@ -175,7 +175,7 @@ impl Writer {
     ///
     /// # Errors
     /// [`JournalError::Changed`].
-    pub fn check(&self) -> Result<(), JournalError> {
+    pub fn check_unchanged(&self) -> Result<(), JournalError> {
         self.check_own()?;
         self.parents.iter().try_for_each(|parent| parent.check())
     }
@@ -186,10 +186,12 @@ impl Writer {
         if let Some(change) = path_change(&self.path, &held) {
             return changed(change);
         }
-        let (is, was) = (held.len(), self.whole);
+        let (is, was) = (held.len(), self.valid_len);
         match is.cmp(&was) {
-            std::cmp::Ordering::Less => changed(FileChange::Shortened { is, was }),
-            std::cmp::Ordering::Greater if !self.littered => changed(FileChange::Lengthened { is, was }),
+            std::cmp::Ordering::Less => changed(FileChange::Shortened { current: is, expected: was }),
+            std::cmp::Ordering::Greater if !self.has_partial_line => {
+                changed(FileChange::Lengthened { is, was })
+            }
             _ => Ok(()),
         }
     }
@@ -199,7 +201,7 @@ impl Writer {
     /// # Errors
     /// [`JournalError::Io`]; [`JournalError::Changed`] as [`Writer::check`].
     pub fn sync(&mut self) -> Result<(), JournalError> {
-        self.check()?;
+        self.check_unchanged()?;
         if self.unsynced {
             self.file.sync_data().map_err(JournalError::io(&self.path, "could not be synced"))?;
             self.unsynced = false;
@@ -208,43 +210,43 @@ impl Writer {
     }
 
     /// Where the events of this branch stand.
-    pub fn events(&self) -> &Arc<EventFile> {
-        &self.events
+    pub fn event_file(&self) -> &Arc<EventFile> {
+        &self.event_file
     }
 
     /// Bytes of header and acknowledged events.
-    pub fn whole(&self) -> u64 {
-        self.whole
+    pub fn valid_len(&self) -> u64 {
+        self.valid_len
     }
 
     /// Something was written since the last sync.
-    pub fn unsynced(&self) -> bool {
+    pub fn is_unsynced(&self) -> bool {
         self.unsynced
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
         // What another program does to the file must not be found out after events were acknowledged that nobody keeps.
         self.check_own()?;
-        self.write_behind(bytes).map_err(JournalError::io(&self.path, "could not be written"))
+        self.write_after_valid(bytes).map_err(JournalError::io(&self.path, "could not be written"))
     }
 
-    fn write_behind(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if self.littered {
-            self.file.set_len(self.whole)?;
-            self.littered = false;
+    fn write_after_valid(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.has_partial_line {
+            self.file.set_len(self.valid_len)?;
+            self.has_partial_line = false;
         }
         match self.write_to_file(bytes) {
             Ok(()) => {
-                for (seq, begins) in self.begins.drain(..) {
-                    self.events.note(seq, self.whole + begins);
+                for (seq, begins) in self.batch_offsets.drain(..) {
+                    self.event_file.record_position(seq, self.valid_len + begins);
                 }
-                self.whole += bytes.len() as u64;
+                self.valid_len += bytes.len() as u64;
                 self.unsynced = true;
                 Ok(())
             }
             Err(error) => {
                 // Whatever part reached the file is cut off again; if even that fails now, it is before the next write.
-                self.littered = self.file.set_len(self.whole).is_err();
+                self.has_partial_line = self.file.set_len(self.valid_len).is_err();
                 Err(error)
             }
         }
@@ -258,7 +260,11 @@ impl Writer {
     #[cfg(test)]
     fn write_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
         use std::sync::atomic::Ordering;
-        if self.failing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok() {
+        if self
+            .failing_writes
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
+            .is_ok()
+        {
             (&*self.file).write_all(&bytes[..bytes.len() / 2])?;
             return Err(io::Error::from(io::ErrorKind::StorageFull));
         }
@@ -269,11 +275,11 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         // The open file holds the lock.
-        self.events.stop_reading_through(&self.file);
+        self.event_file.stop_reading_through(&self.file);
     }
 }
 
 /// The open file for readers at any position; none where they would move the writer's.
-fn positional(file: &Arc<File>) -> Option<Arc<File>> {
+fn shared_reader(file: &Arc<File>) -> Option<Arc<File>> {
     cfg!(unix).then(|| file.clone())
 }

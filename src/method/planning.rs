@@ -153,7 +153,7 @@ fn parse_actions(text: &str) -> (Vec<String>, Vec<String>) {
             complaints.push(format!("a heading is no action of a plan: {line}"));
             continue;
         }
-        let reading = prompt::read(line);
+        let reading = prompt::read_reply(line);
         match (reading.action, reading.thought) {
             (Some(action), _) => actions.push(action),
             (None, Some(thought)) => complaints.push(format!("a thought is no action of a plan: {thought}")),

@@ -25,7 +25,7 @@ fn read_refusal(text: &str) -> ParsedMentorReply {
     let mut reply = ParsedMentorReply {
         complaints: vec![format!(
             "the model refused to answer, so nothing of it was used: {}",
-            read::quote(words)
+            read::quote_start(words)
         )],
         ..ParsedMentorReply::default()
     };
@@ -37,16 +37,16 @@ fn read_refusal(text: &str) -> ParsedMentorReply {
 
 fn read_list(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
     let read = match truncated {
-        None => read::items(text),
-        Some(by) => read::whole_items(text, by.name()),
+        None => read::read_items(text),
+        Some(by) => read::read_truncated_items(text, by.name()),
     };
     let mut items: Vec<ReflectionItem> = read.items.into_iter().map(read::ReadItem::into_item).collect();
-    let mut complaints: Vec<String> = read.complaints.into_iter().map(|c| c.words).collect();
+    let mut complaints: Vec<String> = read.complaints.into_iter().map(|c| c.message).collect();
     let mut dropped = read.dropped;
     if let Some(by) = truncated {
         let by = by.name();
         // The reply was cut off, which explains its open bracket.
-        complaints.retain(|words| !words.starts_with(read::OPEN_BRACKET));
+        complaints.retain(|words| !words.starts_with(read::OPEN_BRACKET_COMPLAINT));
         if question.purpose == Purpose::Summarise {
             dropped.splice(..0, items.drain(..).map(|item| item.text));
             complaints.insert(0, format!("the summary was cut off by {by}, so nothing of it was used"));
@@ -62,8 +62,8 @@ fn read_list(question: Question, text: &str, truncated: Option<Truncation>) -> P
 fn read_prose(question: Question, text: &str, truncated: Option<Truncation>) -> ParsedMentorReply {
     // A line of a plan of actions is an action; in other texts every sentence is complete by itself.
     let sentences = question.purpose != Purpose::PlanActions;
-    let (whole, rest) = truncated.map_or((text, ""), |_| read::whole_text(text, sentences));
-    let mut plan = read::plan(whole);
+    let (whole, rest) = truncated.map_or((text, ""), |_| read::split_truncated_text(text, sentences));
+    let mut plan = read::read_plan(whole);
     // `Lesson 2: ...` is not a label when the question asks for a lesson's number: the number is part of the answer.
     let label = plan.sections.first().filter(|_| question.purpose == Purpose::Choose);
     let number = label.and_then(|(name, _)| name.rsplit(' ').next().and_then(|n| n.parse::<u32>().ok()));
@@ -72,7 +72,7 @@ fn read_prose(question: Question, text: &str, truncated: Option<Truncation>) -> 
     }
     let item = (!plan.text.trim().is_empty())
         .then(|| ReflectionItem { text: LessonText::plain(plan.text), ..ReflectionItem::default() });
-    let mut complaints: Vec<String> = plan.complaints.into_iter().map(|c| c.words).collect();
+    let mut complaints: Vec<String> = plan.complaints.into_iter().map(|c| c.message).collect();
     let mut dropped = Vec::new();
     if let Some(by) = truncated {
         let by = by.name();
@@ -84,7 +84,7 @@ fn read_prose(question: Question, text: &str, truncated: Option<Truncation>) -> 
                 0,
                 format!(
                     "the reply was cut off by {by}; its unfinished end was not used: {}",
-                    read::quote(rest)
+                    read::quote_start(rest)
                 ),
             );
             dropped.push(LessonText::plain(rest));

@@ -8,36 +8,36 @@
 //! and the environment decide.
 
 mod actor;
-mod cut;
 mod dict;
 mod json_action;
 mod label;
 mod lines;
 mod list;
+mod parsed_reply;
 mod plan;
 mod prose;
 mod quoted;
-mod said;
+mod truncated;
 mod value;
 
-pub use actor::{cut_short, may_be_reasoning, read};
-pub use cut::{whole_items, whole_text};
-pub use list::items;
-pub use plan::plan;
+pub use actor::{can_be_reasoning, is_cut_short, read_reply};
+pub use list::read_items;
+pub use plan::read_plan;
+pub use truncated::{read_truncated_items, split_truncated_text};
 
 use crate::domain::{LessonText, ReflectionItem};
 use std::ops::Range;
 
 /// Prefix of the complaint about a bracket that the reply does not close.
-pub(super) const OPEN_BRACKET: &str = "the reply ends before this bracket is closed";
+pub(super) const OPEN_BRACKET_COMPLAINT: &str = "the reply ends before this bracket is closed";
 
 /// A part of a reply that could not be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
     /// What happened, with the beginning of the text concerned.
-    pub words: String,
+    pub message: String,
     /// Byte range of that text in the reply.
-    pub at: Range<usize>,
+    pub span: Range<usize>,
 }
 
 /// A lesson parsed from a mentor's reply.
@@ -48,7 +48,7 @@ pub struct ReadItem {
     /// The priority as written (`7`, `high`), if any.
     pub priority: Option<String>,
     /// The heading or key it was listed under, if any.
-    pub under: Option<String>,
+    pub heading: Option<String>,
     /// Byte range in the reply.
     pub at: Range<usize>,
 }
@@ -89,7 +89,7 @@ impl ReadItem {
 
 impl Items {
     /// Returns whether no list was found although the reply has content. Such a summary must not replace anything.
-    pub fn unusable(&self) -> bool {
+    pub fn is_unusable(&self) -> bool {
         self.items.is_empty() && !self.complaints.is_empty()
     }
 }
@@ -108,40 +108,41 @@ impl<'a> Remarks<'a> {
     }
 
     /// Returns the byte range of a part of the reply.
-    fn place(&self, part: &str) -> Range<usize> {
+    fn span_of(&self, part: &str) -> Range<usize> {
         let start = (part.as_ptr() as usize).saturating_sub(self.reply.as_ptr() as usize);
         start..start + part.len()
     }
 
     /// Adds a complaint about a part: `what` happened, and how the part begins.
     fn complain(&mut self, what: &str, part: &str) {
-        const MOST: usize = 64;
-        let at = self.place(part);
+        const MAX: usize = 64;
+        let at = self.span_of(part);
         // A reply of a million brackets has one problem, not a million.
-        if self.complaints.len() > MOST
+        if self.complaints.len() > MAX
             && let Some(last) = self.complaints.last_mut()
         {
-            "and more that could not be used".clone_into(&mut last.words);
-            last.at = last.at.start.min(at.start)..last.at.end.max(at.end);
+            "and more that could not be used".clone_into(&mut last.message);
+            last.span = last.span.start.min(at.start)..last.span.end.max(at.end);
             return;
         }
-        let words = if part.trim().is_empty() { what.to_owned() } else { format!("{what}: {}", quote(part)) };
-        self.complaints.push(Complaint { words, at });
+        let words =
+            if part.trim().is_empty() { what.to_owned() } else { format!("{what}: {}", quote_start(part)) };
+        self.complaints.push(Complaint { message: words, span: at });
     }
 
     /// Rejects a part as a lesson; `what` says why, `text` is the lesson it would have been.
     fn drop_lesson(&mut self, what: &str, part: &str, text: LessonText) {
         const MOST: usize = 64;
         self.complain(what, part);
-        if self.dropped.len() < MOST && says_something(&text.text) && !self.dropped.contains(&text) {
+        if self.dropped.len() < MOST && has_words(&text.text) && !self.dropped.contains(&text) {
             self.dropped.push(text);
         }
     }
 
     /// Marks a part as markup without content.
-    fn skip(&mut self, part: &str) {
+    fn add_markup(&mut self, part: &str) {
         if !part.trim().is_empty() {
-            self.markup.push(self.place(part));
+            self.markup.push(self.span_of(part));
         }
     }
 
@@ -150,9 +151,9 @@ impl<'a> Remarks<'a> {
     fn after_reasoning(&mut self) -> &'a str {
         if let Some(end) = self.reply.rfind("</think>") {
             let (before, after) = self.reply.split_at(end + "</think>".len());
-            let at = self.place(before);
+            let at = self.span_of(before);
             self.complaints
-                .push(Complaint { words: "reasoning before </think> was not used".to_owned(), at });
+                .push(Complaint { message: "reasoning before </think> was not used".to_owned(), span: at });
             return after;
         }
         if self.reply.trim_start().starts_with("<think>") {
@@ -164,16 +165,16 @@ impl<'a> Remarks<'a> {
 }
 
 /// Quotes the beginning of a text on one line.
-pub(super) fn quote(text: &str) -> String {
-    const SHOWN: usize = 80;
+pub(super) fn quote_start(text: &str) -> String {
+    const MAX_WORDS: usize = 80;
     let mut line = String::from("\"");
-    for (n, word) in text.split_whitespace().take(SHOWN).enumerate() {
+    for (n, word) in text.split_whitespace().take(MAX_WORDS).enumerate() {
         if n > 0 {
             line.push(' ');
         }
-        line.extend(word.chars().take(SHOWN));
-        if line.chars().count() > SHOWN {
-            line = line.chars().take(SHOWN).collect();
+        line.extend(word.chars().take(MAX_WORDS));
+        if line.chars().count() > MAX_WORDS {
+            line = line.chars().take(MAX_WORDS).collect();
             line.push('…');
             break;
         }
@@ -183,7 +184,7 @@ pub(super) fn quote(text: &str) -> String {
 }
 
 /// Collapses runs of whitespace to single spaces.
-fn squeeze(text: &str) -> String {
+fn collapse_whitespace(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !line.is_empty() {
@@ -195,7 +196,7 @@ fn squeeze(text: &str) -> String {
 }
 
 /// Returns whether a text has a letter or digit of any script; without one it has no content.
-fn says_something(text: &str) -> bool {
+fn has_words(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric)
 }
 

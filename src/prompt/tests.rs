@@ -282,7 +282,7 @@ proptest! {
 
     #[test]
     fn reading_never_panics_and_invents_nothing(reply in "(\\PC|\n|:|>|`|think:|Action:|Thought:|</think>|OK\\.){0,30}") {
-        let reading = read(&reply);
+        let reading = read_reply(&reply);
         let mut rest = reply.as_str();
         let words = [reading.thought.as_deref(), reading.action.as_deref()];
         for word in words.into_iter().flatten().flat_map(str::split_whitespace) {
@@ -327,7 +327,7 @@ fn replies_in_every_form_are_read() {
         (" \n ", None, None, 1),
     ];
     for (reply, thought, action, complaints) in cases {
-        let reading = read(reply);
+        let reading = read_reply(reply);
         assert_eq!((reading.thought.as_deref(), reading.action.as_deref()), (*thought, *action), "{reply:?}");
         assert_eq!(reading.complaints.len(), *complaints, "{reply:?}: {:?}", reading.complaints);
     }

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The version of the files; others are not read.
-const VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 1;
 
 /// What a cache does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Cache {
+pub enum CacheMode {
     /// Nothing.
     #[default]
     Off,
@@ -32,15 +32,15 @@ pub enum Cache {
 
 /// A provider whose answers are kept.
 #[derive(Clone)]
-pub struct Cached {
+pub struct CachedProvider {
     inner: Arc<dyn Provider>,
     identity: String,
     dir: PathBuf,
-    mode: Cache,
+    mode: CacheMode,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct CacheEntry {
     v: u32,
     text: String,
     #[serde(default)]
@@ -50,24 +50,24 @@ struct Kept {
     usage: Usage,
 }
 
-impl Cached {
+impl CachedProvider {
     /// Keeps the answers of a provider in a folder; `identity` holds all of it that an answer depends on.
-    pub fn new(inner: Arc<dyn Provider>, identity: String, dir: &Path, mode: Cache) -> Self {
+    pub fn new(inner: Arc<dyn Provider>, identity: String, dir: &Path, mode: CacheMode) -> Self {
         Self { inner, identity, dir: dir.to_owned(), mode }
     }
 
     /// The file of a question.
-    fn path(&self, request: &Request) -> PathBuf {
+    fn entry_path(&self, request: &Request) -> PathBuf {
         let mut hash = Sha256::new();
         // Every part with its length, so that no two questions are one text.
         let mut part = |bytes: &[u8]| {
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
         };
-        part(&VERSION.to_le_bytes());
+        part(&FORMAT_VERSION.to_le_bytes());
         part(self.identity.as_bytes());
         part(&request.seed.to_le_bytes());
-        part(format!("{:?} {}", request.asked, request.wish.identity()).as_bytes());
+        part(format!("{:?} {}", request.role, request.sampling.identity()).as_bytes());
         for stop in &request.stop {
             part(stop.as_bytes());
         }
@@ -86,49 +86,50 @@ impl Cached {
 }
 
 /// A file that is not there or cannot be read is no answer.
-fn read(path: &Path) -> Option<Kept> {
-    let bytes = files::read(path, LONGEST).ok()?;
-    serde_json::from_slice::<Kept>(&bytes).ok().filter(|k| k.v == VERSION)
+fn read_entry(path: &Path) -> Option<CacheEntry> {
+    let bytes = files::read(path, MAX_ENTRY_BYTES).ok()?;
+    serde_json::from_slice::<CacheEntry>(&bytes).ok().filter(|k| k.v == FORMAT_VERSION)
 }
 
 /// The longest kept answer that is read, in bytes.
-const LONGEST: u64 = 64 << 20;
+const MAX_ENTRY_BYTES: u64 = 64 << 20;
 
 /// Writes beside and renames, so that nobody ever reads half an answer.
-fn write(path: &Path, kept: &Kept) -> std::io::Result<()> {
+fn write_entry(path: &Path, kept: &CacheEntry) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     files::create_folder(folder)?;
     files::replace_unsynced(path, &serde_json::to_vec(kept)?)
 }
 
-impl Provider for Cached {
+impl Provider for CachedProvider {
     fn name(&self) -> String {
         self.inner.name()
     }
 
-    fn unsent(&self) -> Vec<String> {
-        self.inner.unsent()
+    fn unsent_settings(&self) -> Vec<String> {
+        self.inner.unsent_settings()
     }
 
-    fn recall(&self, unsent: &[String]) {
-        self.inner.recall(unsent);
+    fn restore_quirks(&self, unsent: &[String]) {
+        self.inner.restore_quirks(unsent);
     }
 
-    fn holds_secret(&self, text: &str) -> bool {
-        self.inner.holds_secret(text)
+    fn contains_secret(&self, text: &str) -> bool {
+        self.inner.contains_secret(text)
     }
 
-    fn keeps(&self) -> bool {
-        self.mode == Cache::ReadWrite
+    fn has_write_cache(&self) -> bool {
+        self.mode == CacheMode::ReadWrite
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
-        if self.mode == Cache::Off {
+        if self.mode == CacheMode::Off {
             return self.inner.stream(request);
         }
-        let path = self.path(&request);
+        let path = self.entry_path(&request);
         // Who may ask nobody has only what is kept.
-        let known = if request.anew && self.mode != Cache::Only { None } else { read(&path) };
+        let known =
+            if request.refresh_cache && self.mode != CacheMode::Only { None } else { read_entry(&path) };
         if let Some(kept) = known {
             let usage = Usage { cached: true, cost_nano: 0, ..kept.usage };
             let pieces = [
@@ -140,7 +141,7 @@ impl Provider for Cached {
             ];
             return stream::iter(pieces.into_iter().flatten().map(Ok)).boxed();
         }
-        if self.mode == Cache::Only {
+        if self.mode == CacheMode::Only {
             let what = format!(
                 "no answer to exactly this request (prompt, seed and sampling) of {} is kept in {}",
                 self.inner.name(),
@@ -150,11 +151,11 @@ impl Provider for Cached {
             return stream::once(std::future::ready(Err(error))).boxed();
         }
         let answer = self.inner.stream(request);
-        if self.mode == Cache::Read {
+        if self.mode == CacheMode::Read {
             return answer;
         }
-        let kept = Kept {
-            v: VERSION,
+        let kept = CacheEntry {
+            v: FORMAT_VERSION,
             text: String::new(),
             reasoning: String::new(),
             truncated: None,
@@ -165,7 +166,7 @@ impl Provider for Cached {
                 if failed {
                     return None;
                 }
-                let notice = write(&path, &kept).err()?;
+                let notice = write_entry(&path, &kept).err()?;
                 let words = format!("{}: the answer was not kept: {notice}", path.display());
                 return Some((Ok(Delta::Notice(words)), (answer, kept, path, true)));
             };
@@ -173,14 +174,14 @@ impl Provider for Cached {
                 Ok(Delta::Text(words)) => kept.text.push_str(words),
                 Ok(Delta::Reasoning(words)) => kept.reasoning.push_str(words),
                 Ok(Delta::WasReasoning) => kept.reasoning.push_str(&std::mem::take(&mut kept.text)),
-                Ok(Delta::Anew) => {
+                Ok(Delta::Restarted) => {
                     kept.text.clear();
                     kept.reasoning.clear();
                     kept.truncated = None;
                 }
                 Ok(Delta::Truncated(by)) => kept.truncated = Some(*by),
                 Ok(Delta::Usage(usage)) => kept.usage = *usage,
-                Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::Alive) => {}
+                Ok(Delta::Phase(_) | Delta::Notice(_) | Delta::KeepAlive) => {}
                 Err(_) => failed = true,
             }
             Some((piece, (answer, kept, path, failed)))

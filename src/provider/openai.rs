@@ -11,8 +11,7 @@
 //! server refuses; `received` is what came from a server with its secrets taken out (`redactor`, `secrets`, `key`); `tls` says
 //! whom https believes; `check` is what `doctor` asks.
 
-mod answer;
-mod ask;
+mod call;
 mod call_timer;
 mod check;
 mod chunk;
@@ -20,33 +19,34 @@ mod client;
 mod endpoint;
 mod error;
 mod finish;
-mod frames;
-mod gate;
-mod key;
+mod frame_parser;
 mod learned_quirks;
 mod profile;
 mod proxy;
-mod received;
+mod reasoning_parser;
 mod redactor;
 mod rejected_param;
+mod reply_reader;
 mod request;
+mod request_limiter;
 mod retry;
-mod secrets;
+mod secret;
+mod secret_parts;
+mod server_data;
 mod stream_redactor;
-mod think;
 #[cfg(feature = "tls")]
 mod tls;
 
-pub use check::{Finding, Verdict, check, list_models};
-pub use endpoint::{Api, Auth, Endpoint, MaxTokensField, Prices, Reasoning, Retry, Sampling, Times};
-pub use key::{Key, KeySource};
-pub use learned_quirks::{Bound, Learnt, Memory};
-pub use profile::{KEYS, Profile, ProfileError};
+pub use check::{Finding, Verdict, check_server, list_models};
+pub use endpoint::{Api, Auth, Endpoint, MaxTokensField, Prices, Reasoning, Retry, Sampling, Timeouts};
+pub use learned_quirks::{LearnedQuirks, QuirkStore, TokenLimit};
+pub use profile::{PROFILE_KEYS, Profile, ProfileError};
+pub use secret::{KeySource, Secret};
 
 use super::{Delta, Provider, ProviderError, Request};
-use ask::Call;
+use call::Call;
 use call_timer::CallTimer;
-use client::Http;
+use client::HttpClients;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{BoxStream, Stream};
 use redactor::Redactor;
@@ -59,22 +59,22 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 #[derive(Clone, Debug)]
 pub struct OpenAi {
     endpoint: Arc<Endpoint>,
-    memory: Arc<Memory>,
-    http: Arc<Http>,
+    quirks: Arc<QuirkStore>,
+    http: Arc<HttpClients>,
     redactor: Redactor,
 }
 
 impl OpenAi {
     /// Speaks to this endpoint; what was learnt about it in this process is known already.
     pub fn new(endpoint: Endpoint) -> Self {
-        let memory = Memory::of(&endpoint);
-        Self::with_memory(endpoint, memory)
+        let memory = QuirkStore::for_endpoint(&endpoint);
+        Self::with_quirks(endpoint, memory)
     }
 
     /// Speaks to this endpoint with a memory of its own.
-    pub fn with_memory(endpoint: Endpoint, memory: Arc<Memory>) -> Self {
+    pub fn with_quirks(endpoint: Endpoint, memory: Arc<QuirkStore>) -> Self {
         let redactor = endpoint.redactor();
-        Self { endpoint: Arc::new(endpoint), memory, http: Arc::default(), redactor }
+        Self { endpoint: Arc::new(endpoint), quirks: memory, http: Arc::default(), redactor }
     }
 
     /// The endpoint.
@@ -83,18 +83,18 @@ impl OpenAi {
     }
 
     /// What was learnt about it.
-    pub fn learnt(&self) -> Learnt {
-        self.memory.learnt()
+    pub fn learned(&self) -> LearnedQuirks {
+        self.quirks.learned()
     }
 
     /// The model and its server, for what holds of no other.
-    fn place(&self) -> String {
-        format!("{} at {}", self.endpoint.model, self.endpoint.shown_url())
+    fn model_and_url(&self) -> String {
+        format!("{} at {}", self.endpoint.model, self.endpoint.display_url())
     }
 
     /// What is told of a model whose answers take more than a line.
-    fn no_lines(&self) -> String {
-        format!("stop at a newline: it cut off the action of {}", self.place())
+    fn newline_stop_note(&self) -> String {
+        format!("stop at a newline: it cut off the action of {}", self.model_and_url())
     }
 }
 
@@ -103,12 +103,12 @@ impl Provider for OpenAi {
         format!("{} at {}", self.endpoint.model, self.endpoint.host())
     }
 
-    fn unsent(&self) -> Vec<String> {
-        let mut unsent = self.endpoint.unsent();
-        let learnt = self.memory.learnt();
-        unsent.extend(learnt.dropped.iter().map(|field| format!("{field}: the server refused it")));
-        if learnt.other_max_field && self.endpoint.api == Api::Chat {
-            let own = self.endpoint.bound();
+    fn unsent_settings(&self) -> Vec<String> {
+        let mut unsent = self.endpoint.unsent_settings();
+        let learnt = self.quirks.learned();
+        unsent.extend(learnt.dropped_fields.iter().map(|field| format!("{field}: the server refused it")));
+        if learnt.uses_other_max_field && self.endpoint.api == Api::Chat {
+            let own = self.endpoint.effective_max_tokens_field();
             let (own, other) = (own.name(), own.other().name());
             unsent.push(format!("{own}: sent as {other}, as the server wants it"));
         }
@@ -117,61 +117,66 @@ impl Provider for OpenAi {
                 "roles: the prompt is sent as one message of the user, as the server wants it".to_owned(),
             );
         }
-        unsent.extend(learnt.lines.then(|| self.no_lines()));
-        unsent.extend(learnt.told(&self.place()));
+        unsent.extend(learnt.skip_newline_stop.then(|| self.newline_stop_note()));
+        unsent.extend(learnt.describe(&self.model_and_url()));
         unsent
     }
 
-    fn recall(&self, unsent: &[String]) {
+    fn restore_quirks(&self, unsent: &[String]) {
         // Fields that were refused are learnt again by a refusal, which costs nothing.
-        let lines = unsent.contains(&self.no_lines());
-        self.memory.learn(|learnt| {
-            learnt.lines |= lines;
-            learnt.recall(&self.place(), unsent);
+        let lines = unsent.contains(&self.newline_stop_note());
+        self.quirks.update(|learnt| {
+            learnt.skip_newline_stop |= lines;
+            learnt.restore(&self.model_and_url(), unsent);
         });
     }
 
-    fn holds_secret(&self, text: &str) -> bool {
-        self.redactor.clean(text) != text
+    fn contains_secret(&self, text: &str) -> bool {
+        self.redactor.redact(text) != text
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         let (tell, told) = unbounded_channel();
         let call = Call {
             endpoint: self.endpoint.clone(),
-            memory: self.memory.clone(),
+            quirks: self.quirks.clone(),
             http: self.http.clone(),
             redactor: self.redactor.clone(),
             request,
-            tell,
+            delta_sender: tell,
             timer: CallTimer::start(),
         };
         let work = async move { call.run().await.map(drop) };
-        Box::pin(Driven { work: Some(Box::pin(work)), told, failed: None, said: String::new() })
+        Box::pin(CallStream {
+            work: Some(Box::pin(work)),
+            deltas: told,
+            error: None,
+            partial_reply: String::new(),
+        })
     }
 }
 
 /// A stream that does its work while it is asked for pieces. There is no task behind it: dropping it drops the
 /// connection in the same moment, and nothing runs ahead of its reader.
-struct Driven {
+struct CallStream {
     work: Option<BoxFuture<'static, Result<(), ProviderError>>>,
-    told: UnboundedReceiver<Delta>,
-    failed: Option<ProviderError>,
+    deltas: UnboundedReceiver<Delta>,
+    error: Option<ProviderError>,
     /// The answer so far, which a failure keeps.
-    said: String,
+    partial_reply: String,
 }
 
-impl Driven {
-    fn gather(&mut self, delta: &Delta) {
+impl CallStream {
+    fn collect_partial_reply(&mut self, delta: &Delta) {
         match delta {
-            Delta::Text(words) => self.said.push_str(words),
-            Delta::WasReasoning | Delta::Anew => self.said.clear(),
+            Delta::Text(words) => self.partial_reply.push_str(words),
+            Delta::WasReasoning | Delta::Restarted => self.partial_reply.clear(),
             _ => {}
         }
     }
 }
 
-impl Stream for Driven {
+impl Stream for CallStream {
     type Item = Result<Delta, ProviderError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -179,23 +184,23 @@ impl Stream for Driven {
             match work.as_mut().poll(context) {
                 Poll::Ready(outcome) => {
                     self.work = None;
-                    self.failed = outcome.err();
+                    self.error = outcome.err();
                 }
                 // The connection tells something too, without waking the work.
                 Poll::Pending => {
-                    let told = std::task::ready!(self.told.poll_recv(context));
-                    return Poll::Ready(told.inspect(|delta| self.gather(delta)).map(Ok));
+                    let told = std::task::ready!(self.deltas.poll_recv(context));
+                    return Poll::Ready(told.inspect(|delta| self.collect_partial_reply(delta)).map(Ok));
                 }
             }
         }
         // What was told before a failure comes before it.
-        if let Ok(delta) = self.told.try_recv() {
-            self.gather(&delta);
+        if let Ok(delta) = self.deltas.try_recv() {
+            self.collect_partial_reply(&delta);
             return Poll::Ready(Some(Ok(delta)));
         }
-        let failed = self.failed.take();
-        Poll::Ready(
-            failed.map(|error| Err(ProviderError { partial: std::mem::take(&mut self.said), ..error })),
-        )
+        let failed = self.error.take();
+        Poll::Ready(failed.map(|error| {
+            Err(ProviderError { partial_reply: std::mem::take(&mut self.partial_reply), ..error })
+        }))
     }
 }

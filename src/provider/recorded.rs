@@ -11,54 +11,54 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Rebuilds a prompt from its record.
-type Render = fn(&State, &PromptRecord) -> Prompt;
+type RenderPrompt = fn(&State, &PromptRecord) -> Prompt;
 
 /// The role that was asked, and the SHA-256 of its prompt's body.
-type Question = (ModelRole, [u8; 32]);
+type RequestKey = (ModelRole, [u8; 32]);
 
 /// One question with its answer, by the events that hold them.
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
     seed: u64,
-    sent: Seq,
-    reply: Seq,
+    prompt_seq: Seq,
+    reply_seq: Seq,
 }
 
 /// A question as it went out last under its call's number.
-struct Open {
+struct OpenCall {
     key: (ModelRole, Option<[u8; 32]>),
     seed: u64,
     sent: Seq,
     /// The place of its exchange, once it was answered.
-    answered: Option<usize>,
+    exchange_index: Option<usize>,
 }
 
 /// The answers of a recorded session. The texts stay in its file; what is held is where they are.
 #[derive(Clone)]
-pub struct Recorded {
-    source: String,
-    events: Arc<Timeline>,
-    render: Render,
+pub struct RecordedProvider {
+    session_name: String,
+    timeline: Arc<Timeline>,
+    render: RenderPrompt,
     /// In the order of the answers.
-    exchanges: Arc<HashMap<Question, Vec<Exchange>>>,
+    exchanges: Arc<HashMap<RequestKey, Vec<Exchange>>>,
 }
 
-impl Recorded {
+impl RecordedProvider {
     /// Finds the answers of a session. `render` rebuilds a prompt from its record; it is asked only for words about a
     /// prompt that was not recorded.
     ///
     /// # Errors
     /// Why the session's events cannot be read.
-    pub fn of(source: &str, events: Timeline, render: Render) -> Result<Self, String> {
-        let mut exchanges: HashMap<Question, Vec<Exchange>> = HashMap::new();
-        let mut open: HashMap<CallId, Open> = HashMap::new();
+    pub fn from_timeline(source: &str, events: Timeline, render: RenderPrompt) -> Result<Self, String> {
+        let mut exchanges: HashMap<RequestKey, Vec<Exchange>> = HashMap::new();
+        let mut open: HashMap<CallId, OpenCall> = HashMap::new();
         for envelope in events.iter_after(Seq(0)) {
             let envelope = envelope?;
             match &envelope.event {
                 Event::PromptSent { prompt } => {
-                    let key = (prompt.role, digest_of(&prompt.sha256));
+                    let key = (prompt.role, parse_digest(&prompt.sha256));
                     let (seed, sent) = (prompt.seed, envelope.seq);
-                    open.insert(prompt.call, Open { key, seed, sent, answered: None });
+                    open.insert(prompt.call, OpenCall { key, seed, sent, exchange_index: None });
                 }
                 Event::ReplyReceived { call, .. } => {
                     let Some(question) = open.get_mut(call) else { continue };
@@ -66,18 +66,18 @@ impl Recorded {
                     let (seed, sent, reply) = (question.seed, question.sent, envelope.seq);
                     let all = exchanges.entry((asked, hash)).or_default();
                     // A reply that could not be used was asked for again: the one that came last is the one that stood.
-                    if let Some(before) = question.answered.and_then(|place| all.get_mut(place)) {
-                        before.reply = reply;
+                    if let Some(before) = question.exchange_index.and_then(|place| all.get_mut(place)) {
+                        before.reply_seq = reply;
                     } else {
-                        question.answered = Some(all.len());
-                        all.push(Exchange { seed, sent, reply });
+                        question.exchange_index = Some(all.len());
+                        all.push(Exchange { seed, prompt_seq: sent, reply_seq: reply });
                     }
                 }
                 _ => {}
             }
         }
         let (events, exchanges) = (Arc::new(events), Arc::new(exchanges));
-        Ok(Self { source: source.to_owned(), events, render, exchanges })
+        Ok(Self { session_name: source.to_owned(), timeline: events, render, exchanges })
     }
 
     /// How many answers there are.
@@ -92,11 +92,11 @@ impl Recorded {
 
     /// The answer to a question: of those with the same words the one with the same seed, else the first. None where
     /// there is no such question.
-    fn answer(&self, request: &Request) -> Option<Result<Vec<Delta>, ProviderError>> {
-        let key = (request.asked, Sha256::digest(request.prompt.body()).into());
+    fn find_reply(&self, request: &Request) -> Option<Result<Vec<Delta>, ProviderError>> {
+        let key = (request.role, Sha256::digest(request.prompt.body()).into());
         let found = self.exchanges.get(&key)?;
         let exact = found.iter().find(|e| e.seed == request.seed).or(found.first())?;
-        let event = self.events.event(exact.reply);
+        let event = self.timeline.event(exact.reply_seq);
         if let Some(Event::ReplyReceived { text, truncated, usage, .. }) = event.as_ref().map(|e| &e.event) {
             let mut pieces = vec![Delta::Text(text.clone())];
             pieces.extend(truncated.map(Delta::Truncated));
@@ -109,21 +109,21 @@ impl Recorded {
             }));
             return Some(Ok(pieces));
         }
-        let why = self.events.take_fetch_error().unwrap_or_else(|| "its reply is gone".to_owned());
-        Some(Err(refused(format!("{}: event {}: {why}", self.source, exact.reply))))
+        let why = self.timeline.take_fetch_error().unwrap_or_else(|| "its reply is gone".to_owned());
+        Some(Err(no_reply_error(format!("{}: event {}: {why}", self.session_name, exact.reply_seq))))
     }
 
     /// Where the question leaves the recorded one that is most like it. Goes through the whole session.
-    fn difference(&self, request: &Request) -> String {
+    fn explain_mismatch(&self, request: &Request) -> String {
         let now = &request.prompt.segments;
-        let of_role = self.exchanges.iter().filter(|((asked, _), _)| *asked == request.asked);
-        let answered: HashSet<Seq> = of_role.flat_map(|(_, all)| all.iter().map(|e| e.sent)).collect();
+        let of_role = self.exchanges.iter().filter(|((asked, _), _)| *asked == request.role);
+        let answered: HashSet<Seq> = of_role.flat_map(|(_, all)| all.iter().map(|e| e.prompt_seq)).collect();
         let mut state = State::default();
         let mut nearest: Option<(usize, Prompt)> = None;
-        for envelope in self.events.iter_after(Seq(0)) {
+        for envelope in self.timeline.iter_after(Seq(0)) {
             let envelope = match envelope {
                 Ok(envelope) => envelope,
-                Err(why) => return format!("{}: {why}", self.source),
+                Err(why) => return format!("{}: {why}", self.session_name),
             };
             state.apply(&envelope);
             if let Event::PromptSent { prompt } = &envelope.event
@@ -138,7 +138,7 @@ impl Recorded {
             }
         }
         let Some((at, nearest)) = nearest else {
-            return format!("{} has no answers of this role", self.source);
+            return format!("{} has no answers of this role", self.session_name);
         };
         let words = |prompt: &Prompt| {
             prompt.segments.get(at).map_or_else(
@@ -148,7 +148,7 @@ impl Recorded {
         };
         format!(
             "{} has no answer to this prompt; segment {} differs first: recorded {}, now {}",
-            self.source,
+            self.session_name,
             at + 1,
             words(&nearest),
             words(&request.prompt)
@@ -156,12 +156,12 @@ impl Recorded {
     }
 }
 
-fn refused(what: String) -> ProviderError {
+fn no_reply_error(what: String) -> ProviderError {
     ProviderError::new(what, "choose another actor with --actor, or take the action yourself")
 }
 
 /// The bytes of a hash in hexadecimal.
-fn digest_of(hexadecimal: &str) -> Option<[u8; 32]> {
+fn parse_digest(hexadecimal: &str) -> Option<[u8; 32]> {
     let mut digest = [0; 32];
     if hexadecimal.len() != 64 {
         return None;
@@ -172,23 +172,23 @@ fn digest_of(hexadecimal: &str) -> Option<[u8; 32]> {
     Some(digest)
 }
 
-impl Provider for Recorded {
+impl Provider for RecordedProvider {
     fn name(&self) -> String {
-        format!("recording of {}", self.source)
+        format!("recording of {}", self.session_name)
     }
 
     fn stream(&self, request: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         let recorded = self.clone();
         let answer = async move {
-            if let Some(answer) = recorded.answer(&request) {
+            if let Some(answer) = recorded.find_reply(&request) {
                 return answer;
             }
             // Whoever waits for other things must not wait for a long session to be read.
             let (own, asked) = (recorded.clone(), request);
-            let searched = tokio::task::spawn_blocking(move || own.difference(&asked)).await;
-            let what =
-                searched.unwrap_or_else(|_| format!("{} has no answer to this prompt", recorded.source));
-            Err(refused(what))
+            let searched = tokio::task::spawn_blocking(move || own.explain_mismatch(&asked)).await;
+            let what = searched
+                .unwrap_or_else(|_| format!("{} has no answer to this prompt", recorded.session_name));
+            Err(no_reply_error(what))
         };
         let pieces = stream::once(answer).flat_map(|answer| {
             let pieces = match answer {
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
     use crate::domain::{MessageRole, Segment, SegmentLabel, SegmentOrigin};
     use crate::engine::{Cause, Envelope};
-    use crate::journal::fold;
+    use crate::journal::fold_events;
 
     fn prompt(words: &[&str]) -> Prompt {
         let segment = |text: &&str| Segment {
@@ -220,7 +220,7 @@ mod tests {
 
     /// A session with these questions, seeds and answers; the words of a question are in the text its record is about. Where
     /// answers are parted by `|` each but the last could not be used, and the call was made again.
-    fn recorded(exchanges: &[(&[&str], u64, &str)]) -> Recorded {
+    fn recorded_session(exchanges: &[(&[&str], u64, &str)]) -> RecordedProvider {
         let mut events = Vec::new();
         let mut write = |event| {
             let (seq, at) = (Seq(events.len() as u64 + 1), jiff::Timestamp::UNIX_EPOCH);
@@ -268,13 +268,13 @@ mod tests {
             let words: Vec<String> = serde_json::from_value(state.memory.clone()).unwrap();
             prompt(&words.iter().map(String::as_str).collect::<Vec<_>>())
         };
-        Recorded::of("s1", fold(events), render).unwrap()
+        RecordedProvider::from_timeline("s1", fold_events(events), render).unwrap()
     }
 
-    fn ask(recorded: &Recorded, words: &[&str], seed: u64) -> Result<String, String> {
+    fn ask(recorded: &RecordedProvider, words: &[&str], seed: u64) -> Result<String, String> {
         let request = Request {
             call: CallId(1),
-            asked: ModelRole::Actor,
+            role: ModelRole::Actor,
             prompt: Arc::new(prompt(words)),
             seed,
             ..Request::default()
@@ -291,7 +291,7 @@ mod tests {
                     assert_eq!((usage.prompt_tokens, usage.reply_tokens), (90, 3));
                 }
                 Ok(_) => {}
-                Err(error) => told = Err(error.what),
+                Err(error) => told = Err(error.message),
             }
         }
         told
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn the_same_question_gets_the_same_answer() {
         let recorded =
-            recorded(&[(&["a", "b"], 1, "one"), (&["a", "b"], 2, "two"), (&["a", "c"], 1, "three")]);
+            recorded_session(&[(&["a", "b"], 1, "one"), (&["a", "b"], 2, "two"), (&["a", "c"], 1, "three")]);
         assert_eq!(ask(&recorded, &["a", "b"], 1).unwrap(), "one");
         assert_eq!(ask(&recorded, &["a", "b"], 2).unwrap(), "two");
         assert_eq!(ask(&recorded, &["a", "b"], 9).unwrap(), "one");
@@ -310,7 +310,8 @@ mod tests {
     /// The first reply was paired alone: a session whose reply could not be used and was asked for again was played with that.
     #[test]
     fn of_a_call_that_was_answered_again_the_last_answer_stands() {
-        let recorded = recorded(&[(&["a"], 1, "|Hm.|one"), (&["a"], 2, "two"), (&["b"], 1, "|three")]);
+        let recorded =
+            recorded_session(&[(&["a"], 1, "|Hm.|one"), (&["a"], 2, "two"), (&["b"], 1, "|three")]);
         assert_eq!(recorded.len(), 3);
         for (words, seed, answer) in [("a", 1, "one"), ("a", 2, "two"), ("a", 9, "one"), ("b", 1, "three")] {
             assert_eq!(ask(&recorded, &[words], seed).unwrap(), answer, "{words} {seed}");
@@ -319,7 +320,7 @@ mod tests {
 
     #[test]
     fn another_question_is_told_where_it_differs() {
-        let recorded = recorded(&[(&["x"], 1, "no"), (&["a", "b", "c"], 1, "yes")]);
+        let recorded = recorded_session(&[(&["x"], 1, "no"), (&["a", "b", "c"], 1, "yes")]);
         let told = ask(&recorded, &["a", "B", "c"], 1).unwrap_err();
         assert!(
             told.contains("segment 2 differs first: recorded [observation] \"b\", now [observation] \"B\""),

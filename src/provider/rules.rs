@@ -9,7 +9,6 @@
 //! lessons, `mind` decides with `deeds`, `search` and `voice`; `knowledge` and `dice` are what it is born with.
 
 mod belief;
-mod dice;
 mod forms;
 mod grid;
 mod habits;
@@ -17,10 +16,11 @@ mod knowledge;
 mod narration;
 mod planning;
 mod plans;
-mod read;
+mod prompt_parser;
 mod rule_context;
 mod search;
-mod text;
+mod seeded_random;
+mod vocabulary;
 
 #[cfg(test)]
 mod tests;
@@ -39,43 +39,49 @@ pub const TABLE_SEEDS: Range<u64> = 10_000..10_200;
 
 /// The built-in actor.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rules {
-    delay: Duration,
+pub struct RuleBasedActor {
+    word_delay: Duration,
 }
 
-impl Rules {
+impl RuleBasedActor {
     /// An actor that answers at once.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// An actor that waits this long before each word, for eyes that want to follow.
-    pub fn with_delay(delay: Duration) -> Self {
-        Self { delay }
+    pub fn with_word_delay(delay: Duration) -> Self {
+        Self { word_delay: delay }
     }
 }
 
 /// The line that the actor answers to a prompt. The same prompt and seed give the same line.
 pub fn answer(prompt: &Prompt, seed: u64) -> String {
     let knowledge = knowledge::knowledge();
-    let reading = read::read(prompt);
+    let reading = prompt_parser::parse_prompt(prompt);
     if let Some(line) = grid::answer(prompt, &reading, seed) {
         return line;
     }
-    let dice = dice::Dice::new(reading.task_text, seed, reading.items.len());
+    let dice = seeded_random::SeededRandom::new(reading.task_text, seed, reading.items.len());
     if let Some(line) = planning::answer(prompt, &reading, &dice) {
         return line;
     }
-    let belief = belief::Belief::of(&reading);
-    let lessons = forms::forms().lessons(prompt, knowledge);
-    let line =
-        rule_context::RuleContext { knowledge, reading: &reading, belief, lessons, dice, careful: false }
-            .answer();
+    let belief = belief::Belief::from_prompt(&reading);
+    let lessons = forms::forms().find_lessons(prompt, knowledge);
+    let line = rule_context::RuleContext {
+        knowledge,
+        prompt: &reading,
+        belief,
+        lessons,
+        random: dice,
+        without_habits: false,
+    }
+    .answer();
     // A name that a prompt breaks over lines is said in one.
     if line.contains(['\n', '\r']) { line.split_whitespace().collect::<Vec<_>>().join(" ") } else { line }
 }
 
-impl Provider for Rules {
+impl Provider for RuleBasedActor {
     fn name(&self) -> String {
         "built-in rules (a stand-in for a model)".to_owned()
     }
@@ -96,7 +102,7 @@ impl Provider for Rules {
             ..Usage::default()
         };
         let mut pieces = vec![Delta::Phase(Phase::Answering)];
-        if self.delay.is_zero() {
+        if self.word_delay.is_zero() {
             // Nobody watches: every piece would only wake the driver once more.
             pieces.push(Delta::Text(text.to_owned()));
         } else {
@@ -104,10 +110,10 @@ impl Provider for Rules {
         }
         pieces.push(Delta::Usage(usage));
         let pieces = stream::iter(pieces.into_iter().map(Ok));
-        if self.delay.is_zero() {
+        if self.word_delay.is_zero() {
             return pieces.boxed();
         }
-        let delay = self.delay;
+        let delay = self.word_delay;
         pieces
             .then(move |piece| async move {
                 if matches!(piece, Ok(Delta::Text(_))) {

@@ -10,18 +10,18 @@ pub type Script = Arc<dyn Fn(&Request) -> Result<String, ProviderError> + Send +
 
 /// Answers from a script.
 #[derive(Clone)]
-pub struct Scripted {
+pub struct ScriptedProvider {
     script: Script,
 }
 
-impl Scripted {
+impl ScriptedProvider {
     /// A provider that answers with what the script says.
     pub fn new(script: impl Fn(&Request) -> Result<String, ProviderError> + Send + Sync + 'static) -> Self {
         Self { script: Arc::new(script) }
     }
 }
 
-impl Provider for Scripted {
+impl Provider for ScriptedProvider {
     fn name(&self) -> String {
         "script".to_owned()
     }

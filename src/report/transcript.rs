@@ -384,8 +384,8 @@ pub(super) fn cancelled_reply_text(reply: &PartialReply, quote: impl Fn(&str) ->
 }
 
 /// Returns the author of a reflection in a word or two.
-pub(super) fn author_word(author: Author) -> &'static str {
-    match author {
+pub(super) fn author_word(author_word: Author) -> &'static str {
+    match author_word {
         Author::Symbolic => "rules",
         Author::Mentor => "mentor",
         Author::Person => "you",
@@ -393,8 +393,8 @@ pub(super) fn author_word(author: Author) -> &'static str {
     }
 }
 
-fn reason_word(reason: crate::domain::EndReason) -> String {
-    super::record::enum_word(&reason)
+fn reason_word(reason_word: crate::domain::EndReason) -> String {
+    super::record::enum_word(&reason_word)
 }
 
 /// Writes one line: a lead, then the text with its line breaks replaced by spaces.

@@ -11,7 +11,7 @@ pub struct BranchInfo {
     /// The one it left; none: the session's first.
     pub parent: Option<BranchId>,
     /// The last event it shares with its parent.
-    pub at: Seq,
+    pub fork_seq: Seq,
     /// The name a person gave it; may be empty.
     pub name: String,
     /// A person's note on it; may be empty.
@@ -29,7 +29,7 @@ pub struct BranchInfo {
     /// What it was made for.
     pub reason: String,
     /// What changed at its root.
-    pub root: String,
+    pub root_change: String,
     /// When it was made.
     pub created: String,
 }
@@ -49,9 +49,9 @@ pub enum BranchEdit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeRow<'t> {
     /// The branch.
-    pub twig: &'t BranchInfo,
+    pub branch: &'t BranchInfo,
     /// For each level from the root on, whether the line beside it goes on below; the last one is the branch's own.
-    pub lines: u32,
+    pub guides: u32,
     /// How many levels below the root it hangs.
     pub depth: u8,
 }
@@ -60,7 +60,7 @@ pub struct TreeRow<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeIndex {
     /// The branch's place.
-    pub twig: usize,
+    pub branch_index: usize,
     /// As [`TreeRow::lines`].
     pub lines: u32,
     /// As [`TreeRow::depth`].
@@ -69,22 +69,22 @@ pub struct TreeIndex {
 
 impl BranchInfo {
     /// What it is called: its name, else its id.
-    pub fn called(&self) -> &str {
+    pub fn display_name(&self) -> &str {
         if self.name.is_empty() { &self.id.0 } else { &self.name }
     }
 }
 
 impl TreeRow<'_> {
     /// Whether the line at a level goes on below this row.
-    pub fn goes_on(&self, level: u8) -> bool {
-        self.lines >> level.min(31) & 1 == 1
+    pub fn has_guide(&self, level: u8) -> bool {
+        self.guides >> level.min(31) & 1 == 1
     }
 }
 
 /// The branches in the order of the tree: each below its parent, those of one parent in the order in which they left it.
 /// Archived ones are left out unless they are wanted, or others that are shown hang on them. Total: branches that hang on
 /// nothing stand at the end.
-pub fn hung(twigs: &[BranchInfo], archived: bool) -> Vec<TreeIndex> {
+pub fn tree_rows(twigs: &[BranchInfo], archived: bool) -> Vec<TreeIndex> {
     let place: HashMap<&BranchId, usize> = twigs.iter().enumerate().map(|(at, t)| (&t.id, at)).collect();
     let parent =
         |t: &BranchInfo| t.parent.as_ref().filter(|p| **p != t.id).and_then(|p| place.get(p)).copied();
@@ -104,21 +104,21 @@ pub fn hung(twigs: &[BranchInfo], archived: bool) -> Vec<TreeIndex> {
     }
     for of_one in children.iter_mut().chain([&mut roots]) {
         of_one.retain(|at| shown[*at]);
-        of_one.sort_by_key(|at| (twigs[*at].at, &twigs[*at].created, &twigs[*at].id));
+        of_one.sort_by_key(|at| (twigs[*at].fork_seq, &twigs[*at].created, &twigs[*at].id));
     }
-    hang(&children, &roots)
+    order_depth_first(&children, &roots)
 }
 
 /// Hangs each branch below its parent. What hangs on itself, by a detour, is reached from no root and left out.
-fn hang(children: &[Vec<usize>], roots: &[usize]) -> Vec<TreeIndex> {
+fn order_depth_first(children: &[Vec<usize>], roots: &[usize]) -> Vec<TreeIndex> {
     /// Deeper ones are drawn at this level; a session of a person hardly gets there.
-    const DEEPEST: u8 = 24;
+    const MAX_DEPTH: u8 = 24;
     let mut limbs = Vec::new();
     // The last one is the next: those of one parent are pushed from the last to the first.
     let mut due: Vec<(usize, u8, u32)> = roots.iter().rev().map(|at| (*at, 0, 0)).collect();
     while let Some((at, depth, lines)) = due.pop() {
-        limbs.push(TreeIndex { twig: at, lines, depth });
-        let depth = (depth + 1).min(DEEPEST);
+        limbs.push(TreeIndex { branch_index: at, lines, depth });
+        let depth = (depth + 1).min(MAX_DEPTH);
         for (nth, child) in children[at].iter().rev().enumerate() {
             let lines = if nth > 0 { lines | 1 << depth } else { lines & !(1 << depth) };
             due.push((*child, depth, lines));
@@ -132,15 +132,20 @@ mod tests {
     use super::*;
 
     fn tree(twigs: &[BranchInfo], archived: bool) -> Vec<TreeRow<'_>> {
-        let rows = hung(twigs, archived).into_iter();
-        rows.map(|TreeIndex { twig, lines, depth }| TreeRow { twig: &twigs[twig], lines, depth }).collect()
+        let rows = tree_rows(twigs, archived).into_iter();
+        rows.map(|TreeIndex { branch_index: twig, lines, depth }| TreeRow {
+            branch: &twigs[twig],
+            guides: lines,
+            depth,
+        })
+        .collect()
     }
 
-    fn twig(id: &str, parent: Option<&str>, at: u64, archived: bool) -> BranchInfo {
+    fn branch(id: &str, parent: Option<&str>, at: u64, archived: bool) -> BranchInfo {
         BranchInfo {
             id: BranchId(id.to_owned()),
             parent: parent.map(|p| BranchId(p.to_owned())),
-            at: Seq(at),
+            fork_seq: Seq(at),
             name: String::new(),
             note: String::new(),
             archived,
@@ -149,54 +154,57 @@ mod tests {
             steps: 0,
             tokens: 0,
             reason: String::new(),
-            root: String::new(),
+            root_change: String::new(),
             created: String::new(),
         }
     }
 
-    fn told(twigs: &[BranchInfo], archived: bool) -> Vec<String> {
-        tree(twigs, archived).iter().map(|l| format!("{}{}", " ".repeat(l.depth.into()), l.twig.id)).collect()
+    fn display_names(twigs: &[BranchInfo], archived: bool) -> Vec<String> {
+        tree(twigs, archived)
+            .iter()
+            .map(|l| format!("{}{}", " ".repeat(l.depth.into()), l.branch.id))
+            .collect()
     }
 
     #[test]
-    fn each_branch_hangs_below_its_parent_in_the_order_of_leaving() {
+    fn branches_are_listed_below_their_parent_in_fork_order() {
         let all = [
-            twig("late", Some("trunk"), 90, false),
-            twig("trunk", None, 0, false),
-            twig("early", Some("trunk"), 20, false),
-            twig("of-early", Some("early"), 30, false),
+            branch("late", Some("trunk"), 90, false),
+            branch("trunk", None, 0, false),
+            branch("early", Some("trunk"), 20, false),
+            branch("of-early", Some("early"), 30, false),
         ];
-        assert_eq!(told(&all, false), ["trunk", " early", "  of-early", " late"]);
+        assert_eq!(display_names(&all, false), ["trunk", " early", "  of-early", " late"]);
         let limbs = tree(&all, false);
-        assert!(limbs[1].goes_on(1) && limbs[2].goes_on(1), "the line goes on to the later one");
-        assert!(!limbs[3].goes_on(1));
+        assert!(limbs[1].has_guide(1) && limbs[2].has_guide(1), "the line goes on to the later one");
+        assert!(!limbs[3].has_guide(1));
     }
 
     #[test]
-    fn archived_ones_are_hidden_unless_something_hangs_on_them() {
+    fn archived_branches_are_hidden_unless_they_have_children() {
         let all = [
-            twig("trunk", None, 0, false),
-            twig("gone", Some("trunk"), 20, true),
-            twig("kept", Some("trunk"), 30, true),
-            twig("on-kept", Some("kept"), 40, false),
+            branch("trunk", None, 0, false),
+            branch("gone", Some("trunk"), 20, true),
+            branch("kept", Some("trunk"), 30, true),
+            branch("on-kept", Some("kept"), 40, false),
         ];
-        assert_eq!(told(&all, false), ["trunk", " kept", "  on-kept"]);
-        assert_eq!(told(&all, true), ["trunk", " gone", " kept", "  on-kept"]);
+        assert_eq!(display_names(&all, false), ["trunk", " kept", "  on-kept"]);
+        assert_eq!(display_names(&all, true), ["trunk", " gone", " kept", "  on-kept"]);
     }
 
     #[test]
-    fn a_parent_that_is_not_there_loses_no_branch() {
-        let all = [twig("trunk", None, 0, false), twig("orphan", Some("lost"), 20, false)];
-        assert_eq!(told(&all, false), ["trunk", "orphan"]);
+    fn branches_with_a_missing_parent_are_listed() {
+        let all = [branch("trunk", None, 0, false), branch("orphan", Some("lost"), 20, false)];
+        assert_eq!(display_names(&all, false), ["trunk", "orphan"]);
     }
 
     #[test]
-    fn many_branches_are_put_in_order_at_once() {
+    fn many_branches_are_sorted_quickly() {
         // A line of half of them, and as many on one: neither the stack nor the time may grow with what was known before.
         let name = |n: usize| format!("b{n}");
         let of = |n: usize| if n < 20_000 { name(n - 1) } else { name(0) };
         let all: Vec<BranchInfo> = (0..40_000)
-            .map(|n| twig(&name(n), (n > 0).then(|| of(n)).as_deref(), n as u64, n % 3 == 1))
+            .map(|n| branch(&name(n), (n > 0).then(|| of(n)).as_deref(), n as u64, n % 3 == 1))
             .collect();
         let begun = std::time::Instant::now();
         assert_eq!(tree(&all, true).len(), all.len());
@@ -207,9 +215,12 @@ mod tests {
     }
 
     #[test]
-    fn branches_that_hang_on_one_another_do_not_hang_the_screen() {
-        let all =
-            [twig("a", Some("b"), 0, false), twig("b", Some("a"), 0, false), twig("trunk", None, 0, false)];
-        assert_eq!(told(&all, false), ["trunk"]);
+    fn cyclic_parents_do_not_hang_the_screen() {
+        let all = [
+            branch("a", Some("b"), 0, false),
+            branch("b", Some("a"), 0, false),
+            branch("trunk", None, 0, false),
+        ];
+        assert_eq!(display_names(&all, false), ["trunk"]);
     }
 }

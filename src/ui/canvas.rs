@@ -32,17 +32,17 @@ impl Canvas<'_> {
             return 0;
         }
         let columns = columns.min(area.right() - x);
-        let text = truncate(text, usize::from(columns), self.glyphs.more);
-        let text = if self.glyphs.more.is_ascii() { plain(&text) } else { text };
+        let text = truncate(text, usize::from(columns), self.glyphs.ellipsis);
+        let text = if self.glyphs.ellipsis.is_ascii() { to_ascii(&text) } else { text };
         // What lay in the cells before (a frame under a title) must not shine through.
-        let style = Style::reset().patch(self.theme.style(Role::Ground)).patch(style);
+        let style = Style::reset().patch(self.theme.style(Role::Background)).patch(style);
         let end = self.buffer.set_stringn(x, y, text, usize::from(columns), style).0;
         end - x
     }
 
     /// Writes text that ends at column `right` (exclusive) and returns its first column.
     pub fn put_right(&mut self, right: u16, y: u16, columns: u16, text: &str, style: Style) -> u16 {
-        let text = truncate(text, usize::from(columns), self.glyphs.more);
+        let text = truncate(text, usize::from(columns), self.glyphs.ellipsis);
         let wide = width(&text) as u16;
         let x = right.saturating_sub(wide);
         self.put(x, y, wide, &text, style);
@@ -58,18 +58,18 @@ impl Canvas<'_> {
                 }
             }
         }
-        self.buffer.set_style(area.intersection(self.buffer.area), self.theme.style(Role::Ground));
+        self.buffer.set_style(area.intersection(self.buffer.area), self.theme.style(Role::Background));
     }
 
     /// Adds a modifier to every cell of an area.
-    pub fn add(&mut self, area: Rect, modifier: Modifier) {
+    pub fn add_modifier(&mut self, area: Rect, modifier: Modifier) {
         self.buffer.set_style(area.intersection(self.buffer.area), Style::new().add_modifier(modifier));
     }
 }
 
 /// Text for a terminal that shows ASCII alone: every other character by one that means the same, or by question marks,
 /// as wide as before.
-fn plain(text: &str) -> String {
+fn to_ascii(text: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// An episode that can be compared: of the session on the screen, of another branch of it, or of another session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct EpisodeRef {
     /// Another session, as the outside names it; none: the one on the screen.
     pub session: Option<String>,
     /// A branch by its id; none: the one on the screen, or the one of another session that was written last.
@@ -19,7 +19,7 @@ pub struct Place {
     /// What a list calls it; one line.
     pub title: String,
     /// How it went, which a list always shows; one line.
-    pub went: String,
+    pub outcome: String,
     /// The goal of its task, of its newest one where there are several; empty: it is not known.
     pub goal: String,
     /// The tasks of its episodes ([`crate::domain::Task::key`]).
@@ -27,23 +27,23 @@ pub struct Place {
 }
 
 /// Something large that is handed around; two are the same when they are the very same.
-pub struct Shared<T>(pub Arc<T>);
+pub struct PtrEqArc<T>(pub Arc<T>);
 
-impl<T> Clone for Shared<T> {
+impl<T> Clone for PtrEqArc<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<T> PartialEq for Shared<T> {
+impl<T> PartialEq for PtrEqArc<T> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl<T> Eq for Shared<T> {}
+impl<T> Eq for PtrEqArc<T> {}
 
-impl<T> fmt::Debug for Shared<T> {
+impl<T> fmt::Debug for PtrEqArc<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Shared")
     }
@@ -53,42 +53,46 @@ impl<T> fmt::Debug for Shared<T> {
 ///
 /// # Errors
 /// In words, where one of them cannot be had.
-pub fn compare(
+pub fn compare_episodes(
     here: &Arc<Store>,
     outside: Option<&HostServices>,
-    a: &Place,
-    b: &Place,
-) -> Result<Shared<Comparison>, String> {
-    let (x, y) = (store(here, outside, a)?, store(here, outside, b)?);
+    a: &EpisodeRef,
+    b: &EpisodeRef,
+) -> Result<PtrEqArc<Comparison>, String> {
+    let (x, y) = (open_store(here, outside, a)?, open_store(here, outside, b)?);
     // The side that names its episode says which one the other's is.
     let (left, right) = if a.episode.is_none() && b.episode.is_some() {
-        let right = side(&y, b, None)?;
-        (side(&x, a, Some(&right))?, right)
+        let right = load_side(&y, b, None)?;
+        (load_side(&x, a, Some(&right))?, right)
     } else {
-        let left = side(&x, a, None)?;
-        let right = side(&y, b, Some(&left))?;
+        let left = load_side(&x, a, None)?;
+        let right = load_side(&y, b, Some(&left))?;
         (left, right)
     };
-    Comparison::new(left, right, render).map(|c| Shared(Arc::new(c)))
+    Comparison::new(left, right, render).map(|c| PtrEqArc(Arc::new(c)))
 }
 
 /// What preceded a row.
 ///
 /// # Errors
 /// In words, where events cannot be read again.
-pub fn before(of: &Comparison, row: usize) -> Result<Shared<PriorDifferences>, String> {
-    of.prior_differences(row, render).map(|b| Shared(Arc::new(b)))
+pub fn load_preceding(of: &Comparison, row: usize) -> Result<PtrEqArc<PriorDifferences>, String> {
+    of.prior_differences(row, render).map(|b| PtrEqArc(Arc::new(b)))
 }
 
-fn store(here: &Arc<Store>, outside: Option<&HostServices>, place: &Place) -> Result<Arc<Store>, String> {
+fn open_store(
+    here: &Arc<Store>,
+    outside: Option<&HostServices>,
+    place: &EpisodeRef,
+) -> Result<Arc<Store>, String> {
     if place.session.is_none() && place.branch.as_ref().is_none_or(|b| *b == here.branch().0) {
         return Ok(here.clone());
     }
     let outside = outside.ok_or("this screen has no way to other sessions")?;
-    (outside.branch)(place)
+    (outside.open_comparable)(place)
 }
 
-fn side(store: &Arc<Store>, place: &Place, other: Option<&Side>) -> Result<Side, String> {
+fn load_side(store: &Arc<Store>, place: &EpisodeRef, other: Option<&Side>) -> Result<Side, String> {
     let head = store.head();
     let name = match (&place.session, &place.branch) {
         (None, None) => "here".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::glyphs::Glyphs;
 use super::keymap::{Action, Keymap};
-use super::lane::{Form, Lane, lanes_in, lanes_of};
+use super::lane::{Lane, LaneFormat, lanes_for_method, visible_lane_count};
 use super::model::{Cursor, Model};
 use super::theme::Theme;
 use crate::domain::{ReflectionKind, Seq, Step};
@@ -18,16 +18,16 @@ pub struct FrameInput {
     /// The state after the last event.
     pub head: Arc<State>,
     /// The state all panes show; the same as `head` in the present.
-    pub shown: Arc<State>,
+    pub displayed: Arc<State>,
     /// The state whose episode the story lists: the episode of `shown` as it is now, or as it ended.
     pub story: Arc<State>,
     /// What is going on just now.
     pub live: Arc<Live>,
-    at: Option<Seq>,
+    cursor_seq: Option<Seq>,
     /// The line that all of this is of, by the store's count.
-    line: u64,
+    epoch: u64,
     /// How many lanes of the method are shown.
-    lanes: usize,
+    lane_count: usize,
 }
 
 /// Everything a view or an overlay may look at.
@@ -36,7 +36,7 @@ pub struct Context<'a> {
     /// The shared store, for what the states do not hold (events, texts of prompts).
     pub store: &'a Store,
     /// The states.
-    pub moment: &'a FrameInput,
+    pub frame: &'a FrameInput,
     /// The time, for seconds that run.
     pub now: Instant,
     /// The colours.
@@ -53,27 +53,27 @@ impl FrameInput {
         self.live = Arc::new(store.live());
         // The numbers of events mean others on another line.
         let line = store.epoch();
-        if line != self.line {
-            (self.line, self.at) = (line, None);
+        if line != self.epoch {
+            (self.epoch, self.cursor_seq) = (line, None);
             self.story = Arc::default();
         }
         let head = store.head();
         if !Arc::ptr_eq(&head, &self.head) {
             self.head = head;
             let method = self.head.run.as_ref().map_or("", |r| r.method.as_str());
-            self.lanes = lanes_in(method, &self.head);
+            self.lane_count = visible_lane_count(method, &self.head);
         }
         let Cursor::At(seq) = cursor else {
-            self.shown = self.head.clone();
+            self.displayed = self.head.clone();
             self.story = self.head.clone();
-            self.at = None;
+            self.cursor_seq = None;
             return;
         };
-        if self.at != Some(seq) {
-            self.shown = store.state_at(seq);
+        if self.cursor_seq != Some(seq) {
+            self.displayed = store.state_at(seq);
         }
         let episode = |state: &State| state.episode.as_ref().map_or(0, |e| e.number);
-        let number = episode(&self.shown);
+        let number = episode(&self.displayed);
         if number == episode(&self.head) {
             self.story = self.head.clone();
         } else {
@@ -83,41 +83,41 @@ impl FrameInput {
                 self.story = store.state_at(end);
             }
         }
-        self.at = Some(seq);
+        self.cursor_seq = Some(seq);
     }
 
     /// The cursor stands in the past.
-    pub fn past(&self) -> bool {
-        self.at.is_some()
+    pub fn is_in_past(&self) -> bool {
+        self.cursor_seq.is_some()
     }
 
     /// The chosen step: the last one of the moment shown; 0 before the first.
-    pub fn chosen(&self) -> u32 {
-        self.shown.episode.as_ref().map_or(0, |e| e.steps.len() as u32)
+    pub fn selected_step(&self) -> u32 {
+        self.displayed.episode.as_ref().map_or(0, |e| e.steps.len() as u32)
     }
 }
 
 impl<'a> Context<'a> {
     /// The state all panes show.
-    pub fn shown(&self) -> &'a State {
-        &self.moment.shown
+    pub fn displayed_state(&self) -> &'a State {
+        &self.frame.displayed
     }
 
     /// The episode the story lists.
     pub fn episode(&self) -> Option<&'a Episode> {
-        self.moment.story.episode.as_deref()
+        self.frame.story.episode.as_deref()
     }
 
     /// The lanes.
     pub fn lanes(&self) -> &'static [Lane] {
-        let all = lanes_of(self.method());
-        all.get(..self.moment.lanes).unwrap_or(all)
+        let all = lanes_for_method(self.method());
+        all.get(..self.frame.lane_count).unwrap_or(all)
     }
 
     /// The kinds of the method's own lanes.
-    pub fn kinds(&self) -> Vec<ReflectionKind> {
+    pub fn lesson_kinds(&self) -> Vec<ReflectionKind> {
         let mut kinds: Vec<ReflectionKind> = Vec::new();
-        for lane in self.lanes().iter().filter(|l| l.form != Form::Rest) {
+        for lane in self.lanes().iter().filter(|l| l.format != LaneFormat::Other) {
             kinds.extend(lane.kinds.iter().filter(|k| !kinds.contains(k)).copied().collect::<Vec<_>>());
         }
         kinds
@@ -125,56 +125,60 @@ impl<'a> Context<'a> {
 
     /// The name of the method.
     pub fn method(&self) -> &'a str {
-        self.moment.head.run.as_ref().map_or("", |r| r.method.as_str())
+        self.frame.head.run.as_ref().map_or("", |r| r.method.as_str())
     }
 
     /// A step of the listed episode by its number: up to the chosen one as it was at the moment shown, later ones as they
     /// came to be.
     pub fn step(&self, number: u32) -> Option<&'a Arc<Step>> {
-        self.state_of(number).episode.as_deref()?.shared_step(number)
+        self.state_for_step(number).episode.as_deref()?.shared_step(number)
     }
 
     /// The state that tells what a step of the listed episode was.
-    pub fn state_of(&self, number: u32) -> &'a State {
-        let moment = self.moment;
-        if moment.past() && number <= moment.chosen() { &moment.shown } else { &moment.story }
+    pub fn state_for_step(&self, number: u32) -> &'a State {
+        let moment = self.frame;
+        if moment.is_in_past() && number <= moment.selected_step() {
+            &moment.displayed
+        } else {
+            &moment.story
+        }
     }
 
     /// Advice in the words of the command line, with the key of the box where its settings are changed here.
     pub fn advice<'t>(&self, words: &'t str) -> Cow<'t, str> {
-        match self.keymap.label(Action::Model).filter(|_| words.contains("--set ")) {
+        match self.keymap.key_label(Action::ChangeModel).filter(|_| words.contains("--set ")) {
             Some(key) => Cow::Owned(words.replace("--set ", &format!("{key}: "))),
             None => Cow::Borrowed(words),
         }
     }
 
     /// A call to a model is under way.
-    pub fn thinking(&self) -> bool {
-        self.moment.head.calls.values().any(|c| matches!(c, Effect::Ask { .. }))
+    pub fn is_thinking(&self) -> bool {
+        self.frame.head.calls.values().any(|c| matches!(c, Effect::Ask { .. }))
     }
 
     /// The session is only looked at: no wish is granted.
-    pub fn reading(&self) -> bool {
-        self.moment.live.health == Health::Reading
+    pub fn is_read_only(&self) -> bool {
+        self.frame.live.health == Health::ReadOnly
     }
 
     /// The driver has ended without having been told to: nothing will ever move here again.
-    pub fn broken(&self) -> bool {
-        self.moment.live.health == Health::Ended && !self.moment.head.closed
+    pub fn has_driver_died(&self) -> bool {
+        self.frame.live.health == Health::Ended && !self.frame.head.closed
     }
 
     /// Why nothing moves and nothing can be saved, if it is so.
-    pub fn halted(&self) -> Option<&'a Halt> {
-        match &self.moment.live.health {
+    pub fn halt_reason(&self) -> Option<&'a Halt> {
+        match &self.frame.live.health {
             Health::Halted(why) => Some(why),
-            Health::Running | Health::Ended | Health::Reading => None,
+            Health::Running | Health::Ended | Health::ReadOnly => None,
         }
     }
 }
 
 impl FrameInput {
     /// The moment of a model's cursor in a store.
-    pub fn of(store: &Store, model: &Model) -> Self {
+    pub fn for_model(store: &Store, model: &Model) -> Self {
         let mut moment = Self::default();
         moment.refresh(store, model.cursor);
         moment

@@ -1,12 +1,12 @@
 //! A plausible session for tests and benchmarks: real events, folded into a real store. No method and no world is
 //! behind it; the words are what such an episode could say.
 
-mod learnt;
+mod method_sessions;
 mod sample_session;
 
-pub use learnt::{fcrf, planned, reflexion, summary, sweet_sour};
+pub use method_sessions::{fcrf, planning_only, reflexion, summary, sweet_sour};
 pub use sample_session::sample_session;
-use sample_session::{INTRO, PLACES, at, task};
+use sample_session::{INTRO, PLACES, shown_at, task};
 
 use crate::domain::{
     Author, Autonomy, CallId, DecidedBy, EndReason, EpisodeRole, EpisodeSummary, ExecutedAction, LessonId,
@@ -40,11 +40,11 @@ impl Default for Fixture {
 impl Fixture {
     /// A run that has begun, without an episode.
     pub fn new() -> Self {
-        Self::of("omnireflect", "symbolic", 1)
+        Self::for_method("omnireflect", "symbolic", 1)
     }
 
     /// The same by this method and mentor, with so many trials.
-    pub fn of(method: &str, mentor: &str, trials: u32) -> Self {
+    pub fn for_method(method: &str, mentor: &str, trials: u32) -> Self {
         let mut fixture = Self::empty();
         fixture.write(
             Cause::Policy,
@@ -86,10 +86,10 @@ impl Fixture {
     }
 
     /// Begins an episode in the kitchen.
-    pub fn begin(&mut self) -> &mut Self {
+    pub fn begin_episode(&mut self) -> &mut Self {
         self.step = 0;
         self.progress = 0.0;
-        let call = self.call();
+        let call = self.next_call();
         let episode = self.state.ended_episodes.len() as u32 + 1;
         let event = Event::EpisodeStarted {
             episode,
@@ -108,7 +108,7 @@ impl Fixture {
 
     /// Asks the actor and reads its reply; the step waits for a decision.
     pub fn propose(&mut self, thought: Option<&str>, action: Option<&str>) -> &mut Self {
-        let call = self.ask();
+        let call = self.send_prompt();
         let usage = Usage {
             prompt_tokens: 1210,
             reply_tokens: 61,
@@ -139,12 +139,12 @@ impl Fixture {
     }
 
     /// Sends the prompt of the next step and leaves the call in flight.
-    pub fn ask(&mut self) -> CallId {
+    pub fn send_prompt(&mut self) -> CallId {
         let open = self.state.open_episode().and_then(|e| e.last_step()).is_some_and(|s| s.answer.is_none());
         if !open {
             self.step += 1;
         }
-        let call = self.call();
+        let call = self.next_call();
         let lessons: Vec<SegmentRecord> = self
             .state
             .pool
@@ -170,7 +170,7 @@ impl Fixture {
     }
 
     /// Runs an action and takes the answer of the world in.
-    pub fn take(
+    pub fn execute(
         &mut self,
         action: &str,
         by: DecidedBy,
@@ -186,7 +186,7 @@ impl Fixture {
             shown_as: ShownAs::Own,
             thought_disposition: ThoughtDisposition::Kept,
         };
-        let call = self.call();
+        let call = self.next_call();
         let event = Event::ActionTaken { step: self.step, call: Some(call), executed, list_only: false };
         self.write(if by == DecidedBy::Person { Cause::Person } else { Cause::Policy }, event);
         let gained = progress > self.progress;
@@ -215,28 +215,28 @@ impl Fixture {
     }
 
     /// A whole step of a person who plays.
-    pub fn played(&mut self, action: &str, observation: &str) -> &mut Self {
+    pub fn person_step(&mut self, action: &str, observation: &str) -> &mut Self {
         self.step += 1;
         let step = self.step;
         self.write(Cause::Person, Event::StepOpened { step });
-        self.take(action, DecidedBy::Person, observation, self.progress, Value::Null)
+        self.execute(action, DecidedBy::Person, observation, self.progress, Value::Null)
     }
 
     /// A whole step of the actor.
-    pub fn act(&mut self, action: &str, observation: &str, progress: f64, shown: Value) -> &mut Self {
+    pub fn actor_step(&mut self, action: &str, observation: &str, progress: f64, shown: Value) -> &mut Self {
         self.propose(None, Some(action));
-        self.take(action, DecidedBy::Actor, observation, progress, shown)
+        self.execute(action, DecidedBy::Actor, observation, progress, shown)
     }
 
     /// A step that only thinks.
-    pub fn think(&mut self, thought: &str) -> &mut Self {
+    pub fn thinking_step(&mut self, thought: &str) -> &mut Self {
         self.propose(Some(thought), None);
         let progress = self.progress;
-        self.take(&format!("think: {thought}"), DecidedBy::Actor, "OK.", progress, Value::Null)
+        self.execute(&format!("think: {thought}"), DecidedBy::Actor, "OK.", progress, Value::Null)
     }
 
     /// A reflection, and the lesson kept from it.
-    pub fn reflect(&mut self, kind: ReflectionKind, text: LessonText) -> &mut Self {
+    pub fn add_reflection(&mut self, kind: ReflectionKind, text: LessonText) -> &mut Self {
         let item = ReflectionItem { text: text.clone(), ..ReflectionItem::default() };
         let reflection = Reflection {
             kind,
@@ -254,11 +254,11 @@ impl Fixture {
             seq: Seq(0),
         };
         self.write(Cause::Policy, Event::Reflected { reflection: Box::new(reflection) });
-        self.lesson(kind, text, LessonOrigin::Mentor)
+        self.add_lesson(kind, text, LessonOrigin::Mentor)
     }
 
     /// A lesson without a reflection before it.
-    pub fn lesson(&mut self, kind: ReflectionKind, text: LessonText, origin: LessonOrigin) -> &mut Self {
+    pub fn add_lesson(&mut self, kind: ReflectionKind, text: LessonText, origin: LessonOrigin) -> &mut Self {
         self.lessons += 1;
         let op = LessonOp::Add {
             id: LessonId(format!("{:012x}", self.lessons).into()),
@@ -281,7 +281,7 @@ impl Fixture {
     }
 
     /// Ends the episode.
-    pub fn end(&mut self, won: bool, reason: EndReason) -> &mut Self {
+    pub fn end_episode(&mut self, won: bool, reason: EndReason) -> &mut Self {
         let Some(e) = self.state.open_episode() else { return self };
         let summary = EpisodeSummary {
             number: e.number,
@@ -314,7 +314,7 @@ impl Fixture {
         &self.state
     }
 
-    fn call(&mut self) -> CallId {
+    fn next_call(&mut self) -> CallId {
         self.calls += 1;
         CallId(self.calls)
     }
@@ -325,19 +325,19 @@ fn note(detector: &str, kind: NoteKind, evidence: &str) -> Note {
 }
 
 /// A session of at least this many events: one long episode after a short one.
-pub fn long(events: u64) -> Fixture {
+pub fn long_session(events: u64) -> Fixture {
     let mut f = sample_session();
-    f.end(false, EndReason::StepLimit);
-    f.begin();
+    f.end_episode(false, EndReason::StepLimit);
+    f.begin_episode();
     let mut turn = 0_u32;
     while f.state.head.0 < events {
         turn += 1;
         let place = PLACES[turn as usize % PLACES.len()];
-        f.act(
+        f.actor_step(
             &format!("go to {place}"),
             &format!("On the {place}, you see a apple {turn}, and a mug 2."),
             0.0,
-            at(place, None, &["apple 1", "mug 2"]),
+            shown_at(place, None, &["apple 1", "mug 2"]),
         );
     }
     f.propose(None, Some("go to fridge 1"));

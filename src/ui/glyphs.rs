@@ -4,29 +4,29 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Glyphs {
     /// Sixteen joints, by the arms they have: 1 up, 2 right, 4 down, 8 left.
-    pub joints: [&'static str; 16],
+    pub box_drawing: [&'static str; 16],
     /// A progress cell that is reached, and one that is not.
-    pub bar: [&'static str; 2],
+    pub progress_cells: [&'static str; 2],
     /// Heights of the sparkline, from nothing to full.
-    pub spark: [&'static str; 8],
+    pub sparkline: [&'static str; 8],
     /// Now, on the sparkline.
     pub now: &'static str,
     /// The proposal that waits.
     pub proposal: &'static str,
     /// The chosen step's edge.
-    pub edge: &'static str,
+    pub selection_edge: &'static str,
     /// Something new.
-    pub new: &'static str,
+    pub new_lesson: &'static str,
     /// What to do instead.
-    pub instead: &'static str,
+    pub solution: &'static str,
     /// Something was cut off.
-    pub more: &'static str,
+    pub ellipsis: &'static str,
     /// There are rows above, and below, what is to be seen.
-    pub beyond: [&'static str; 2],
+    pub scroll_arrows: [&'static str; 2],
     /// Between parts of a line.
-    pub dot: &'static str,
+    pub separator: &'static str,
     /// A subgoal reached.
-    pub done: &'static str,
+    pub subgoal: &'static str,
     /// Pinned.
     pub pin: &'static str,
     /// Switched off.
@@ -34,7 +34,7 @@ pub struct Glyphs {
     /// A person's hand.
     pub person: &'static str,
     /// A breakpoint, and where it stopped.
-    pub stop: &'static str,
+    pub breakpoint: &'static str,
     /// A watch, and where it told.
     pub watch: &'static str,
     /// A mistake.
@@ -42,57 +42,57 @@ pub struct Glyphs {
     /// A remark.
     pub remark: &'static str,
     /// The left margin of reasoning.
-    pub quote: &'static str,
+    pub reasoning_margin: &'static str,
     /// The pictures of a mark that turns while a model works.
-    pub spin: [&'static str; 4],
+    pub spinner: [&'static str; 4],
 }
 
 /// For terminals with Unicode.
 pub const UNICODE: Glyphs = Glyphs {
-    joints: ["─", "│", "─", "└", "│", "│", "┌", "├", "─", "┘", "─", "┴", "┐", "┤", "┬", "┼"],
-    bar: ["▮", "▯"],
-    spark: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
+    box_drawing: ["─", "│", "─", "└", "│", "│", "┌", "├", "─", "┘", "─", "┴", "┐", "┤", "┬", "┼"],
+    progress_cells: ["▮", "▯"],
+    sparkline: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
     now: "┃",
     proposal: "▸",
-    edge: "▌",
-    new: "•",
-    instead: "→",
-    more: "…",
-    beyond: ["↑", "↓"],
-    dot: "·",
-    done: "✓",
+    selection_edge: "▌",
+    new_lesson: "•",
+    solution: "→",
+    ellipsis: "…",
+    scroll_arrows: ["↑", "↓"],
+    separator: "·",
+    subgoal: "✓",
     pin: "◆",
     off: "○",
     person: "✎",
-    stop: "■",
+    breakpoint: "■",
     watch: "□",
     mistake: "!",
     remark: "\"",
-    quote: "│",
-    spin: ["◐", "◓", "◑", "◒"],
+    reasoning_margin: "│",
+    spinner: ["◐", "◓", "◑", "◒"],
 };
 
 /// For terminals without.
 pub const ASCII: Glyphs = Glyphs {
-    joints: ["-", "|", "-", "+", "|", "|", "+", "+", "-", "+", "-", "+", "+", "+", "+", "+"],
-    bar: ["#", "."],
-    spark: ["_", "_", ".", "-", "-", "=", "*", "#"],
+    box_drawing: ["-", "|", "-", "+", "|", "|", "+", "+", "-", "+", "-", "+", "+", "+", "+", "+"],
+    progress_cells: ["#", "."],
+    sparkline: ["_", "_", ".", "-", "-", "=", "*", "#"],
     now: "|",
     proposal: ">",
-    edge: "|",
-    new: "*",
-    instead: ">",
-    more: "~",
-    beyond: ["^", "v"],
-    dot: "-",
-    done: "+",
+    selection_edge: "|",
+    new_lesson: "*",
+    solution: ">",
+    ellipsis: "~",
+    scroll_arrows: ["^", "v"],
+    separator: "-",
+    subgoal: "+",
     pin: "^",
     off: "o",
     person: "@",
-    stop: "X",
+    breakpoint: "X",
     watch: "x",
     mistake: "!",
     remark: "\"",
-    quote: "|",
-    spin: ["|", "/", "-", "\\"],
+    reasoning_margin: "|",
+    spinner: ["|", "/", "-", "\\"],
 };

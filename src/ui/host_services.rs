@@ -1,7 +1,7 @@
 //! What the screen needs of the world around it.
 
 use super::branches::{BranchEdit, BranchInfo};
-use super::compare::Place;
+use super::compare::EpisodeRef;
 use crate::domain::{BranchId, ModelRole, RunSpec};
 use crate::driver::Store;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub type HostFn<T, Said> = Arc<dyn Fn(&T) -> Result<Said, String> + Send + Sync>;
 
 /// Lists things by name, each with a few words about it.
-pub type Listing = Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>;
+pub type ListFn = Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>;
 
 /// The models of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,21 +25,21 @@ pub struct ModelList {
 #[derive(Clone)]
 pub struct HostServices {
     /// Lets the person edit a text in their editor; the terminal is free meanwhile. None: nothing was saved.
-    pub edit: HostFn<str, Option<String>>,
+    pub edit_text: HostFn<str, Option<String>>,
     /// Writes what was copied to a file as well, for terminals that know no clipboard, and says which.
-    pub keep: HostFn<str, String>,
+    pub save_copy: HostFn<str, String>,
     /// Writes a report of the session and says where.
-    pub export: HostFn<Store, String>,
+    pub export_report: HostFn<Store, String>,
     /// Lists the sessions there are, the newest first, each with a few words about it. It may take its time.
-    pub sessions: Listing,
+    pub list_sessions: ListFn,
     /// Asks the server of a role in this run for its models. It may take its time.
-    pub models: HostFn<(Arc<RunSpec>, ModelRole), ModelList>,
+    pub list_models: HostFn<(Arc<RunSpec>, ModelRole), ModelList>,
     /// Lists the other branches of this session, and other sessions.
-    pub others: HostFn<Store, Vec<Place>>,
+    pub list_comparable: HostFn<Store, Vec<EpisodeRef>>,
     /// Opens one of them to be read.
-    pub branch: HostFn<Place, Arc<Store>>,
+    pub open_comparable: HostFn<EpisodeRef, Arc<Store>>,
     /// Reads the session's branches.
-    pub branches: HostFn<(), Arc<[BranchInfo]>>,
+    pub list_branches: HostFn<(), Arc<[BranchInfo]>>,
     /// Calls a branch otherwise.
-    pub relabel: HostFn<(BranchId, BranchEdit), ()>,
+    pub edit_branch: HostFn<(BranchId, BranchEdit), ()>,
 }

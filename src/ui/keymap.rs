@@ -17,7 +17,7 @@ mod parse;
 
 pub use super::source::Problem;
 pub use action::Action;
-pub use document::document;
+pub use document::keys_markdown;
 pub use key::Key;
 
 use crossterm::event::KeyEvent;
@@ -72,17 +72,17 @@ modes! {
     /// The prompt view.
     Prompt = "prompt", "In the prompt view", Some(Mode::Overlay), false;
     /// Details of a lesson.
-    Details = "details", "In the details of a lesson", Some(Mode::Overlay), false;
+    LessonDetails = "details", "In the details of a lesson", Some(Mode::Overlay), false;
     /// Details of a step whose reflections dropped something.
-    Step = "step", "In the details of a step where words of the mentor were not kept", Some(Mode::Overlay), false;
+    StepDetails = "step", "In the details of a step where words of the mentor were not kept", Some(Mode::Overlay), false;
     /// A summary that waits.
     Summary = "summary", "Over a summary that waits for your word", Some(Mode::Overlay), false;
     /// The list of the run's episodes.
-    Runs = "runs", "In the list of the run's episodes", Some(Mode::Overlay), false;
+    EpisodeList = "runs", "In the list of the run's episodes", Some(Mode::Overlay), false;
     /// The list of breakpoints.
-    Breaks = "breaks", "In the list of breakpoints", Some(Mode::Overlay), false;
+    Breakpoints = "breaks", "In the list of breakpoints", Some(Mode::Overlay), false;
     /// A condition is typed.
-    BreakLine = "breaks.input", "While typing a condition", Some(Mode::Global), true;
+    BreakpointInput = "breaks.input", "While typing a condition", Some(Mode::Global), true;
     /// Two episodes side by side.
     Compare = "compare", "In a comparison", Some(Mode::Overlay), false;
     /// What to compare with is chosen.
@@ -90,9 +90,9 @@ modes! {
     /// The tree of branches.
     Branches = "branches", "In the tree of branches", Some(Mode::Overlay), false;
     /// The kinds of marks.
-    Marks = "marks", "In the list of marks", Some(Mode::Overlay), false;
+    MarkList = "marks", "In the list of marks", Some(Mode::Overlay), false;
     /// The end card.
-    End = "end", "On the end card", Some(Mode::Choice), false;
+    EndCard = "end", "On the end card", Some(Mode::Choice), false;
     /// Words to search for are typed.
     SearchInput = "search.input", "While typing what to search for", Some(Mode::Global), true;
     /// Matches are walked through.
@@ -100,13 +100,13 @@ modes! {
     /// The palette.
     Palette = "palette", "In the palette", Some(Mode::Global), true;
     /// The box for an action.
-    Input = "input", "In the override box", Some(Mode::Global), true;
+    OverrideInput = "input", "In the override box", Some(Mode::Global), true;
     /// A line of words: why a proposal is rejected, a remark.
-    Line = "line", "While typing a reason or a remark", Some(Mode::Global), true;
+    LineInput = "line", "While typing a reason or a remark", Some(Mode::Global), true;
     /// A list is typed into.
-    Pick = "pick", "In a list of models or sessions", Some(Mode::Global), true;
+    PickList = "pick", "In a list of models or sessions", Some(Mode::Global), true;
     /// The lesson editor.
-    Editor = "editor", "In the lesson editor", Some(Mode::Global), true;
+    LessonEditor = "editor", "In the lesson editor", Some(Mode::Global), true;
     /// A thought or an observation is rewritten.
     Rewrite = "rewrite", "While rewriting a thought or an observation", Some(Mode::Global), true;
     /// The start screen.
@@ -125,20 +125,20 @@ pub struct Binding {
     /// What they do.
     pub action: Action,
     /// What that means here.
-    pub desc: String,
+    pub description: String,
     /// The word for it in the footer; rows without one are not shown there.
-    pub hint: Option<String>,
+    pub footer_label: Option<String>,
 }
 
 /// A key and its word for a footer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hint<'a> {
+pub struct KeyHint<'a> {
     /// What it does.
     pub action: Action,
     /// The key.
     pub key: String,
     /// The word.
-    pub word: &'a str,
+    pub label: &'a str,
 }
 
 /// What every key means.
@@ -149,21 +149,21 @@ pub struct Keymap {
 
 impl Keymap {
     /// The meaning of a key.
-    pub fn find(&self, mode: Mode, key: KeyEvent) -> Option<Action> {
-        let key = Key::of(key);
+    pub fn action_for(&self, mode: Mode, key: KeyEvent) -> Option<Action> {
+        let key = Key::from_event(key);
         let mut asked = Some(mode);
         while let Some(now) = asked {
             if let Some(row) = self.bindings.iter().find(|b| b.mode == now && b.keys.contains(&key)) {
                 return Some(row.action);
             }
             // A box takes every character for itself.
-            asked = now.behind().filter(|_| !(mode.types() && key.types()));
+            asked = now.behind().filter(|_| !(mode.types() && key.is_character()));
         }
         None
     }
 
     /// The first key of an action on the main screen, or in a lane, as the screen writes it.
-    pub fn label(&self, action: Action) -> Option<String> {
+    pub fn key_label(&self, action: Action) -> Option<String> {
         [Mode::Main, Mode::Lanes, Mode::Global].into_iter().find_map(|mode| {
             let row = self.bindings.iter().find(|b| b.mode == mode && b.action == action)?;
             row.keys.first().map(|k| k.label())
@@ -171,7 +171,7 @@ impl Keymap {
     }
 
     /// The first key of an action in a mode, or in one behind it.
-    pub fn label_in(&self, mode: Mode, action: Action) -> Option<String> {
+    pub fn key_label_in(&self, mode: Mode, action: Action) -> Option<String> {
         let mut asked = Some(mode);
         while let Some(now) = asked {
             let row = self.bindings.iter().find(|b| b.mode == now && b.action == action);
@@ -184,17 +184,17 @@ impl Keymap {
     }
 
     /// Keys and words for the footer of a mode, its own first, then those of the modes behind it.
-    pub fn hints(&self, mode: Mode) -> Vec<Hint<'_>> {
+    pub fn key_hints(&self, mode: Mode) -> Vec<KeyHint<'_>> {
         let mut hints = Vec::new();
         let mut told = Vec::new();
         let mut asked = Some(mode);
         while let Some(now) = asked {
-            for row in self.rows(now) {
-                if let (Some(hint), Some(key)) = (&row.hint, row.keys.first())
+            for row in self.bindings_in(now) {
+                if let (Some(hint), Some(key)) = (&row.footer_label, row.keys.first())
                     && !told.contains(&row.action)
                 {
                     told.push(row.action);
-                    hints.push(Hint { action: row.action, key: key.label(), word: hint });
+                    hints.push(KeyHint { action: row.action, key: key.label(), label: hint });
                 }
             }
             asked = now.behind();
@@ -203,15 +203,15 @@ impl Keymap {
     }
 
     /// The rows of one mode, in the order of the file.
-    pub fn rows(&self, mode: Mode) -> impl Iterator<Item = &Binding> {
+    pub fn bindings_in(&self, mode: Mode) -> impl Iterator<Item = &Binding> {
         self.bindings.iter().filter(move |b| b.mode == mode)
     }
 
     /// This map with a person's own file laid over it: a row of the file takes its keys from every other row of the same
     /// mode; `run = "none"` only takes them away. Total: what is wrong is told, and the rest counts.
     #[must_use]
-    pub fn with(&self, file: &str, text: &str) -> (Self, Vec<Problem>) {
-        let (rows, problems) = parse::rows(file, text);
+    pub fn with_overrides(&self, file: &str, text: &str) -> (Self, Vec<Problem>) {
+        let (rows, problems) = parse::parse_rows(file, text);
         let mut bindings = self.bindings.clone();
         for row in &rows {
             for old in bindings.iter_mut().filter(|b| b.mode == row.mode) {
@@ -220,14 +220,14 @@ impl Keymap {
         }
         bindings.retain(|b| !b.keys.is_empty());
         // The person's rows come first, so that footers and help name the person's keys.
-        let mut all: Vec<Binding> = rows.into_iter().filter_map(parse::Row::binding).collect();
+        let mut all: Vec<Binding> = rows.into_iter().filter_map(parse::BindingRow::into_binding).collect();
         all.extend(bindings);
         (Self { bindings: all }, problems)
     }
 
     /// A map from the text of one file alone.
     pub fn parse(file: &str, text: &str) -> (Self, Vec<Problem>) {
-        Self { bindings: Vec::new() }.with(file, text)
+        Self { bindings: Vec::new() }.with_overrides(file, text)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::engine::State;
 
 /// How the lessons of a lane are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum LaneFormat {
     /// Text and source; an Error has its solution below.
     Plain,
     /// Sweet&Sour's memories: the reflection, what the agent saw, what it did, and its reward; short-term memory first.
@@ -13,7 +13,7 @@ pub enum Form {
     /// The plan of planning-only: its actions, a numbered row each, with a mark at the one that is taken.
     Actions,
     /// Lessons of kinds that the method has no lane for, each named by its kind.
-    Rest,
+    Other,
 }
 
 /// A lane.
@@ -24,28 +24,28 @@ pub struct Lane {
     /// The kinds it holds; the first is that of a lesson that is added here.
     pub kinds: &'static [ReflectionKind],
     /// How they are shown.
-    pub form: Form,
+    pub format: LaneFormat,
 }
 
-const fn plain(title: &'static str, kinds: &'static [ReflectionKind]) -> Lane {
-    Lane { title, kinds, form: Form::Plain }
+const fn plain_lane(title: &'static str, kinds: &'static [ReflectionKind]) -> Lane {
+    Lane { title, kinds, format: LaneFormat::Plain }
 }
 
-const fn rest(kinds: &'static [ReflectionKind]) -> Lane {
-    Lane { title: "Other", kinds, form: Form::Rest }
+const fn other_lane(kinds: &'static [ReflectionKind]) -> Lane {
+    Lane { title: "Other", kinds, format: LaneFormat::Other }
 }
 
-const ABSTRACT: Lane = plain("Abstract", &[ReflectionKind::Abstract]);
-const ERROR: Lane = plain("Error", &[ReflectionKind::Error]);
-const PROGRESS: Lane = plain("Progress", &[ReflectionKind::Progress]);
+const ABSTRACT: Lane = plain_lane("Abstract", &[ReflectionKind::Abstract]);
+const ERROR: Lane = plain_lane("Error", &[ReflectionKind::Error]);
+const PROGRESS: Lane = plain_lane("Progress", &[ReflectionKind::Progress]);
 const MEMORY: Lane = Lane {
     title: "Memory",
     kinds: &[ReflectionKind::Positive, ReflectionKind::Negative],
-    form: Form::Tuples,
+    format: LaneFormat::Tuples,
 };
 
 /// What has no lane where plans alone have one.
-const BUT_PLANS: Lane = rest(&[
+const ALL_BUT_PLANS: Lane = other_lane(&[
     ReflectionKind::Abstract,
     ReflectionKind::Error,
     ReflectionKind::Progress,
@@ -56,14 +56,14 @@ const BUT_PLANS: Lane = rest(&[
     ReflectionKind::Advice,
 ]);
 
-const OF_REFLEXION: &[Lane] = &[plain("Plans", &[ReflectionKind::Plan]), BUT_PLANS];
-const OF_PLANNING: &[Lane] =
-    &[Lane { title: "Plan", kinds: &[ReflectionKind::Plan], form: Form::Actions }, BUT_PLANS];
-const OF_FCRF: &[Lane] = &[
-    plain("Experience", &[ReflectionKind::Experience]),
-    plain("Lessons", &[ReflectionKind::Lesson]),
-    plain("Plan", &[ReflectionKind::Plan]),
-    rest(&[
+const REFLEXION_LANES: &[Lane] = &[plain_lane("Plans", &[ReflectionKind::Plan]), ALL_BUT_PLANS];
+const PLANNING_LANES: &[Lane] =
+    &[Lane { title: "Plan", kinds: &[ReflectionKind::Plan], format: LaneFormat::Actions }, ALL_BUT_PLANS];
+const FCRF_LANES: &[Lane] = &[
+    plain_lane("Experience", &[ReflectionKind::Experience]),
+    plain_lane("Lessons", &[ReflectionKind::Lesson]),
+    plain_lane("Plan", &[ReflectionKind::Plan]),
+    other_lane(&[
         ReflectionKind::Abstract,
         ReflectionKind::Error,
         ReflectionKind::Progress,
@@ -72,11 +72,11 @@ const OF_FCRF: &[Lane] = &[
         ReflectionKind::Advice,
     ]),
 ];
-const OF_SWEET_SOUR: &[Lane] = &[
-    plain("Sweet", &[ReflectionKind::Positive]),
-    plain("Sour", &[ReflectionKind::Negative]),
+const SWEET_SOUR_LANES: &[Lane] = &[
+    plain_lane("Sweet", &[ReflectionKind::Positive]),
+    plain_lane("Sour", &[ReflectionKind::Negative]),
     MEMORY,
-    rest(&[
+    other_lane(&[
         ReflectionKind::Abstract,
         ReflectionKind::Error,
         ReflectionKind::Progress,
@@ -86,11 +86,11 @@ const OF_SWEET_SOUR: &[Lane] = &[
         ReflectionKind::Advice,
     ]),
 ];
-const USUAL: &[Lane] = &[
+const DEFAULT_LANES: &[Lane] = &[
     ABSTRACT,
     ERROR,
     PROGRESS,
-    rest(&[
+    other_lane(&[
         ReflectionKind::Plan,
         ReflectionKind::Experience,
         ReflectionKind::Lesson,
@@ -102,41 +102,41 @@ const USUAL: &[Lane] = &[
 
 /// The lanes of a method, in their order on the screen. The last holds what the others have no place for, and is shown only
 /// where there is such a lesson.
-pub fn lanes_of(method: &str) -> &'static [Lane] {
+pub fn lanes_for_method(method: &str) -> &'static [Lane] {
     match method {
-        "reflexion" => OF_REFLEXION,
-        "planning" => OF_PLANNING,
-        "fcrf" => OF_FCRF,
-        "sweet_sour" => OF_SWEET_SOUR,
-        _ => USUAL,
+        "reflexion" => REFLEXION_LANES,
+        "planning" => PLANNING_LANES,
+        "fcrf" => FCRF_LANES,
+        "sweet_sour" => SWEET_SOUR_LANES,
+        _ => DEFAULT_LANES,
     }
 }
 
 /// The lanes that are shown of a method's, with the last where the pool needs it.
-pub(super) fn lanes_in(method: &str, state: &State) -> usize {
-    let lanes = lanes_of(method);
+pub(super) fn visible_lane_count(method: &str, state: &State) -> usize {
+    let lanes = lanes_for_method(method);
     let Some((rest, own)) = lanes.split_last() else { return 0 };
-    let needed = state.pool.all().any(|l| rest.holds(l));
+    let needed = state.pool.all().any(|l| rest.can_show(l));
     own.len() + usize::from(needed)
 }
 
 impl Lane {
     /// A lesson that is shown here: all of its kinds but the retired.
-    pub fn holds(&self, lesson: &Lesson) -> bool {
+    pub fn can_show(&self, lesson: &Lesson) -> bool {
         self.kinds.contains(&lesson.kind) && lesson.status != LessonStatus::Retired
     }
 
     /// Its lessons.
     pub fn lessons<'a>(&self, state: &'a State) -> impl DoubleEndedIterator<Item = &'a Lesson> + use<'a> {
         let lane = *self;
-        state.pool.all().filter(move |l| lane.holds(l))
+        state.pool.all().filter(move |l| lane.can_show(l))
     }
 
     /// Its lessons from the top: the last in the prompt, which is the newest unless somebody moved it, first; short-term
     /// memory before long-term.
     pub fn newest_first<'a>(&self, state: &'a State) -> Vec<&'a Lesson> {
         let mut lessons: Vec<&Lesson> = self.lessons(state).rev().collect();
-        if self.form == Form::Tuples {
+        if self.format == LaneFormat::Tuples {
             lessons.sort_by_key(|l| l.scope != Scope::Episode);
         }
         lessons

@@ -7,11 +7,11 @@ use ratatui::layout::Rect;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     /// One column: Story, one line of World, one lane, Time.
-    Column,
+    OneColumn,
     /// Story at the left; World and all lanes stacked at the right.
-    Pair,
+    TwoColumns,
     /// World and Observations, Thoughts & actions, the lanes.
-    Triple,
+    ThreeColumns,
 }
 
 /// What a block shows.
@@ -26,16 +26,16 @@ pub enum Pane {
     /// The world.
     World,
     /// The chosen lane, with the others as tabs.
-    Tabs,
+    LaneTabs,
     /// One lane, by its place among the method's lanes.
     Lane(usize),
     /// Progress over the steps, with marks.
-    Time,
+    Timeline,
 }
 
 /// A pane in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct PaneArea {
     /// What it shows.
     pub pane: Pane,
     /// The row of its title; none where the pane has no title.
@@ -46,47 +46,52 @@ pub struct Block {
 
 /// The whole screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct ScreenLayout {
     /// Goal, progress, turn, mode.
     pub status: Rect,
     /// The panes.
-    pub blocks: Vec<Block>,
+    pub areas: Vec<PaneArea>,
     /// Columns of upright lines, each from row to row (exclusive).
-    pub uprights: Vec<(u16, u16, u16)>,
+    pub dividers: Vec<(u16, u16, u16)>,
     /// A line without a title that closes the columns, if there is one.
-    pub closing: Option<Rect>,
+    pub bottom_rule: Option<Rect>,
     /// Hints and messages.
     pub footer: Rect,
 }
 
 /// Width from which panes are separate by themselves.
-const TRIPLE: u16 = 160;
+const THREE_COLUMN_WIDTH: u16 = 160;
 /// Width from which the lanes stand beside the story.
-const PAIR: u16 = 104;
+const TWO_COLUMN_WIDTH: u16 = 104;
 
 impl Arrangement {
     /// The arrangement for a size when nobody has chosen one.
     pub fn for_size(width: u16, height: u16) -> Self {
         match (width, height) {
-            (TRIPLE.., 20..) => Self::Triple,
-            (PAIR.., 20..) => Self::Pair,
-            _ => Self::Column,
+            (THREE_COLUMN_WIDTH.., 20..) => Self::ThreeColumns,
+            (TWO_COLUMN_WIDTH.., 20..) => Self::TwoColumns,
+            _ => Self::OneColumn,
         }
     }
 
     /// The next arrangement that makes sense at this width.
     pub fn next(self, width: u16) -> Self {
         match self {
-            Self::Column if width >= 84 => Self::Pair,
-            Self::Pair if width >= 120 => Self::Triple,
-            _ => Self::Column,
+            Self::OneColumn if width >= 84 => Self::TwoColumns,
+            Self::TwoColumns if width >= 120 => Self::ThreeColumns,
+            _ => Self::OneColumn,
         }
     }
 }
 
 /// Lays the screen out. `lanes` is the number of lanes of the method; `zoom` gives one pane all of the room.
-pub fn plan(area: Rect, arrangement: Arrangement, lanes: usize, zoom: Option<Pane>) -> Plan {
-    let mut plan = Plan::default();
+pub fn compute_layout(
+    area: Rect,
+    arrangement: Arrangement,
+    lanes: usize,
+    zoom: Option<Pane>,
+) -> ScreenLayout {
+    let mut plan = ScreenLayout::default();
     if area.is_empty() {
         return plan;
     }
@@ -95,18 +100,18 @@ pub fn plan(area: Rect, arrangement: Arrangement, lanes: usize, zoom: Option<Pan
     let (rest, footer) = if area.height >= 5 { cut_bottom(rest, 1) } else { (rest, Rect::default()) };
     plan.footer = footer;
     if let Some(pane) = zoom {
-        plan.push(pane, rest, true);
+        plan.push_pane(pane, rest, true);
         return plan;
     }
     match arrangement {
-        Arrangement::Column => column(&mut plan, rest),
-        Arrangement::Pair => pair(&mut plan, rest, lanes),
-        Arrangement::Triple => triple(&mut plan, rest, lanes),
+        Arrangement::OneColumn => lay_out_one_column(&mut plan, rest),
+        Arrangement::TwoColumns => lay_out_two_columns(&mut plan, rest, lanes),
+        Arrangement::ThreeColumns => lay_out_three_columns(&mut plan, rest, lanes),
     }
     plan
 }
 
-fn column(plan: &mut Plan, area: Rect) {
+fn lay_out_one_column(plan: &mut ScreenLayout, area: Rect) {
     // The parts below the story, from the least needed: they appear as soon as the story keeps six rows.
     let lane_rows = if area.height >= 20 { 4 } else { 2 };
     let mut spare = area.height.saturating_sub(7);
@@ -121,53 +126,53 @@ fn column(plan: &mut Plan, area: Rect) {
     let (rest, time_area) = cut_bottom(area, time);
     let (rest, lane_area) = cut_bottom(rest, lanes);
     let (story, world_area) = cut_bottom(rest, world);
-    plan.push(Pane::Story, story, true);
+    plan.push_pane(Pane::Story, story, true);
     if world > 0 {
-        plan.push(Pane::World, world_area, true);
+        plan.push_pane(Pane::World, world_area, true);
     }
     if lanes > 0 {
-        plan.push(Pane::Tabs, lane_area, true);
+        plan.push_pane(Pane::LaneTabs, lane_area, true);
     }
     if time > 0 {
-        plan.push(Pane::Time, time_area, time > 1);
+        plan.push_pane(Pane::Timeline, time_area, time > 1);
     }
 }
 
-fn pair(plan: &mut Plan, area: Rect, lanes: usize) {
+fn lay_out_two_columns(plan: &mut ScreenLayout, area: Rect, lanes: usize) {
     let (area, time) = cut_bottom(area, if area.height >= 12 { 2 } else { 0 });
     let right_width = (area.width * 2 / 5).clamp(30.min(area.width / 2), 64);
-    let (left, line, right) = split(area, area.width.saturating_sub(right_width + 1));
-    plan.upright(line);
-    plan.push(Pane::Story, left, true);
+    let (left, line, right) = split_with_divider(area, area.width.saturating_sub(right_width + 1));
+    plan.push_divider(line);
+    plan.push_pane(Pane::Story, left, true);
     let world_rows = (right.height * 2 / 5).max(3).min(right.height);
     let (world, lane_area) = cut_top(right, world_rows);
-    plan.push(Pane::World, world, true);
+    plan.push_pane(Pane::World, world, true);
     stack_lanes(plan, lane_area, lanes);
     if time.height > 0 {
-        plan.push(Pane::Time, time, true);
+        plan.push_pane(Pane::Timeline, time, true);
     }
 }
 
-fn triple(plan: &mut Plan, area: Rect, lanes: usize) {
+fn lay_out_three_columns(plan: &mut ScreenLayout, area: Rect, lanes: usize) {
     let (area, time) = cut_bottom(area, if area.height >= 12 { 2 } else { 0 });
     let side = area.width * 3 / 10;
-    let (left, line, rest) = split(area, side);
-    plan.upright(line);
+    let (left, line, rest) = split_with_divider(area, side);
+    plan.push_divider(line);
     let right_width = side.min(rest.width);
-    let (middle, line, right) = split(rest, rest.width.saturating_sub(right_width + 1));
-    plan.upright(line);
+    let (middle, line, right) = split_with_divider(rest, rest.width.saturating_sub(right_width + 1));
+    plan.push_divider(line);
     let (world, observations) = cut_top(left, (left.height * 2 / 5).max(2).min(left.height));
-    plan.push(Pane::World, world, true);
-    plan.push(Pane::Observations, observations, true);
-    plan.push(Pane::Thoughts, middle, true);
+    plan.push_pane(Pane::World, world, true);
+    plan.push_pane(Pane::Observations, observations, true);
+    plan.push_pane(Pane::Thoughts, middle, true);
     stack_lanes(plan, right, lanes);
     if time.height > 0 {
-        plan.push(Pane::Time, time, true);
+        plan.push_pane(Pane::Timeline, time, true);
     }
 }
 
 /// Lanes one under the other, with the rest of an uneven division to the middle ones: errors need two lines each.
-fn stack_lanes(plan: &mut Plan, area: Rect, lanes: usize) {
+fn stack_lanes(plan: &mut ScreenLayout, area: Rect, lanes: usize) {
     let lanes = lanes.max(1);
     let mut rest = area;
     for lane in 0..lanes {
@@ -175,35 +180,35 @@ fn stack_lanes(plan: &mut Plan, area: Rect, lanes: usize) {
         let extra = u16::from(lane > 0 && !rest.height.is_multiple_of(left));
         let rows = if left == 1 { rest.height } else { (rest.height / left + extra).min(rest.height) };
         let (block, below) = cut_top(rest, rows);
-        plan.push(Pane::Lane(lane), block, true);
+        plan.push_pane(Pane::Lane(lane), block, true);
         rest = below;
     }
 }
 
-impl Plan {
-    fn push(&mut self, pane: Pane, area: Rect, titled: bool) {
+impl ScreenLayout {
+    fn push_pane(&mut self, pane: Pane, area: Rect, titled: bool) {
         if area.is_empty() {
             return;
         }
         let (title, body) = if titled { cut_top(area, 1) } else { (Rect::default(), area) };
-        self.blocks.push(Block { pane, title: titled.then_some(title), body });
+        self.areas.push(PaneArea { pane, title: titled.then_some(title), body });
     }
 
-    fn upright(&mut self, line: Rect) {
+    fn push_divider(&mut self, line: Rect) {
         if !line.is_empty() {
-            self.uprights.push((line.x, line.y, line.bottom()));
+            self.dividers.push((line.x, line.y, line.bottom()));
         }
     }
 
     /// The block that shows a pane of this focus.
-    pub fn find(&self, focus: Focus, lane: usize) -> Option<&Block> {
-        self.blocks.iter().find(|b| b.pane.is(focus, lane))
+    pub fn area_for(&self, focus: Focus, lane: usize) -> Option<&PaneArea> {
+        self.areas.iter().find(|b| b.pane.has_focus(focus, lane))
     }
 
     /// The block under a cell.
-    pub fn at(&self, x: u16, y: u16) -> Option<&Block> {
+    pub fn area_at(&self, x: u16, y: u16) -> Option<&PaneArea> {
         let inside = |r: Rect| x >= r.x && x < r.right() && y >= r.y && y < r.bottom();
-        self.blocks.iter().find(|b| inside(b.body) || b.title.is_some_and(inside))
+        self.areas.iter().find(|b| inside(b.body) || b.title.is_some_and(inside))
     }
 }
 
@@ -214,13 +219,13 @@ impl Pane {
             Self::Story | Self::Thoughts => Focus::Story,
             Self::Observations => Focus::Observations,
             Self::World => Focus::World,
-            Self::Tabs | Self::Lane(_) => Focus::Lanes,
-            Self::Time => Focus::Time,
+            Self::LaneTabs | Self::Lane(_) => Focus::Lanes,
+            Self::Timeline => Focus::Timeline,
         }
     }
 
     /// Whether it has this focus; of several lanes only the chosen one has.
-    pub fn is(self, focus: Focus, lane: usize) -> bool {
+    pub fn has_focus(self, focus: Focus, lane: usize) -> bool {
         self.focus() == focus && !matches!(self, Self::Lane(n) if n != lane)
     }
 }
@@ -238,7 +243,7 @@ fn cut_bottom(area: Rect, rows: u16) -> (Rect, Rect) {
 }
 
 /// Left part, one column for the line, right part.
-fn split(area: Rect, left: u16) -> (Rect, Rect, Rect) {
+fn split_with_divider(area: Rect, left: u16) -> (Rect, Rect, Rect) {
     let left_width = left.min(area.width);
     let line_width = (area.width - left_width).min(1);
     let line_x = area.x + left_width;

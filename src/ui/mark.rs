@@ -17,14 +17,14 @@ pub enum MarkKind {
     /// A person left a remark.
     Bookmark,
     /// A breakpoint or a watch came true.
-    Stop,
+    Breakpoint,
 }
 
 /// At which kinds of marks `<` and `>` stop: all of them, unless a person chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Marks([bool; MarkKind::ALL.len()]);
+pub struct MarkFilter([bool; MarkKind::ALL.len()]);
 
-impl Default for Marks {
+impl Default for MarkFilter {
     fn default() -> Self {
         Self([true; MarkKind::ALL.len()])
     }
@@ -33,7 +33,7 @@ impl Default for Marks {
 impl MarkKind {
     /// Every kind, in the order of the list.
     pub const ALL: [Self; 6] =
-        [Self::Reflection, Self::Override, Self::Error, Self::Progress, Self::Bookmark, Self::Stop];
+        [Self::Reflection, Self::Override, Self::Error, Self::Progress, Self::Bookmark, Self::Breakpoint];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
@@ -43,19 +43,19 @@ impl MarkKind {
             Self::Error => "errors",
             Self::Progress => "progress",
             Self::Bookmark => "bookmarks",
-            Self::Stop => "stops",
+            Self::Breakpoint => "stops",
         }
     }
 
     /// What it stands at.
-    pub const fn about(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Reflection => "a reflection was written",
             Self::Override => "you acted, rejected or edited",
             Self::Error => "a mistake was seen",
             Self::Progress => "reward or progress rose",
             Self::Bookmark => "you left a remark",
-            Self::Stop => "a breakpoint or a watch came true",
+            Self::Breakpoint => "a breakpoint or a watch came true",
         }
     }
 
@@ -66,12 +66,12 @@ impl MarkKind {
             Self::Override | Self::Bookmark => Role::MarkPerson,
             Self::Error => Role::MarkMistake,
             Self::Progress => Role::MarkProgress,
-            Self::Stop => Role::MarkStop,
+            Self::Breakpoint => Role::MarkBreakpoint,
         }
     }
 
     /// Whether a turn has it.
-    pub fn marks(self, step: &Step) -> bool {
+    pub fn is_set_on(self, step: &Step) -> bool {
         let noted = |kind| step.notes.iter().any(|n| n.kind == kind);
         match self {
             Self::Reflection => !step.reflections.is_empty(),
@@ -82,40 +82,40 @@ impl MarkKind {
             Self::Error => noted(NoteKind::Mistake),
             Self::Progress => noted(NoteKind::Progress),
             Self::Bookmark => !step.remarks.is_empty(),
-            Self::Stop => !step.breakpoint_marks.is_empty(),
+            Self::Breakpoint => !step.breakpoint_marks.is_empty(),
         }
     }
 }
 
-impl Marks {
+impl MarkFilter {
     /// Whether `<` and `>` stop at a kind.
-    pub fn has(&self, kind: MarkKind) -> bool {
+    pub fn has_kind(&self, kind: MarkKind) -> bool {
         self.0[kind as usize]
     }
 
     /// Stops at a kind, or no more. Where it was the last, all are taken again: keys that stop nowhere say nothing.
     pub fn toggle(&mut self, kind: MarkKind) {
-        self.0[kind as usize] = !self.has(kind);
+        self.0[kind as usize] = !self.has_kind(kind);
         if self.0 == [false; MarkKind::ALL.len()] {
             *self = Self::default();
         }
     }
 
     /// Stops at this kind alone; where it was alone already, at all again.
-    pub fn only(&mut self, kind: MarkKind) {
+    pub fn toggle_only(&mut self, kind: MarkKind) {
         let mut alone = Self([false; MarkKind::ALL.len()]);
         alone.0[kind as usize] = true;
         *self = if *self == alone { Self::default() } else { alone };
     }
 
     /// Whether `<` and `>` stop at a turn.
-    pub fn stop_at(&self, step: &Step) -> bool {
-        MarkKind::ALL.iter().any(|kind| self.has(*kind) && kind.marks(step))
+    pub fn is_match(&self, step: &Step) -> bool {
+        MarkKind::ALL.iter().any(|kind| self.has_kind(*kind) && kind.is_set_on(step))
     }
 
     /// The kinds in words; none where it is all of them.
-    pub fn words(&self) -> Option<String> {
-        let named = MarkKind::ALL.iter().filter(|k| self.has(**k)).map(|k| k.name());
+    pub fn kind_names(&self) -> Option<String> {
+        let named = MarkKind::ALL.iter().filter(|k| self.has_kind(**k)).map(|k| k.name());
         (*self != Self::default()).then(|| named.collect::<Vec<_>>().join(", "))
     }
 }

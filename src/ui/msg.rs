@@ -1,10 +1,10 @@
 //! What reaches the update, and what the update wants from the outside.
 
 use super::branches::BranchEdit;
-use super::compare::{Place, Shared};
-use super::mark::Marks;
+use super::compare::{EpisodeRef, PtrEqArc};
+use super::mark::MarkFilter;
 use super::model::Cursor;
-use super::overlay::{Answer, Draft};
+use super::overlay::{Answer, LessonDraft};
 use crate::domain::{BranchId, LessonId, ModelRole, Seq};
 use crate::driver::Fork;
 use crate::engine::Command;
@@ -13,7 +13,7 @@ use crossterm::event::{KeyEvent, MouseEvent};
 
 /// Something happened to the screen.
 #[derive(Clone, Debug)]
-pub enum Msg {
+pub enum UiMessage {
     /// A key was pressed.
     Key(KeyEvent),
     /// Text was pasted.
@@ -23,7 +23,7 @@ pub enum Msg {
     /// The window has this many columns and rows now.
     Resize(u16, u16),
     /// The store has something new.
-    News,
+    StoreChanged,
     /// Time went on.
     Tick,
     /// What an overlay asked for is here.
@@ -32,11 +32,11 @@ pub enum Msg {
 
 /// A moment of the past: an event, and the line that it is of. Numbers of events mean others on another line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ThenAt {
+pub struct EventRef {
     /// The line, as the store counts them.
-    pub line: u64,
+    pub epoch: u64,
     /// The event.
-    pub at: Seq,
+    pub seq: Seq,
 }
 
 /// What the update wants from the outside.
@@ -45,89 +45,89 @@ pub enum Request {
     /// Send this wish to the driver.
     Send(Command),
     /// Ask for the actions the world accepts; the answer goes to the topmost overlay.
-    Admissible,
+    ListAdmissible,
     /// Ask for the actions the world accepted after an event of the past; the answer goes to the topmost overlay.
-    AdmissibleThen(ThenAt),
+    ListAdmissibleAt(EventRef),
     /// Look for these words in all episodes but this one; the answers go to the topmost overlay. No words: look no more.
-    Find {
+    Search {
         /// The words.
-        words: String,
+        query: String,
         /// The episode that has been searched.
-        shown: u32,
+        searched_episode: u32,
     },
     /// List the sessions there are; the answer goes to the topmost overlay.
-    Sessions,
+    ListSessions,
     /// Ask the server of a role for its models; the answer goes to the topmost overlay.
-    Models(ModelRole),
+    ListModels(ModelRole),
     /// Ask what can be compared beside the session's own episodes; the answer goes to the topmost overlay.
-    Others,
+    ListComparable,
     /// Bring two episodes and put them side by side; the answer goes to the topmost overlay.
     Compare {
         /// The left side.
-        a: Place,
+        a: EpisodeRef,
         /// The right side.
-        b: Place,
+        b: EpisodeRef,
     },
     /// Look up what preceded a row; the answer goes to the topmost overlay.
-    Precede {
+    LoadPreceding {
         /// The comparison.
-        of: Shared<Comparison>,
+        comparison: PtrEqArc<Comparison>,
         /// The row.
         row: usize,
     },
     /// Put the episode on the screen beside another one.
-    Beside(Place),
+    CompareWith(EpisodeRef),
     /// Ask for a way to the goal; the answer is said in the footer.
     Hint,
     /// Open this text in `$EDITOR`; the answer goes to the topmost overlay.
-    Editor(String),
+    OpenEditor(String),
     /// Copy this text.
     Copy(String),
     /// Write a report of the session.
     Export,
     /// Move all panes to this moment.
-    Go(Cursor),
+    MoveCursor(Cursor),
     /// Go on from the past as a new branch.
     Fork(Fork),
     /// Write the lesson with which a branch begins; then go on there.
-    Teach {
+    TeachOnFork {
         /// Where it begins, and what is done there after the lesson.
         fork: Fork,
         /// The lesson that gets other words; none: a new one.
-        of: Option<LessonId>,
+        lesson: Option<LessonId>,
     },
     /// Open the lesson editor over words of the mentor that were not kept.
-    Accept {
+    AcceptAsLesson {
         /// The lesson that they would have been.
-        draft: Draft,
+        draft: LessonDraft,
         /// Where they come from.
         evidence: String,
     },
     /// Go on with another branch.
-    Switch(BranchId),
+    SwitchBranch(BranchId),
     /// Read the branches anew; the answer goes to the screen and to the topmost overlay.
-    Branches,
+    LoadBranches,
     /// Call a branch otherwise.
-    Relabel(BranchId, BranchEdit),
+    EditBranch(BranchId, BranchEdit),
     /// Stop at these marks from now on.
-    Marks(Marks),
+    SetMarkFilter(MarkFilter),
     /// Do an action of the main screen by its name, as the palette does.
-    Do(crate::ui::keymap::Action),
+    RunAction(crate::ui::keymap::Action),
     /// Keep what was typed for a lesson and not saved, or forget it.
-    Keep {
+    SaveDraft {
         /// The lesson it is about; none: a new one.
         of: Option<LessonId>,
         /// What was typed.
-        draft: Option<Draft>,
+        draft: Option<LessonDraft>,
     },
     /// Take the next theme.
     NextTheme,
     /// Say a line in the footer.
-    Say(String),
+    ShowNotice(String),
     /// Try the failed write again.
     RetryWrite,
     /// Give the mouse to the screen, or back to the terminal.
-    Mouse(bool),
+    CaptureMouse(bool),
     /// Put the program into the background.
     Suspend,
     /// Draw everything anew.

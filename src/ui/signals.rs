@@ -1,14 +1,14 @@
 //! What the system tells the program while it has the terminal: to end, to stop, to continue.
 
-use super::wake::Wake;
+use super::loop_event::LoopEvent;
 use crate::signals;
 use std::io;
 
 /// The signals that the screen listens to.
 #[cfg(unix)]
 pub(super) struct Signals {
-    stop: tokio::signal::unix::Signal,
-    on: tokio::signal::unix::Signal,
+    suspend: tokio::signal::unix::Signal,
+    resume: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
@@ -18,16 +18,16 @@ impl Signals {
         let kind = |s: rustix::process::Signal| SignalKind::from_raw(s.as_raw());
         Ok(Self {
             // A key does not send it in raw mode; `kill -TSTP` does, and would stop the program with the terminal still taken.
-            stop: signal(kind(rustix::process::Signal::TSTP))?,
-            on: signal(kind(rustix::process::Signal::CONT))?,
+            suspend: signal(kind(rustix::process::Signal::TSTP))?,
+            resume: signal(kind(rustix::process::Signal::CONT))?,
         })
     }
 
-    pub(super) async fn next(&mut self) -> Wake {
+    pub(super) async fn next(&mut self) -> LoopEvent {
         tokio::select! {
-            _ = signals::wait_for_signal() => Wake::Gone,
-            _ = self.stop.recv() => Wake::Stopped,
-            _ = self.on.recv() => Wake::Continued,
+            _ = signals::wait_for_signal() => LoopEvent::Terminated,
+            _ = self.suspend.recv() => LoopEvent::Suspended,
+            _ = self.resume.recv() => LoopEvent::Resumed,
         }
     }
 }
@@ -42,8 +42,8 @@ impl Signals {
         Ok(Self)
     }
 
-    pub(super) async fn next(&mut self) -> Wake {
+    pub(super) async fn next(&mut self) -> LoopEvent {
         signals::wait_for_signal().await;
-        Wake::Gone
+        LoopEvent::Terminated
     }
 }

@@ -23,48 +23,52 @@ impl fmt::Display for Problem {
 }
 
 /// A text with its name, and the problems found so far.
-pub(crate) struct Source<'a> {
+pub(crate) struct ConfigSource<'a> {
     file: &'a str,
     text: &'a str,
     /// The problems, in the order in which they were found.
     pub(crate) problems: Vec<Problem>,
-    broken: Option<usize>,
+    broken_line: Option<usize>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> ConfigSource<'a> {
     /// Reads as much of a text as can be read.
     pub(crate) fn parse(file: &'a str, text: &'a str) -> (Self, DeTable<'a>) {
-        let mut source = Self { file, text, problems: Vec::new(), broken: None };
+        let mut source = Self { file, text, problems: Vec::new(), broken_line: None };
         // The place of a mistake decides what of the rest is understood, so the first is the one to be told.
         let (table, errors) = DeTable::parse_recoverable(text);
         if let Some(error) = errors.first() {
             let span = error.span().unwrap_or(0..0);
-            source.say(span.clone(), format!("not TOML: {}", error.message().trim()));
-            source.broken = Some(source.line(span.start));
+            source.report(span.clone(), format!("not TOML: {}", error.message().trim()));
+            source.broken_line = Some(source.line_number(span.start));
         }
         (source, table.into_inner())
     }
 
     /// The line of a byte, counted from 1.
-    pub(crate) fn line(&self, at: usize) -> usize {
+    pub(crate) fn line_number(&self, at: usize) -> usize {
         self.text.as_bytes().iter().take(at).filter(|b| **b == b'\n').count() + 1
     }
 
     /// Notes a problem.
-    pub(crate) fn say(&mut self, span: Range<usize>, reason: impl Into<String>) {
-        let line = self.line(span.start);
+    pub(crate) fn report(&mut self, span: Range<usize>, reason: impl Into<String>) {
+        let line = self.line_number(span.start);
         // What a broken line was taken for is not worth a second complaint.
-        if self.broken == Some(line) {
+        if self.broken_line == Some(line) {
             return;
         }
         self.problems.push(Problem { file: self.file.to_owned(), line, reason: reason.into() });
     }
 
     /// A string, or a problem.
-    pub(crate) fn string<'v>(&mut self, what: &str, value: &'v Spanned<DeValue<'_>>) -> Option<&'v str> {
+    pub(crate) fn expect_string<'v>(
+        &mut self,
+        what: &str,
+        value: &'v Spanned<DeValue<'_>>,
+    ) -> Option<&'v str> {
         let text = value.get_ref().as_str();
         if text.is_none() {
-            self.say(
+            self.report(
                 value.span(),
                 format!("{what} is {}; it must be text in quotes", value.get_ref().type_str()),
             );
@@ -73,27 +77,30 @@ impl<'a> Source<'a> {
     }
 
     /// A table, or a problem.
-    pub(crate) fn table<'v, 'i>(
+    pub(crate) fn expect_table<'v, 'i>(
         &mut self,
         what: &str,
         value: &'v Spanned<DeValue<'i>>,
     ) -> Option<&'v DeTable<'i>> {
         let table = value.get_ref().as_table();
         if table.is_none() {
-            self.say(value.span(), format!("{what} is {}; it must be a table", value.get_ref().type_str()));
+            self.report(
+                value.span(),
+                format!("{what} is {}; it must be a table", value.get_ref().type_str()),
+            );
         }
         table
     }
 }
 
 /// The known word nearest to a mistyped one, if one is near enough to be meant.
-pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
-    let near = known.map(|k| (distance(word, k), k)).min_by_key(|d| d.0)?;
+pub(crate) fn nearest_word<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let near = known.map(|k| (edit_distance(word, k), k)).min_by_key(|d| d.0)?;
     (near.0 <= (word.chars().count() / 3).max(2)).then_some(near.1)
 }
 
 /// Changed, left out or added characters between two words.
-fn distance(a: &str, b: &str) -> usize {
+fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().take(64).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().take(64).enumerate() {

@@ -3,16 +3,16 @@
 //! Pure over a [`StartModel`] that the command line fills; what the person chose comes back as a [`StartChoice`]. What is
 //! preselected starts with Enter.
 
-mod choose;
+mod chooser;
 mod view;
 
-pub use choose::{Chooser, Outcome};
+pub use chooser::{Chooser, ChooserOutcome};
 pub use view::draw;
 
-use super::app::{Options, is_gone};
+use super::app::{Options, is_terminal_gone};
+use super::loop_event::LoopEvent;
 use super::signals::Signals;
 use super::terminal::Screen;
-use super::wake::Wake;
 use crate::domain::SettingOrigin;
 use crossterm::event::{Event, EventStream, KeyEventKind};
 use futures_util::StreamExt;
@@ -28,23 +28,23 @@ pub struct TaskRow {
     /// Its goal, in words; empty where it is not known before the start.
     pub goal: String,
     /// Its type.
-    pub kind: String,
+    pub task_type: String,
 }
 
 /// An environment with its tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WorldRow {
+pub struct EnvironmentRow {
     /// Its name, as on the command line.
     pub name: String,
     /// What a person should know about it: built in, where its data are, or why it offers nothing here.
-    pub about: String,
+    pub description: String,
     /// Its tasks.
     pub tasks: Vec<TaskRow>,
 }
 
 /// A setting with where its value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Knob {
+pub struct SettingRow {
     /// Its name in the configuration, such as `run.method`.
     pub name: String,
     /// Its word on the screen.
@@ -54,40 +54,40 @@ pub struct Knob {
     /// Where the value comes from.
     pub origin: SettingOrigin,
     /// What it may be.
-    pub answers: Answers,
+    pub allowed: AllowedValues,
     /// What it does, in a sentence.
-    pub about: String,
+    pub summary: String,
 }
 
 /// What a setting may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answers {
+pub enum AllowedValues {
     /// One of these words.
-    Words(Vec<String>),
+    OneOf(Vec<String>),
     /// A whole number that is typed, from the first to the last.
     Number(u64, u64),
     /// A text that is typed, such as a path or the name of a model.
     Text {
         /// What counts where there is none, in words.
-        none: &'static str,
+        none_label: &'static str,
         /// Texts that are offered.
-        offered: Vec<String>,
+        suggestions: Vec<String>,
         /// What is typed, in words.
-        what: &'static str,
+        expected: &'static str,
     },
 }
 
 /// The settings of one choice of preset, method and reading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Variant {
+pub struct SettingsVariant {
     /// The preset; `none` where there is none.
     pub preset: String,
     /// The method.
     pub method: String,
     /// `paper` or `code`.
-    pub reading: String,
+    pub paper_or_code: String,
     /// All settings with their values.
-    pub knobs: Vec<Knob>,
+    pub settings: Vec<SettingRow>,
 }
 
 /// A session that can be taken up again.
@@ -98,7 +98,7 @@ pub struct SessionRow {
     /// What it is about.
     pub goal: String,
     /// How it stands: `crashed`, `stopped`, `over`.
-    pub standing: String,
+    pub status: String,
     /// Where it stands: episodes, steps, when.
     pub about: String,
 }
@@ -107,18 +107,18 @@ pub struct SessionRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StartModel {
     /// The environments.
-    pub worlds: Vec<WorldRow>,
+    pub environments: Vec<EnvironmentRow>,
     /// The preselected environment.
-    pub world: usize,
+    pub environment: usize,
     /// The preselected task in it.
     pub task: usize,
     /// Method, actor and the other settings.
-    pub knobs: Vec<Knob>,
+    pub knobs: Vec<SettingRow>,
     /// The same for each choice of preset (`run.preset`), method (`run.method`) and reading (`run.as`): they have settings and
     /// defaults of their own.
-    pub variants: Vec<Variant>,
+    pub variants: Vec<SettingsVariant>,
     /// Models (`openai:MODEL`) and the profile that each is of.
-    pub profile_of: Vec<(String, String)>,
+    pub model_profiles: Vec<(String, String)>,
     /// Sessions, the newest first.
     pub sessions: Vec<SessionRow>,
 }
@@ -141,9 +141,9 @@ pub enum StartChoice {
 
 /// What was found out while the screen is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum StartUpdate {
     /// An environment as it is; it takes the place of the one with its name.
-    World(WorldRow),
+    Environment(EnvironmentRow),
     /// The sessions.
     Sessions(Vec<SessionRow>),
 }
@@ -153,10 +153,10 @@ pub enum News {
 ///
 /// # Errors
 /// When the terminal cannot be used.
-pub async fn start(
+pub async fn run_start_screen(
     model: StartModel,
     options: &Options,
-    mut news: UnboundedReceiver<News>,
+    mut news: UnboundedReceiver<StartUpdate>,
     said: Option<String>,
     check: impl Fn(&StartChoice) -> Result<(), String>,
 ) -> io::Result<Option<StartChoice>> {
@@ -166,21 +166,21 @@ pub async fn start(
     let mut events = EventStream::new();
     let mut signals = Signals::new()?;
     loop {
-        screen.regain()?;
+        screen.ensure_active()?;
         screen.terminal.draw(|frame| draw(&chooser, options, frame.buffer_mut()))?;
         let event = tokio::select! {
             event = events.next() => event,
             Some(news) = news.recv() => {
-                chooser.learn(news);
+                chooser.apply_update(news);
                 continue;
             }
             signal = signals.next() => {
                 match signal {
-                    Wake::Continued => {
+                    LoopEvent::Resumed => {
                         screen.leave();
                         screen.reenter()?;
                     }
-                    Wake::Stopped => {
+                    LoopEvent::Suspended => {
                         drop(events);
                         screen.suspend()?;
                         events = EventStream::new();
@@ -192,21 +192,21 @@ pub async fn start(
         };
         let outcome = match event {
             None => return Ok(None),
-            Some(Err(error)) if is_gone(&error) => return Ok(None),
+            Some(Err(error)) if is_terminal_gone(&error) => return Ok(None),
             Some(Err(error)) => return Err(error),
             Some(Ok(Event::Key(key))) if key.kind == KeyEventKind::Press => chooser.key(key, &options.keymap),
             Some(Ok(Event::Paste(text))) => chooser.paste(&text),
-            Some(Ok(_)) => Outcome::Stay,
+            Some(Ok(_)) => ChooserOutcome::Continue,
         };
         match outcome {
-            Outcome::Stay => {}
-            Outcome::Leave => return Ok(None),
-            Outcome::Chosen(choice) => match check(&choice) {
+            ChooserOutcome::Continue => {}
+            ChooserOutcome::Quit => return Ok(None),
+            ChooserOutcome::Chosen(choice) => match check(&choice) {
                 Ok(()) => return Ok(Some(choice)),
                 Err(why) => chooser.note = Some(why),
             },
-            Outcome::Redraw => screen.terminal.clear()?,
-            Outcome::Suspend => {
+            ChooserOutcome::Redraw => screen.terminal.clear()?,
+            ChooserOutcome::Suspend => {
                 drop(events);
                 screen.suspend()?;
                 events = EventStream::new();

@@ -17,40 +17,40 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The terminal is ours now; what must be given back is known here, also to the panic hook.
-static TAKEN: AtomicBool = AtomicBool::new(false);
+static TERMINAL_ACTIVE: AtomicBool = AtomicBool::new(false);
 
 /// Collects a frame and writes it with one call, wrapped so that a terminal that knows how shows it at once.
-pub struct Burst {
-    frame: Vec<u8>,
+pub struct FrameWriter {
+    buffer: Vec<u8>,
     out: Stdout,
 }
 
 /// The terminal while it is ours. Dropping it gives the terminal back.
 pub struct Screen {
     /// What draws.
-    pub terminal: Terminal<CrosstermBackend<Burst>>,
-    mouse: bool,
+    pub terminal: Terminal<CrosstermBackend<FrameWriter>>,
+    mouse_captured: bool,
 }
 
-impl Write for Burst {
+impl Write for FrameWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.frame.extend_from_slice(bytes);
+        self.buffer.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if self.frame.is_empty() {
+        if self.buffer.is_empty() {
             return Ok(());
         }
         // Restored already: nothing more is drawn. The library shows the cursor when it is dropped, and panics where it cannot
         // say that this failed.
-        if !TAKEN.load(Ordering::SeqCst) {
-            self.frame.clear();
+        if !TERMINAL_ACTIVE.load(Ordering::SeqCst) {
+            self.buffer.clear();
             return Ok(());
         }
-        let mut whole = Vec::with_capacity(self.frame.len() + 16);
+        let mut whole = Vec::with_capacity(self.buffer.len() + 16);
         queue!(whole, BeginSynchronizedUpdate)?;
-        whole.append(&mut self.frame);
+        whole.append(&mut self.buffer);
         queue!(whole, EndSynchronizedUpdate)?;
         let mut out = self.out.lock();
         signals::blocking_write(|| out.write_all(&whole).and_then(|()| out.flush()))
@@ -64,15 +64,15 @@ impl Screen {
     /// When the terminal cannot be switched; it is given back then.
     pub fn enter() -> io::Result<Self> {
         check_size(crossterm::terminal::size()?)?;
-        give_back_on_panic();
-        signals::set_terminal_restorer(restore_now);
-        take()?;
+        restore_on_panic();
+        signals::set_terminal_restorer(restore_without_lock);
+        activate()?;
         signals::watch_terminal();
-        let backend = CrosstermBackend::new(Burst { frame: Vec::new(), out: io::stdout() });
+        let backend = CrosstermBackend::new(FrameWriter { buffer: Vec::new(), out: io::stdout() });
         match Terminal::new(backend) {
-            Ok(terminal) => Ok(Self { terminal, mouse: false }),
+            Ok(terminal) => Ok(Self { terminal, mouse_captured: false }),
             Err(error) => {
-                give_back();
+                restore();
                 Err(error)
             }
         }
@@ -83,7 +83,7 @@ impl Screen {
     /// # Errors
     /// When the terminal cannot be written to.
     pub fn capture_mouse(&mut self, on: bool) -> io::Result<()> {
-        self.mouse = on;
+        self.mouse_captured = on;
         if on {
             execute!(io::stdout(), EnableMouseCapture)
         } else {
@@ -93,7 +93,7 @@ impl Screen {
 
     /// Gives the terminal back for a while.
     pub fn leave(&mut self) {
-        give_back();
+        restore();
     }
 
     /// Takes the terminal again; the next frame is drawn whole.
@@ -101,8 +101,8 @@ impl Screen {
     /// # Errors
     /// When the terminal cannot be switched.
     pub fn reenter(&mut self) -> io::Result<()> {
-        take()?;
-        if self.mouse {
+        activate()?;
+        if self.mouse_captured {
             execute!(io::stdout(), EnableMouseCapture)?;
         }
         self.clear()
@@ -124,10 +124,10 @@ impl Screen {
     ///
     /// # Errors
     /// When the terminal cannot be switched, or has become too large.
-    pub fn regain(&mut self) -> io::Result<()> {
+    pub fn ensure_active(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         check_size((size.width, size.height))?;
-        if TAKEN.load(Ordering::SeqCst) { Ok(()) } else { self.reenter() }
+        if TERMINAL_ACTIVE.load(Ordering::SeqCst) { Ok(()) } else { self.reenter() }
     }
 
     /// Gives the terminal back, stops the program as the terminal's own Ctrl-Z would, and takes it again afterwards. Where
@@ -137,31 +137,31 @@ impl Screen {
     /// When the terminal cannot be switched.
     pub fn suspend(&mut self) -> io::Result<()> {
         self.leave();
-        stop();
+        stop_process_group();
         self.reenter()
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        give_back();
+        restore();
     }
 }
 
 /// A terminal can claim any size; cells of all of it are held in memory.
 fn check_size((columns, rows): (u16, u16)) -> io::Result<()> {
-    const LONGEST: u16 = 4096;
-    const MOST_CELLS: u32 = 1 << 20;
-    if columns.max(rows) <= LONGEST && u32::from(columns) * u32::from(rows) <= MOST_CELLS {
+    const MAX_SIDE: u16 = 4096;
+    const MAX_CELLS: u32 = 1 << 20;
+    if columns.max(rows) <= MAX_SIDE && u32::from(columns) * u32::from(rows) <= MAX_CELLS {
         return Ok(());
     }
     Err(io::Error::other(format!(
-        "it has {columns} columns and {rows} rows; at most {LONGEST} of each and {MOST_CELLS} cells in all can be drawn"
+        "it has {columns} columns and {rows} rows; at most {MAX_SIDE} of each and {MAX_CELLS} cells in all can be drawn"
     )))
 }
 
 #[cfg(unix)]
-fn stop() {
+fn stop_process_group() {
     use rustix::process::{Signal, getpgrp, getsid, kill_current_process_group};
     // In the group of the session's leader there is no shell above us that could continue us: we would freeze, so we go on.
     if getsid(None) == Ok(getpgrp()) {
@@ -175,8 +175,8 @@ fn stop() {
 #[cfg(not(unix))]
 fn stop() {}
 
-fn take() -> io::Result<()> {
-    TAKEN.store(true, Ordering::SeqCst);
+fn activate() -> io::Result<()> {
+    TERMINAL_ACTIVE.store(true, Ordering::SeqCst);
     // Not every terminal hands out its other screen blank, and the start screen may have just left it.
     let taken = enable_raw_mode().and_then(|()| {
         execute!(
@@ -188,23 +188,23 @@ fn take() -> io::Result<()> {
         )
     });
     if taken.is_err() {
-        give_back();
+        restore();
     }
     taken
 }
 
 /// Gives the terminal back, once; errors are of no use to anybody here.
-fn give_back() {
-    if !TAKEN.swap(false, Ordering::SeqCst) {
+fn restore() {
+    if !TERMINAL_ACTIVE.swap(false, Ordering::SeqCst) {
         return;
     }
     let mut out = io::stdout().lock();
-    let _ = signals::blocking_write(|| out.write_all(&restoring()).and_then(|()| out.flush()));
+    let _ = signals::blocking_write(|| out.write_all(&restore_sequence()).and_then(|()| out.flush()));
     let _ = disable_raw_mode();
 }
 
 /// What makes the terminal again what it was.
-fn restoring() -> Vec<u8> {
+fn restore_sequence() -> Vec<u8> {
     let mut bytes = Vec::new();
     // Writing to memory cannot fail.
     let _ = queue!(
@@ -219,14 +219,14 @@ fn restoring() -> Vec<u8> {
 }
 
 /// The same where the program itself is stuck, perhaps in a write that holds the lock of the output.
-fn restore_now() {
-    if !TAKEN.swap(false, Ordering::SeqCst) {
+fn restore_without_lock() {
+    if !TERMINAL_ACTIVE.swap(false, Ordering::SeqCst) {
         return;
     }
     let _ = disable_raw_mode();
     #[cfg(unix)]
     {
-        let bytes = restoring();
+        let bytes = restore_sequence();
         let mut rest = bytes.as_slice();
         while let Ok(written @ 1..) = rustix::io::write(rustix::stdio::stdout(), rest) {
             rest = rest.get(written..).unwrap_or_default();
@@ -234,12 +234,12 @@ fn restore_now() {
     }
 }
 
-fn give_back_on_panic() {
+fn restore_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            give_back();
+            restore();
             before(panic);
         }));
     });
@@ -250,7 +250,7 @@ mod size_tests {
     use super::check_size;
 
     #[test]
-    fn a_terminal_of_any_size_is_drawn_or_refused() {
+    fn oversized_terminals_are_refused() {
         for fine in [(0, 0), (1, 1), (80, 24), (4096, 200), (1024, 1024)] {
             check_size(fine).unwrap();
         }

@@ -5,10 +5,10 @@ use super::fixture::{Fixture, sample_session};
 use super::glyphs::{self, Glyphs};
 use super::keymap::Keymap;
 use super::model::Model;
-use super::msg::{Msg, Request};
+use super::msg::{Request, UiMessage};
 use super::theme::Theme;
 use super::update::update;
-use super::view::{Scratch, draw};
+use super::view::{ViewCache, draw};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -16,24 +16,24 @@ use ratatui::style::Style;
 use std::time::Instant;
 
 /// A screen without a terminal.
-pub(super) struct Stage {
+pub(super) struct TestScreen {
     pub(super) fixture: Fixture,
     pub(super) model: Model,
-    scratch: Scratch,
+    cache: ViewCache,
     theme: Theme,
     keymap: Keymap,
     now: Instant,
     glyphs: Glyphs,
 }
 
-impl Stage {
+impl TestScreen {
     pub(super) fn new(fixture: Fixture, width: u16, height: u16) -> Self {
         let model = Model { size: (width, height), ..Model::default() };
         let now = Instant::now();
         Self {
             fixture,
             model,
-            scratch: Scratch::default(),
+            cache: ViewCache::default(),
             theme: Theme::default(),
             keymap: Keymap::default(),
             now,
@@ -42,47 +42,47 @@ impl Stage {
     }
 
     /// The states the screen shows.
-    pub(super) fn moment(&self) -> FrameInput {
-        FrameInput::of(&self.fixture.store, &self.model)
+    pub(super) fn frame_input(&self) -> FrameInput {
+        FrameInput::for_model(&self.fixture.store, &self.model)
     }
 
     /// Presses a key by its name, and says what the outside is asked for.
     pub(super) fn press(&mut self, name: &str) -> Vec<Request> {
-        self.tell(Msg::Key(key(name)))
+        self.send(UiMessage::Key(key_event(name)))
     }
 
-    pub(super) fn tell(&mut self, msg: Msg) -> Vec<Request> {
-        let moment = self.moment();
+    pub(super) fn send(&mut self, msg: UiMessage) -> Vec<Request> {
+        let moment = self.frame_input();
         let look = Context {
             store: &self.fixture.store,
-            moment: &moment,
+            frame: &moment,
             now: self.now,
             theme: &self.theme,
             glyphs: &self.glyphs,
             keymap: &self.keymap,
         };
-        update(&mut self.model, &look, &self.scratch, msg)
+        update(&mut self.model, &look, &self.cache, msg)
     }
 
     pub(super) fn draw(&mut self) -> Buffer {
         let (width, height) = self.model.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-        let moment = self.moment();
+        let moment = self.frame_input();
         let look = Context {
             store: &self.fixture.store,
-            moment: &moment,
+            frame: &moment,
             now: self.now,
             theme: &self.theme,
             glyphs: &self.glyphs,
             keymap: &self.keymap,
         };
-        draw(&self.model, &look, &mut self.scratch, &mut buffer);
+        draw(&self.model, &look, &mut self.cache, &mut buffer);
         buffer
     }
 }
 
 /// A key event by the name of the key.
-fn key(name: &str) -> KeyEvent {
+fn key_event(name: &str) -> KeyEvent {
     let (modifiers, name) = match name.strip_prefix("Ctrl-") {
         Some(rest) => (KeyModifiers::CONTROL, rest),
         None => (KeyModifiers::NONE, name),
@@ -107,7 +107,7 @@ fn key(name: &str) -> KeyEvent {
 }
 
 /// The characters of a buffer, row by row, without blanks at the ends.
-pub(super) fn screen(buffer: &Buffer) -> String {
+pub(super) fn screen_text(buffer: &Buffer) -> String {
     let mut text = String::new();
     for y in 0..buffer.area.height {
         let mut row = String::new();
@@ -127,7 +127,7 @@ pub(super) fn screen(buffer: &Buffer) -> String {
 }
 
 /// Which look every cell has: a letter for each different one, and what the letters stand for.
-fn looks(buffer: &Buffer) -> String {
+fn style_grid(buffer: &Buffer) -> String {
     let mut known: Vec<Style> = Vec::new();
     let mut text = String::new();
     for y in 0..buffer.area.height {
@@ -154,7 +154,7 @@ fn looks(buffer: &Buffer) -> String {
 }
 
 /// The bytes that a terminal would be sent for a whole frame.
-fn escapes(buffer: &Buffer) -> Vec<u8> {
+fn terminal_bytes(buffer: &Buffer) -> Vec<u8> {
     use ratatui::backend::{Backend, CrosstermBackend};
     let mut bytes = b"\x1b[2J".to_vec();
     let area = buffer.area;
@@ -166,32 +166,32 @@ fn escapes(buffer: &Buffer) -> Vec<u8> {
     bytes
 }
 
-mod ahead;
-mod behind;
-mod boxes;
-mod breaks;
-mod ended;
-mod everywhere;
+mod branch_tree;
+mod breakpoints;
+mod dialogs;
+mod display_faults;
+mod displayed_facts;
+mod edited_prompts;
+mod end_card;
+mod failed_questions;
+mod first_use_faults;
+mod fork_from_present;
 mod forks;
-mod found;
-mod grids;
+mod grid_world;
+mod key_isolation;
 mod keys;
-mod mended;
 mod mentor;
 mod models;
+mod next_keys;
 mod overlays;
 mod past;
 mod pictures;
-mod present;
-mod prompts;
+mod preview;
 mod safety;
 mod sampling;
-mod told;
-mod tree;
-mod turns;
-mod undecided;
-mod undone;
-mod waits;
+mod session_search;
+mod steps_and_modes;
+mod undo_notices;
 
 /// Writes frames as escape sequences below `target/pictures`, to be looked at in a terminal:
 /// `cargo test --lib ui::tests::pictures -- --ignored`.
@@ -202,9 +202,10 @@ fn pictures() {
     std::fs::create_dir_all(&folder).unwrap();
     for theme in ["default", "light", "dark"] {
         for (w, h) in SIZES {
-            let mut stage = Stage::new(sample_session(), w, h);
-            stage.theme = Theme::parse(theme, Theme::shipped(theme).unwrap(), &|_| None).0;
-            std::fs::write(folder.join(format!("{theme}-{w}x{h}.ans")), escapes(&stage.draw())).unwrap();
+            let mut stage = TestScreen::new(sample_session(), w, h);
+            stage.theme = Theme::parse(theme, Theme::shipped_source(theme).unwrap(), &|_| None).0;
+            std::fs::write(folder.join(format!("{theme}-{w}x{h}.ans")), terminal_bytes(&stage.draw()))
+                .unwrap();
         }
     }
 }

@@ -18,7 +18,7 @@ mod parse;
 mod role;
 
 pub use super::source::Problem;
-pub use colour::{Depth, contrast, rgb};
+pub use colour::{ColourDepth, contrast_ratio, to_rgb};
 pub use role::Role;
 
 use ratatui::style::{Color, Modifier, Style};
@@ -42,16 +42,16 @@ pub struct Theme {
 
 /// What a terminal can show and a person wants, by the environment of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ability {
+pub struct TerminalCapabilities {
     /// Colours.
-    pub depth: Depth,
+    pub depth: ColourDepth,
     /// Drawing characters beyond ASCII.
     pub unicode: bool,
     /// Nothing may move that does not have to.
     pub reduced_motion: bool,
 }
 
-impl Ability {
+impl TerminalCapabilities {
     /// Reads `TERM`, `COLORTERM`, `NO_COLOR`, the locale and `RETROSPECT_REDUCED_MOTION`.
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name| variable(name).filter(|v| !v.is_empty());
@@ -61,7 +61,7 @@ impl Ability {
         let unicode = locale.as_ref().map_or(cfg!(any(windows, target_os = "macos")), utf8);
         let term = variable("TERM").unwrap_or_default();
         Self {
-            depth: Depth::detect(&variable),
+            depth: ColourDepth::detect(&variable),
             unicode: unicode && term != "dumb",
             reduced_motion: set("RETROSPECT_REDUCED_MOTION").is_some_and(|v| v != "0") || term == "dumb",
         }
@@ -75,33 +75,34 @@ impl Theme {
     }
 
     /// The file of a theme that comes with the program.
-    pub fn shipped(name: &str) -> Option<&'static str> {
+    pub fn shipped_source(name: &str) -> Option<&'static str> {
         SHIPPED.iter().find(|t| t.0 == name).map(|t| t.1)
     }
 
     /// A theme from the text of its file. `lookup` gives the text of a theme by its name, for `inherits`; the shipped ones
     /// are known anyway, after it. Total: what is wrong is told, and the rest counts.
     pub fn parse(file: &str, text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> (Self, Vec<Problem>) {
-        parse::theme(file, text, lookup)
+        parse::parse_theme(file, text, lookup)
     }
 
     /// The theme as a terminal of this depth can show it. Without colours it is the attributes of `mono`.
     #[must_use]
-    pub fn at(&self, depth: Depth) -> Self {
-        if depth == Depth::None {
-            return Self::of("mono");
+    pub fn with_depth(&self, depth: ColourDepth) -> Self {
+        if depth == ColourDepth::None {
+            return Self::from_shipped("mono");
         }
-        let ground = self.style(Role::Ground).bg.filter(|c| *c != Color::Reset);
+        let ground = self.style(Role::Background).bg.filter(|c| *c != Color::Reset);
         let styles = self.styles.iter().map(|style| {
             let mut style = *style;
             let before = (style.fg, style.bg.or(ground));
-            style.fg = style.fg.map(|c| colour::lower(c, depth));
-            style.bg = style.bg.map(|c| colour::lower(c, depth));
-            let back = style.bg.or(ground.map(|c| colour::lower(c, depth)));
+            style.fg = style.fg.map(|c| colour::reduce(c, depth));
+            style.bg = style.bg.map(|c| colour::reduce(c, depth));
+            let back = style.bg.or(ground.map(|c| colour::reduce(c, depth)));
             // Two colours may fall together where there are few: then the letters are what stays apart.
             if before.0 != before.1 && style.fg.is_some() && style.fg == back {
-                let light =
-                    back.and_then(rgb).is_some_and(|c| contrast(c, (0, 0, 0)) > contrast(c, (255, 255, 255)));
+                let light = back
+                    .and_then(to_rgb)
+                    .is_some_and(|c| contrast_ratio(c, (0, 0, 0)) > contrast_ratio(c, (255, 255, 255)));
                 style.fg = Some(if light { Color::Black } else { Color::White });
             }
             style
@@ -109,8 +110,8 @@ impl Theme {
         Self { styles: styles.collect() }
     }
 
-    fn of(shipped: &str) -> Self {
-        Self::parse(shipped, Self::shipped(shipped).unwrap_or_default(), &|_| None).0
+    fn from_shipped(shipped: &str) -> Self {
+        Self::parse(shipped, Self::shipped_source(shipped).unwrap_or_default(), &|_| None).0
     }
 
     /// A theme whose roles have these looks; the rest fall back.
@@ -118,7 +119,7 @@ impl Theme {
         let text = known("text").unwrap_or_default();
         let ground = known("ground").unwrap_or_default();
         let look = |role: &Role| {
-            if *role == Role::Ground {
+            if *role == Role::Background {
                 return Style { fg: ground.fg.or(text.fg), ..ground };
             }
             let mut name = role.name();
@@ -144,7 +145,7 @@ impl Theme {
 
 impl Default for Theme {
     fn default() -> Self {
-        Self::of("default")
+        Self::from_shipped("default")
     }
 }
 

@@ -3,28 +3,31 @@
 use crate::Home;
 
 /// A session whose third turn was gone back to, with another action there; and then the trunk again.
-fn forked(home: &Home) -> String {
+fn session_with_fork(home: &Home) -> String {
     let input = "step\nstep\nstep\nstep\nfork 3 go to shelf 1\nstep\nbranches\nbranch-name b1 shelf first\nswitch trunk\nstep\nquit\n";
-    let said = home.says(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input).ok();
-    assert!(said.out.contains("Branch b1, from step 3"), "{}", said.out);
+    let said = home
+        .run_with_input(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input)
+        .assert_success();
+    assert!(said.stdout.contains("Branch b1, from step 3"), "{}", said.stdout);
     assert!(
-        said.out.contains("* b1 from trunk after event") && said.out.contains("override: go to shelf 1"),
+        said.stdout.contains("* b1 from trunk after event")
+            && said.stdout.contains("override: go to shelf 1"),
         "{}",
-        said.out
+        said.stdout
     );
-    assert!(said.out.contains("b1 (shelf first)"), "{}", said.out);
-    assert!(said.out.contains("Branch trunk, from step"), "{}", said.out);
+    assert!(said.stdout.contains("b1 (shelf first)"), "{}", said.stdout);
+    assert!(said.stdout.contains("Branch trunk, from step"), "{}", said.stdout);
     home.session().display().to_string()
 }
 
 #[test]
 fn every_verb_reads_a_branch_as_its_parent_and_then_itself() {
     let home = Home::new();
-    let session = forked(&home);
+    let session = session_with_fork(&home);
     let at = |branch: &str| format!("{session}@{branch}");
     let transcript = |branch: &str| {
         let args = ["export", &at(branch), "--format", "text"];
-        home.run(&args).ok().out
+        home.run(&args).assert_success().stdout
     };
     let (trunk, fork) = (transcript("trunk"), transcript("b1"));
     assert!(fork.contains("go to shelf 1") && trunk != fork);
@@ -32,34 +35,44 @@ fn every_verb_reads_a_branch_as_its_parent_and_then_itself() {
     let shared = fork.lines().zip(trunk.lines()).take_while(|(a, b)| a == b).count();
     assert!(shared > 5, "both begin alike:\n{fork}\n{trunk}");
     // The branch that was written last is the one that is meant where none is named.
-    assert_eq!(home.run(&["export", &session, "--format", "text"]).ok().out, trunk);
-    let listed = home.run(&["sessions", "--json"]).ok();
-    assert_eq!(listed.lines()[0]["branches"], 2);
-    assert!(home.run(&["sessions"]).ok().out.contains("2 branches"));
-    let verified = home.run(&["verify", &session]).ok();
-    assert!(verified.out.contains("on 2 branches") && verified.out.contains("whole:"), "{}", verified.out);
-    let one = home.run(&["verify", &at("b1"), "--json"]).ok();
-    assert_eq!(one.lines()[0]["branches"], 1);
-    let opened = home.run(&["open", &format!("{session}@b1#1.3"), "--json"]).ok();
-    assert!(opened.out.contains("go to shelf 1"));
+    assert_eq!(home.run(&["export", &session, "--format", "text"]).assert_success().stdout, trunk);
+    let listed = home.run(&["sessions", "--json"]).assert_success();
+    assert_eq!(listed.json_lines()[0]["branches"], 2);
+    assert!(home.run(&["sessions"]).assert_success().stdout.contains("2 branches"));
+    let verified = home.run(&["verify", &session]).assert_success();
+    assert!(
+        verified.stdout.contains("on 2 branches") && verified.stdout.contains("whole:"),
+        "{}",
+        verified.stdout
+    );
+    let one = home.run(&["verify", &at("b1"), "--json"]).assert_success();
+    assert_eq!(one.json_lines()[0]["branches"], 1);
+    let opened = home.run(&["open", &format!("{session}@b1#1.3"), "--json"]).assert_success();
+    assert!(opened.stdout.contains("go to shelf 1"));
     // Gone on with without a screen, and by a report that carries both.
     home.run(&["resume", &at("b1"), "--headless", "-q", "--break", "step=7"]);
     assert!(transcript("b1").starts_with(fork.trim_end().rsplit_once('\n').unwrap().0));
     assert_eq!(
-        home.run(&["export", &session, "--format", "text"]).ok().out,
+        home.run(&["export", &session, "--format", "text"]).assert_success().stdout,
         transcript("b1"),
         "b1 was written last"
     );
     let page = home.path("page.html").display().to_string();
-    home.run(&["export", &session, "--format", "html", "--out", &page]).ok();
-    assert!(home.run(&["open", &page, "--json"]).ok().out.contains("go to shelf 1"));
-    assert!(!home.run(&["open", &format!("{page}@trunk"), "--json"]).ok().out.contains("go to shelf 1"));
-    assert!(home.run(&["verify", &page]).ok().out.contains("on 2 branches"));
+    home.run(&["export", &session, "--format", "html", "--out", &page]).assert_success();
+    assert!(home.run(&["open", &page, "--json"]).assert_success().stdout.contains("go to shelf 1"));
+    assert!(
+        !home
+            .run(&["open", &format!("{page}@trunk"), "--json"])
+            .assert_success()
+            .stdout
+            .contains("go to shelf 1")
+    );
+    assert!(home.run(&["verify", &page]).assert_success().stdout.contains("on 2 branches"));
     let refused = home.run(&["open", &at("b9"), "--json"]);
     assert!(
-        refused.code != 0 && refused.out.contains("no branch") && refused.out.contains("trunk, b1"),
+        refused.code != 0 && refused.stdout.contains("no branch") && refused.stdout.contains("trunk, b1"),
         "{}",
-        refused.out
+        refused.stdout
     );
 }
 
@@ -67,30 +80,30 @@ fn every_verb_reads_a_branch_as_its_parent_and_then_itself() {
 #[test]
 fn a_comparison_takes_the_name_of_a_branch() {
     let home = Home::new();
-    let session = forked(&home);
+    let session = session_with_fork(&home);
     let told = |branch: &str| {
         home.run(&["diff", &format!("{session}@trunk"), &format!("{session}@{branch}"), "--json"])
     };
-    let named = told("shelf first").ok().lines();
-    assert_eq!(named, told("b1").ok().lines());
+    let named = told("shelf first").assert_success().json_lines();
+    assert_eq!(named, told("b1").assert_success().json_lines());
     assert_eq!(named[0]["b"]["branch"], "b1");
     assert_eq!((&named[0]["first"]["a"], &named[0]["first"]["b"]), (&3.into(), &3.into()));
     let refused = told("shelf last");
     let said = r#"there is no branch \"shelf last\""#;
     assert!(
-        refused.code == 2 && refused.out.contains(said) && refused.out.contains("trunk, b1"),
+        refused.code == 2 && refused.stdout.contains(said) && refused.stdout.contains("trunk, b1"),
         "{}",
-        refused.out
+        refused.stdout
     );
 }
 
 /// An unknown name was answered with ids alone, and ended with 1 where the page says 2.
 #[test]
-fn an_unknown_branch_is_a_mistake_of_the_command_line_that_names_those_there_are() {
+fn an_unknown_branch_is_a_usage_error_that_lists_the_branches() {
     let home = Home::new();
-    let session = forked(&home);
+    let session = session_with_fork(&home);
     let page = home.path("page.html").display().to_string();
-    home.run(&["export", &session, "--format", "html", "--out", &page]).ok();
+    home.run(&["export", &session, "--format", "html", "--out", &page]).assert_success();
     let verbs = |place: &str| -> Vec<Vec<String>> {
         let of = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect();
         vec![
@@ -123,7 +136,7 @@ fn an_unknown_branch_is_a_mistake_of_the_command_line_that_names_those_there_are
                 }
                 let args: Vec<&str> = args.iter().map(String::as_str).collect();
                 let said = home.run(&args);
-                let words = format!("{}{}", said.out, said.err).replace("\\\"", "\"");
+                let words = format!("{}{}", said.stdout, said.stderr).replace("\\\"", "\"");
                 assert_eq!(said.code, 2, "{args:?}: {words}");
                 for due in [format!("there is no branch \"{word}\""), near.to_owned(), all.clone()] {
                     assert!(words.contains(&due), "{args:?}: {due}: {words}");
@@ -138,15 +151,15 @@ fn an_unknown_branch_is_a_mistake_of_the_command_line_that_names_those_there_are
     lines.push_str("{\"branch\":\"trunk\",\"name\":\"shelf first\"}\n");
     std::fs::write(&labels, lines).unwrap();
     let two = home.run(&["open", &format!("{session}@shelf first"), "--json"]);
-    assert_eq!(two.code, 2, "{}", two.out);
+    assert_eq!(two.code, 2, "{}", two.stdout);
     let due = "name one by its id: trunk (shelf first), b1 (shelf first)";
-    assert!(two.out.contains("2 branches are called") && two.out.contains(due), "{}", two.out);
+    assert!(two.stdout.contains("2 branches are called") && two.stdout.contains(due), "{}", two.stdout);
 }
 
 #[test]
-fn a_changed_fork_is_found_out_by_its_name() {
+fn verify_names_a_changed_fork() {
     let home = Home::new();
-    let session = forked(&home);
+    let session = session_with_fork(&home);
     let fork = home.session().join("branches/b1.jsonl");
     let text = std::fs::read_to_string(&fork).unwrap();
     let line = text.lines().find(|l| l.contains("\"type\":\"observed\"")).unwrap();
@@ -156,16 +169,16 @@ fn a_changed_fork_is_found_out_by_its_name() {
     )
     .unwrap();
     let said = home.run(&["verify", &session]);
-    assert!(said.code == 1 && said.out.contains("PROBLEM branch b1, event"), "{}", said.out);
+    assert!(said.code == 1 && said.stdout.contains("PROBLEM branch b1, event"), "{}", said.stdout);
 }
 
 /// Markdown and JSON did not say which branch they tell, and neither did the page.
 #[test]
-fn an_export_names_the_branch_that_it_tells() {
+fn an_export_names_its_branch() {
     let home = Home::new();
-    let session = forked(&home);
+    let session = session_with_fork(&home);
     let told = |branch: &str, format: &str| {
-        home.run(&["export", &format!("{session}@{branch}"), "--format", format]).ok().out
+        home.run(&["export", &format!("{session}@{branch}"), "--format", format]).assert_success().stdout
     };
     for (branch, words, name) in [("trunk", "trunk", None), ("b1", "b1 (shelf first)", Some("shelf first"))] {
         let page = told(branch, "markdown");
@@ -179,16 +192,17 @@ fn an_export_names_the_branch_that_it_tells() {
 
 /// A report was compared by its trunk, whatever branch it shows, and by that alone.
 #[test]
-fn a_report_means_the_branch_that_its_page_shows() {
+fn a_report_opens_the_branch_on_its_page() {
     let home = Home::new();
-    let session = forked(&home);
+    let session = session_with_fork(&home);
     let page = |branch: &str| {
         let file = home.path(&format!("{branch}.html")).display().to_string();
-        home.run(&["export", &format!("{session}@{branch}"), "--format", "html", "--out", &file]).ok();
+        home.run(&["export", &format!("{session}@{branch}"), "--format", "html", "--out", &file])
+            .assert_success();
         file
     };
     let (trunk, fork) = (page("trunk"), page("b1"));
-    let told = |a: &str, b: &str| home.run(&["diff", a, b, "--json"]).ok().lines().remove(0);
+    let told = |a: &str, b: &str| home.run(&["diff", a, b, "--json"]).assert_success().json_lines().remove(0);
     let branches = |told: &serde_json::Value| {
         ["a", "b"].map(|side| told[side]["branch"].as_str().unwrap_or_default().to_owned())
     };
@@ -198,10 +212,10 @@ fn a_report_means_the_branch_that_its_page_shows() {
     assert_eq!(branches(&told(&format!("{fork}@trunk"), &format!("{trunk}@b1"))), ["trunk", "b1"]);
     assert_eq!(branches(&told(&format!("{trunk}@shelf first#1"), &fork)), ["b1", "b1"], "by its name");
     let refused = home.run(&["diff", &format!("{trunk}@b9"), &fork]);
-    assert!(refused.code != 0 && refused.err.contains("b9"), "{}", refused.err);
+    assert!(refused.code != 0 && refused.stderr.contains("b9"), "{}", refused.stderr);
     // The trunk was written last; the page of the other branch opens at that one.
-    assert!(home.run(&["open", &fork, "--json"]).ok().out.contains("go to shelf 1"));
-    assert!(!home.run(&["open", &trunk, "--json"]).ok().out.contains("go to shelf 1"));
+    assert!(home.run(&["open", &fork, "--json"]).assert_success().stdout.contains("go to shelf 1"));
+    assert!(!home.run(&["open", &trunk, "--json"]).assert_success().stdout.contains("go to shelf 1"));
     // Pages of before say nothing of it: the branch that was written last is meant.
     let old = home.path("old.html");
     let text = std::fs::read_to_string(&fork).unwrap();
@@ -212,29 +226,29 @@ fn a_report_means_the_branch_that_its_page_shows() {
 
 /// What is passed over is said in a line, and the session is read without it.
 #[test]
-fn a_broken_branch_file_is_passed_over_in_words() {
+fn a_broken_branch_file_is_skipped_with_a_message() {
     let home = Home::new();
-    let session = forked(&home);
+    let session = session_with_fork(&home);
     let broken = home.session().join("branches/b7.jsonl");
     std::fs::write(&broken, "{\"v\":1,\"type\":\"branch\"}\n").unwrap();
     let said = |said: &str| said.lines().filter(|l| l.contains("branch b7 was passed over: ")).count();
-    let opened = home.run(&["open", &session, "--json"]).ok();
-    assert_eq!(said(&opened.err), 1, "{}", opened.err);
-    assert!(opened.err.contains("b7.jsonl"), "it names the file: {}", opened.err);
+    let opened = home.run(&["open", &session, "--json"]).assert_success();
+    assert_eq!(said(&opened.stderr), 1, "{}", opened.stderr);
+    assert!(opened.stderr.contains("b7.jsonl"), "it names the file: {}", opened.stderr);
     let resumed = home.run(&["resume", &session, "--headless", "-q", "--break", "step=6"]);
-    assert_eq!(said(&resumed.err), 1, "{}", resumed.err);
+    assert_eq!(said(&resumed.stderr), 1, "{}", resumed.stderr);
     let verified = home.run(&["verify", &session]);
-    assert_eq!((verified.code, said(&verified.out)), (1, 1), "{}", verified.out);
+    assert_eq!((verified.code, said(&verified.stdout)), (1, 1), "{}", verified.stdout);
     let named = home.run(&["open", &format!("{session}@b7"), "--json"]);
-    assert!(named.code != 0 && named.out.contains("b7.jsonl"), "{} {}", named.out, named.err);
+    assert!(named.code != 0 && named.stdout.contains("b7.jsonl"), "{} {}", named.stdout, named.stderr);
 }
 
 /// A kept summary of before names no tasks: it is made anew, and nothing of the session changes.
 #[test]
-fn a_summary_names_the_tasks_and_one_of_before_is_made_anew() {
+fn a_summary_names_the_tasks_and_an_old_one_is_rebuilt() {
     let home = Home::new();
-    let session = std::path::PathBuf::from(forked(&home));
-    home.run(&["sessions"]).ok();
+    let session = std::path::PathBuf::from(session_with_fork(&home));
+    home.run(&["sessions"]).assert_success();
     let kept = session.join("index/summary.json");
     let read = || serde_json::from_slice::<serde_json::Value>(&std::fs::read(&kept).unwrap()).unwrap();
     let new = read();
@@ -243,19 +257,21 @@ fn a_summary_names_the_tasks_and_one_of_before_is_made_anew() {
     old.as_object_mut().unwrap().remove("tasks");
     std::fs::write(&kept, old.to_string()).unwrap();
     let trunk = std::fs::read(session.join("branches/trunk.jsonl")).unwrap();
-    home.run(&["sessions"]).ok();
+    home.run(&["sessions"]).assert_success();
     assert_eq!(read()["tasks"], new["tasks"]);
     assert_eq!(std::fs::read(session.join("branches/trunk.jsonl")).unwrap(), trunk);
 }
 
 /// After a branch was renamed, an undo took back the lesson before it without a word, and left the name.
 #[test]
-fn what_a_branch_is_called_is_taken_back_before_what_came_earlier() {
+fn a_branch_rename_is_undone_before_earlier_changes() {
     let home = Home::new();
     let input = "step\nlesson Look first.\nbranch-name trunk one\nbranch-name trunk two\nundo\nbranches\nredo\nbranches\nundo\nundo\nundo\nquit\n";
-    let said = home.says(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input).ok();
+    let said = home
+        .run_with_input(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input)
+        .assert_success();
     let told: Vec<&str> = said
-        .out
+        .stdout
         .lines()
         .map(str::trim)
         .filter_map(|l| match l.strip_prefix("* trunk (") {
@@ -274,5 +290,5 @@ fn what_a_branch_is_called_is_taken_back_before_what_came_earlier() {
         "taken back: branch trunk called one",
         "taken back: lesson 1 added",
     ];
-    assert_eq!(told, due, "{}", said.out);
+    assert_eq!(told, due, "{}", said.stdout);
 }

@@ -1,22 +1,22 @@
 //! `diff`: two episodes side by side, as text and as JSON.
 
-use super::{Home, fields};
+use super::{Home, field_names};
 use retrospect::domain::{BranchId, Seq};
 use retrospect::journal::Session;
 use serde_json::Value;
 
 /// Two runs of the same task: the second may take a few steps only. Gives both paths.
-fn two(home: &Home) -> (String, String) {
+fn two_runs(home: &Home) -> (String, String) {
     let run = |extra: &[&str]| {
-        let before: Vec<_> = sessions(home);
+        let before: Vec<_> = session_paths(home);
         home.run(&[&["run", "--task", "easy/heat/23", "-q"], extra].concat());
-        let after = sessions(home);
+        let after = session_paths(home);
         after.into_iter().find(|s| !before.contains(s)).unwrap()
     };
     (run(&[]), run(&["--max-steps", "4", "--seed", "3"]))
 }
 
-fn sessions(home: &Home) -> Vec<String> {
+fn session_paths(home: &Home) -> Vec<String> {
     let found = std::fs::read_dir(home.path("sessions")).into_iter().flatten();
     found.map(|e| e.unwrap().path().display().to_string()).collect()
 }
@@ -24,10 +24,10 @@ fn sessions(home: &Home) -> Vec<String> {
 #[test]
 fn a_session_beside_itself_has_no_difference() {
     let home = Home::new();
-    let (a, _) = two(&home);
-    let said = home.run(&["diff", &a, &a]).ok();
-    assert!(said.out.contains("no difference: all "), "{}", said.out);
-    let told = home.run(&["diff", &a, &a, "--json"]).ok().lines();
+    let (a, _) = two_runs(&home);
+    let said = home.run(&["diff", &a, &a]).assert_success();
+    assert!(said.stdout.contains("no difference: all "), "{}", said.stdout);
+    let told = home.run(&["diff", &a, &a, "--json"]).assert_success().json_lines();
     assert_eq!(
         (&told[0]["same"], &told[0]["first"], &told[0]["before"]),
         (&true.into(), &Value::Null, &Value::Null)
@@ -36,11 +36,11 @@ fn a_session_beside_itself_has_no_difference() {
 }
 
 #[test]
-fn two_runs_are_told_side_by_side() {
+fn two_runs_are_compared_side_by_side() {
     let home = Home::new();
-    let (a, b) = two(&home);
+    let (a, b) = two_runs(&home);
     for width in ["110", "80", "60"] {
-        let said = home.run(&["diff", &a, &b, "--width", width]).ok().out;
+        let said = home.run(&["diff", &a, &b, "--width", width]).assert_success().stdout;
         let most: usize = width.parse().unwrap();
         for line in said.lines() {
             assert!(line.chars().count() <= most, "{width}: {line}");
@@ -50,15 +50,15 @@ fn two_runs_are_told_side_by_side() {
         }
         assert!(!said.contains('\u{1b}'), "no colours where nobody sees them");
     }
-    let only = home.run(&["diff", &a, &b, "--only-differences"]).ok().out;
+    let only = home.run(&["diff", &a, &b, "--only-differences"]).assert_success().stdout;
     assert!(only.contains("the same ...") && only.lines().count() < 400, "{only}");
 }
 
 #[test]
-fn the_other_way_round_the_sides_are_changed_over() {
+fn reversed_arguments_swap_the_sides() {
     let home = Home::new();
-    let (a, b) = two(&home);
-    let one = |a: &str, b: &str| home.run(&["diff", a, b, "--json"]).ok().lines().remove(0);
+    let (a, b) = two_runs(&home);
+    let one = |a: &str, b: &str| home.run(&["diff", a, b, "--json"]).assert_success().json_lines().remove(0);
     let (there, back) = (one(&a, &b), one(&b, &a));
     assert_eq!((&there["a"], &there["b"]), (&back["b"], &back["a"]));
     assert_eq!(there["reasons"], back["reasons"]);
@@ -67,7 +67,8 @@ fn the_other_way_round_the_sides_are_changed_over() {
     for (x, y) in there["rows"].as_array().unwrap().iter().zip(back["rows"].as_array().unwrap()) {
         assert_eq!((&x["a"], &x["b"], &x["parts"]), (&y["b"], &y["a"], &y["parts"]));
     }
-    let different = home.run(&["diff", &a, &b, "--json", "--only-differences"]).ok().lines().remove(0);
+    let different =
+        home.run(&["diff", &a, &b, "--json", "--only-differences"]).assert_success().json_lines().remove(0);
     assert!(different["rows"].as_array().unwrap().iter().all(|r| r["kind"] != "same"));
 }
 
@@ -86,23 +87,23 @@ fn trials_of_one_session_and_whole_sessions_are_compared() {
         "6",
         "-q",
     ];
-    home.run(&run).ok();
+    home.run(&run).assert_success();
     let path = home.session().display().to_string();
-    let trials = home.run(&["diff", &format!("{path}#1"), &format!("{path}#2")]).ok().out;
+    let trials = home.run(&["diff", &format!("{path}#1"), &format!("{path}#2")]).assert_success().stdout;
     assert!(trials.contains("trial 1") && trials.contains("trial 2"), "{trials}");
-    let whole = home.run(&["diff", &path, &path]).ok().out;
+    let whole = home.run(&["diff", &path, &path]).assert_success().stdout;
     assert!(whole.contains("#2 | #2") && whole.contains("no difference in 2 episodes"), "{whole}");
-    let lines = home.run(&["diff", &path, &path, "--json"]).ok().lines();
+    let lines = home.run(&["diff", &path, &path, "--json"]).assert_success().json_lines();
     assert_eq!(lines.len(), 3);
     // Where one side names an episode, the other's of the same trial stands beside it.
-    let one = home.run(&["diff", &format!("{path}#2"), &path, "--json"]).ok().lines();
+    let one = home.run(&["diff", &format!("{path}#2"), &path, "--json"]).assert_success().json_lines();
     assert_eq!((&one[0]["a"]["episode"], &one[0]["b"]["episode"]), (&2.into(), &2.into()));
 }
 
 #[test]
 fn branches_of_one_session_share_their_past() {
     let home = Home::new();
-    home.run(&["run", "--task", "easy/put/1", "-q", "--max-steps", "6"]).ok();
+    home.run(&["run", "--task", "easy/put/1", "-q", "--max-steps", "6"]).assert_success();
     let path = home.session();
     let trunk = std::fs::read_to_string(path.join("branches/trunk.jsonl")).unwrap();
     let events: Vec<Value> = trunk.lines().skip(1).map(|l| serde_json::from_str(l).unwrap()).collect();
@@ -111,7 +112,8 @@ fn branches_of_one_session_share_their_past() {
     let session = Session::open(&path).unwrap();
     drop(session.fork(&BranchId::trunk(), at, "a test", jiff::Timestamp::UNIX_EPOCH).unwrap());
     let place = |branch: &str| format!("{}@{branch}", path.display());
-    let told = home.run(&["diff", &place("trunk"), &place("b1"), "--json"]).ok().lines().remove(0);
+    let told =
+        home.run(&["diff", &place("trunk"), &place("b1"), "--json"]).assert_success().json_lines().remove(0);
     let kinds: Vec<&str> =
         told["rows"].as_array().unwrap().iter().map(|r| r["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds[..4], ["same"; 4], "the first observation and three steps");
@@ -119,15 +121,15 @@ fn branches_of_one_session_share_their_past() {
     assert_eq!((&told["a"]["branch"], &told["b"]["branch"]), (&"trunk".into(), &"b1".into()));
     assert_eq!(told["reasons"], serde_json::json!(["end"]));
     let missing = home.run(&["diff", &place("trunk"), &place("b9")]);
-    assert!(missing.code == 2 && missing.err.contains("b9"), "{}", missing.err);
+    assert!(missing.code == 2 && missing.stderr.contains("b9"), "{}", missing.stderr);
 }
 
 #[test]
-fn what_cannot_be_compared_is_said() {
+fn impossible_comparisons_are_reported() {
     let home = Home::new();
-    let (a, b) = two(&home);
+    let (a, b) = two_runs(&home);
     home.run(&["run", "--task", "easy/put/1", "-q", "--max-steps", "2"]);
-    let other = sessions(&home).into_iter().find(|s| *s != a && *s != b).unwrap();
+    let other = session_paths(&home).into_iter().find(|s| *s != a && *s != b).unwrap();
     let cases = [
         (vec!["diff", &a], 2, "required"),
         (vec!["diff", &a, "nowhere"], 1, "there is no session"),
@@ -136,34 +138,37 @@ fn what_cannot_be_compared_is_said() {
     ];
     for (args, code, words) in cases {
         let said = home.run(&args);
-        assert!(said.code == code && said.err.contains(words), "{args:?}: {} {}", said.code, said.err);
+        assert!(said.code == code && said.stderr.contains(words), "{args:?}: {} {}", said.code, said.stderr);
     }
     for (place, words) in [("#9", "no episode 9"), ("#x", "no episode"), ("#1.3", "whole episodes")] {
         let bad = format!("{a}{place}");
         for sides in [[&bad, &a], [&a, &bad], [&bad, &bad]] {
             let said = home.run(&["diff", sides[0], sides[1]]);
-            assert!(said.code == 2 && said.err.contains(words), "{place}: {} {}", said.code, said.err);
+            assert!(said.code == 2 && said.stderr.contains(words), "{place}: {} {}", said.code, said.stderr);
         }
     }
     for (verb, place) in [("rerun", "#9"), ("open", "#9.1"), ("export", "#9.1")] {
         let said = home.run(&[verb, &format!("{a}{place}")]);
-        assert!(said.code == 2, "{verb}: {} {}", said.code, said.err);
+        assert!(said.code == 2, "{verb}: {} {}", said.code, said.stderr);
     }
 }
 
 /// A pending proposal was a step in text and JSON, and none in the list of branches.
 #[test]
-fn a_proposal_that_waits_is_shown_as_not_taken_and_counted_nowhere() {
+fn a_pending_proposal_is_shown_as_not_taken_and_not_counted() {
     let home = Home::new();
     let input = "step\nstep\nstep\nfork 3\nbranches\nquit\n";
-    let said = home.says(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input).ok().out;
+    let said = home
+        .run_with_input(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input)
+        .assert_success()
+        .stdout;
     let tree = said.lines().find(|l| l.contains("* b1 from trunk")).unwrap();
     let path = home.session().display().to_string();
     let sides = [format!("{path}@trunk"), format!("{path}@b1")];
-    let told = home.run(&["diff", &sides[0], &sides[1], "--json"]).ok().lines();
+    let told = home.run(&["diff", &sides[0], &sides[1], "--json"]).assert_success().json_lines();
     let (a, b) = (&told[0]["a"]["steps"], &told[0]["b"]["steps"]);
     assert!(tree.contains(&format!(", {b} steps,")), "{tree}");
-    let page = home.run(&["export", &sides[1], "--format", "markdown"]).ok().out;
+    let page = home.run(&["export", &sides[1], "--format", "markdown"]).assert_success().stdout;
     assert!(page.contains(&format!("open at step {b}")), "{page}");
     let rows = told[0]["rows"].as_array().unwrap();
     let taken = |side: &str| rows.iter().filter(|r| r[side]["taken"] == true).count();
@@ -173,37 +178,37 @@ fn a_proposal_that_waits_is_shown_as_not_taken_and_counted_nowhere() {
     assert_eq!(told[0]["counts"]["waiting"], waiting);
     assert_eq!((&told[1]["steps"]["a"], &told[1]["steps"]["b"]), (a, b));
     for width in ["60", "120"] {
-        let text = home.run(&["diff", &sides[0], &sides[1], "--width", width]).ok().out;
+        let text = home.run(&["diff", &sides[0], &sides[1], "--width", width]).assert_success().stdout;
         assert!(text.contains("not taken"), "{text}");
     }
 }
 
 /// Two runs with the same turns were "no difference", whatever was set otherwise.
 #[test]
-fn what_differs_before_the_first_turn_stands_at_the_top() {
+fn differences_before_the_first_step_come_first() {
     let home = Home::new();
     let run = |extra: &[&str]| {
-        let before = sessions(&home);
+        let before = session_paths(&home);
         home.run(&[&["run", "--task", "easy/put/1", "--max-steps", "2", "-q"], extra].concat());
-        sessions(&home).into_iter().find(|s| !before.contains(s)).unwrap()
+        session_paths(&home).into_iter().find(|s| !before.contains(s)).unwrap()
     };
     let (a, b) = (
         run(&["--mentor", "none"]),
         run(&["--mentor", "none", "--seed", "3", "--set", "context_tokens=9000"]),
     );
-    let told = home.run(&["diff", &a, &b, "--json"]).ok().lines().remove(0);
+    let told = home.run(&["diff", &a, &b, "--json"]).assert_success().json_lines().remove(0);
     assert_eq!(told["same"], true, "{told}");
     let names: Vec<&str> =
         told["beforehand"].as_array().unwrap().iter().map(|d| d["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"seed") && names.contains(&"context_tokens"), "{names:?}");
     for width in ["60", "120"] {
-        let text = home.run(&["diff", &a, &b, "--width", width]).ok().out;
+        let text = home.run(&["diff", &a, &b, "--width", width]).assert_success().stdout;
         let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
         assert!(at("what differs before the first turn") < at("context_tokens"), "{text}");
         assert!(at("context_tokens") < at("the settings are not (above)"), "{text}");
         assert!(!text.contains("no difference"), "{text}");
     }
-    let itself = home.run(&["diff", &a, &a]).ok().out;
+    let itself = home.run(&["diff", &a, &a]).assert_success().stdout;
     assert!(!itself.contains("before the first turn") && itself.contains("no difference: all "), "{itself}");
 }
 
@@ -226,13 +231,13 @@ fn the_page_explains_every_field_of_the_json() {
         names
     };
     let home = Home::new();
-    let (a, b) = two(&home);
-    let out = home.run(&["diff", &a, &b, "--json"]).ok();
-    let lines: Vec<&str> = out.out.lines().collect();
+    let (a, b) = two_runs(&home);
+    let out = home.run(&["diff", &a, &b, "--json"]).assert_success();
+    let lines: Vec<&str> = out.stdout.lines().collect();
     // The order of the fields of a line is part of the page.
-    assert_eq!(named("comparison"), fields(lines[0]));
-    assert_eq!(named("summary"), fields(lines[1]));
-    let told = out.lines().remove(0);
+    assert_eq!(named("comparison"), field_names(lines[0]));
+    assert_eq!(named("summary"), field_names(lines[1]));
+    let told = out.json_lines().remove(0);
     for (heading, value) in [
         ("a and b", &told["a"]),
         ("before", &told["before"]),

@@ -1,6 +1,6 @@
 //! What is wrong is said: what, where, and what to do next.
 
-use crate::{Home, fields};
+use crate::{Home, field_names};
 use serde_json::Value;
 use std::path::Path;
 
@@ -163,27 +163,27 @@ fn every_error_says_what_where_and_what_next() {
     for (args, code, kind, words) in cases {
         let home = Home::new();
         let said = home.run(args);
-        assert_eq!(said.code, *code, "{args:?}: {}", said.err);
-        assert!(said.out.is_empty(), "{args:?}: {}", said.out);
+        assert_eq!(said.code, *code, "{args:?}: {}", said.stderr);
+        assert!(said.stdout.is_empty(), "{args:?}: {}", said.stdout);
         for word in *words {
-            assert!(said.err.contains(word), "{args:?}: {word:?} is not in {}", said.err);
+            assert!(said.stderr.contains(word), "{args:?}: {word:?} is not in {}", said.stderr);
         }
         assert!(
-            said.err.starts_with("retrospect: ") && said.err.lines().count() >= 2,
+            said.stderr.starts_with("retrospect: ") && said.stderr.lines().count() >= 2,
             "{args:?}: {}",
-            said.err
+            said.stderr
         );
         // The same as JSON, on standard output.
         let mut with_json = args.to_vec();
         with_json.push("--json");
         let told = home.run(&with_json);
         // Verbs without --json refuse it, and some of these calls are right when no person is asked for.
-        if told.code == *code && !told.out.is_empty() {
-            assert_eq!(fields(&told.out), ["error"], "{args:?}");
-            let error: Value = serde_json::from_str(&told.out).unwrap();
+        if told.code == *code && !told.stdout.is_empty() {
+            assert_eq!(field_names(&told.stdout), ["error"], "{args:?}");
+            let error: Value = serde_json::from_str(&told.stdout).unwrap();
             assert!(error["error"]["message"].is_string() && error["error"]["hint"].is_string());
             assert_eq!(error["error"]["kind"], *kind, "{args:?}");
-            assert!(told.err.is_empty(), "{args:?}: {}", told.err);
+            assert!(told.stderr.is_empty(), "{args:?}: {}", told.stderr);
         }
     }
 }
@@ -196,20 +196,20 @@ fn a_broken_configuration_names_its_line() {
     let said = home.run(&["run", "--headless"]);
     assert_eq!(said.code, 1);
     assert!(
-        said.err.contains("config.toml:3: there is no key \"run.trails\"; did you mean \"run.trials\"?"),
+        said.stderr.contains("config.toml:3: there is no key \"run.trails\"; did you mean \"run.trials\"?"),
         "{}",
-        said.err
+        said.stderr
     );
 }
 
 #[test]
-fn a_file_that_is_no_game_makes_no_session() {
+fn an_invalid_game_file_creates_no_session() {
     let home = Home::new();
     let file = home.path("passwd");
     std::fs::write(&file, "root:x:0:0").unwrap();
     let said = home.run(&["run", "--env", "alfworld", "--task", file.to_str().unwrap(), "--headless"]);
     assert_eq!(said.code, 2);
-    assert!(said.err.contains("passwd is no game.tw-pddl"), "{}", said.err);
+    assert!(said.stderr.contains("passwd is no game.tw-pddl"), "{}", said.stderr);
     assert!(
         !home.path("sessions").exists() || std::fs::read_dir(home.path("sessions")).unwrap().count() == 0
     );
@@ -217,10 +217,11 @@ fn a_file_that_is_no_game_makes_no_session() {
 
 /// Two games below `games`; the goal of the second is misspelt, so that it is a game which cannot be played. Gives the
 /// folders and the second one's text as it should be.
-fn a_broken_game(home: &Home) -> (String, String, String) {
+fn broken_game(home: &Home) -> (String, String, String) {
     let write = |task: &str| {
-        let said = home.run(&["tasks", "--env", "household", "--tasks", task, "--write", "games"]).ok();
-        home.path(said.out.trim()).display().to_string()
+        let said =
+            home.run(&["tasks", "--env", "household", "--tasks", task, "--write", "games"]).assert_success();
+        home.path(said.stdout.trim()).display().to_string()
     };
     let (good, broken) = (write("easy/put/2"), write("easy/put/1"));
     let game = Path::new(&broken).join("game.tw-pddl");
@@ -232,11 +233,11 @@ fn a_broken_game(home: &Home) -> (String, String, String) {
 #[test]
 fn a_broken_game_left_an_empty_session() {
     let home = Home::new();
-    let (_, broken, _) = a_broken_game(&home);
+    let (_, broken, _) = broken_game(&home);
     for how in [&["--headless"][..], &["--json"], &["--plain"], &["-q"], &["--jobs", "2", "-q"]] {
         let said = home.run(&[&["run", "--env", "alfworld", "--task", &broken], how].concat());
-        assert_eq!(said.code, 1, "{how:?}: {}", said.err);
-        let told = format!("{}{}", said.out, said.err);
+        assert_eq!(said.code, 1, "{how:?}: {}", said.stderr);
+        let told = format!("{}{}", said.stdout, said.stderr);
         assert!(told.contains("game.tw-pddl") && told.contains("gaol"), "{how:?}: {told}");
         let left = std::fs::read_dir(home.path("sessions")).map_or(0, Iterator::count);
         assert_eq!(left, 0, "{how:?}: an empty session is left");
@@ -244,34 +245,34 @@ fn a_broken_game_left_an_empty_session() {
 }
 
 #[test]
-fn a_run_stopped_by_a_failed_call_is_resumed_once_its_cause_is_mended() {
+fn a_run_stopped_by_a_failed_call_resumes_once_the_cause_is_fixed() {
     let home = Home::new();
-    let (good, broken, whole) = a_broken_game(&home);
+    let (good, broken, whole) = broken_game(&home);
     let games = ["--task", &good, "--task", &broken, "--max-steps", "3", "--headless"];
     let run = home.run(&[&["run", "--env", "alfworld"], &games[..]].concat());
-    assert_eq!(run.code, 3, "{}", run.err);
+    assert_eq!(run.code, 3, "{}", run.stderr);
     let still = home.run(&["resume", "--last", "-q"]);
-    assert_eq!(still.code, 3, "one more try, and no more: {}", still.err);
+    assert_eq!(still.code, 3, "one more try, and no more: {}", still.stderr);
     std::fs::write(Path::new(&broken).join("game.tw-pddl"), whole).unwrap();
-    let mended = home.run(&["resume", "--last", "-q"]).ok();
-    assert!(mended.out.starts_with("2 episodes"), "{}", mended.out);
+    let mended = home.run(&["resume", "--last", "-q"]).assert_success();
+    assert!(mended.stdout.starts_with("2 episodes"), "{}", mended.stdout);
 }
 
 #[test]
-fn what_cannot_be_played_is_skipped_where_that_is_asked() {
+fn unplayable_tasks_are_skipped_on_request() {
     let home = Home::new();
-    let (good, broken, _) = a_broken_game(&home);
+    let (good, broken, _) = broken_game(&home);
     let games = ["--task", &broken, "--task", &good, "--max-steps", "3", "--json"];
     let skip = ["--on-error", "skip-task"];
-    let run = home.run(&[&["run", "--env", "alfworld"], &games[..], &skip].concat()).ok();
-    let ends: Vec<Value> = run.lines().into_iter().filter(|l| l["type"] == "episode_end").collect();
+    let run = home.run(&[&["run", "--env", "alfworld"], &games[..], &skip].concat()).assert_success();
+    let ends: Vec<Value> = run.json_lines().into_iter().filter(|l| l["type"] == "episode_end").collect();
     let reasons: Vec<&str> = ends.iter().map(|e| e["reason"].as_str().unwrap()).collect();
-    assert_eq!(reasons, ["error", "step_limit"], "{}", run.out);
+    assert_eq!(reasons, ["error", "step_limit"], "{}", run.stdout);
     // Stopped at what cannot be played, and gone on with by somebody who skips it.
     let stopped = home.run(&[&["run", "--env", "alfworld", "--task", &good], &games[..]].concat());
-    assert_eq!(stopped.code, 3, "{}", stopped.err);
-    let went_on = home.run(&[&["resume", "--last", "--json"], &skip[..]].concat()).ok();
-    let last = went_on.lines().pop().unwrap();
+    assert_eq!(stopped.code, 3, "{}", stopped.stderr);
+    let went_on = home.run(&[&["resume", "--last", "--json"], &skip[..]].concat()).assert_success();
+    let last = went_on.json_lines().pop().unwrap();
     assert_eq!(
         (last["type"].as_str(), last["ended"].as_str()),
         (Some("summary"), Some("finished")),
@@ -280,7 +281,7 @@ fn what_cannot_be_played_is_skipped_where_that_is_asked() {
 }
 
 #[test]
-fn templates_and_settings_were_read_without_end() {
+fn templates_and_settings_were_read_without_limit() {
     let home = Home::new();
     let endless = |name: &str| {
         let path = home.path(name);
@@ -300,7 +301,11 @@ fn templates_and_settings_were_read_without_end() {
     ];
     for (args, name) in cases {
         let said = home.run(args);
-        assert!(matches!(said.code, 1 | 2), "{args:?}: {}", said.err);
-        assert!(said.err.contains(name) && said.err.contains("longer than"), "{args:?}: {}", said.err);
+        assert!(matches!(said.code, 1 | 2), "{args:?}: {}", said.stderr);
+        assert!(
+            said.stderr.contains(name) && said.stderr.contains("longer than"),
+            "{args:?}: {}",
+            said.stderr
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Text that wants to steer the reader's terminal, or to be more than text, at every place of a session, of a pool and of a
 //! command line: what every verb prints, on both outputs, is harmless. Nothing here is a terminal, so it is what pipes get.
 
-use crate::{Home, Said};
+use crate::{Home, ProgramOutput};
 use serde_json::Value;
 use std::path::Path;
 
@@ -10,16 +10,16 @@ const HOSTILE: &str = "\u{1b}[31mx\u{1b}]0;t\u{7}\u{9b}2J\u{90}q\u{7f}\u{85}\u{8
                        <img src=q onerror=x> [l](javascript:x) `*_";
 
 /// The first character that may not reach a reader.
-fn steering(text: &str) -> Option<char> {
+fn first_control_char(text: &str) -> Option<char> {
     text.chars().find(|c| {
         (c.is_control() && !matches!(c, '\n' | '\t'))
             || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
     })
 }
 
-fn harmless(what: &str, said: &Said) {
-    for (stream, text) in [("standard output", &said.out), ("standard error", &said.err)] {
-        if let Some(c) = steering(text) {
+fn assert_harmless(what: &str, said: &ProgramOutput) {
+    for (stream, text) in [("standard output", &said.stdout), ("standard error", &said.stderr)] {
+        if let Some(c) = first_control_char(text) {
             let at = text.find(c).unwrap();
             let near: String =
                 text[..at].chars().rev().take(80).collect::<Vec<_>>().into_iter().rev().collect();
@@ -29,12 +29,12 @@ fn harmless(what: &str, said: &Said) {
 }
 
 /// The text inside of a TOML string.
-fn in_toml() -> String {
+fn toml_text() -> String {
     HOSTILE.chars().map(|c| format!("\\U{:08x}", u32::from(c))).collect::<Vec<_>>().concat()
 }
 
 /// Adds the text to everything that a person, a model or a world may have written.
-fn poison(value: &mut Value, key: &str) {
+fn insert_hostile_text(value: &mut Value, key: &str) {
     const NAMES: [&str; 4] = ["goal", "actor", "mentor", "task_type"];
     match value {
         Value::String(text)
@@ -42,14 +42,14 @@ fn poison(value: &mut Value, key: &str) {
         {
             text.push_str(HOSTILE);
         }
-        Value::Array(all) => all.iter_mut().for_each(|v| poison(v, key)),
-        Value::Object(all) => all.iter_mut().for_each(|(k, v)| poison(v, k)),
+        Value::Array(all) => all.iter_mut().for_each(|v| insert_hostile_text(v, key)),
+        Value::Object(all) => all.iter_mut().for_each(|(k, v)| insert_hostile_text(v, k)),
         _ => {}
     }
 }
 
 /// A copy of a recorded session full of it.
-fn poisoned(home: &Home, name: &str) -> String {
+fn hostile_session(home: &Home, name: &str) -> String {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/recorded_sessions").join(name);
     let to = home.path("sessions").join(name);
     std::fs::create_dir_all(to.join("branches")).unwrap();
@@ -58,12 +58,12 @@ fn poisoned(home: &Home, name: &str) -> String {
         let mut lines = String::new();
         for line in std::fs::read_to_string(entry.path()).unwrap().lines() {
             let mut value: Value = serde_json::from_str(line).unwrap();
-            poison(&mut value, "");
+            insert_hostile_text(&mut value, "");
             lines.extend([value.to_string(), "\n".to_owned()]);
         }
         std::fs::write(to.join("branches").join(entry.file_name()), lines).unwrap();
     }
-    let escaped = in_toml();
+    let escaped = toml_text();
     let meta = std::fs::read_to_string(from.join("meta.toml")).unwrap();
     let meta = meta.lines().map(|line| match line.split_once(" = \"") {
         Some(("actor" | "title", _)) => {
@@ -80,59 +80,68 @@ fn poisoned(home: &Home, name: &str) -> String {
 fn every_verb_prints_hostile_sessions_harmlessly() {
     let home = Home::new();
     let names = ["household-interventions", "household-omnireflect-neural", "household-reflexion-two-trials"];
-    let sessions: Vec<String> = names.iter().map(|name| poisoned(&home, name)).collect();
+    let sessions: Vec<String> = names.iter().map(|name| hostile_session(&home, name)).collect();
     let runs = |args: &[&str]| {
         let said = home.run(args);
-        harmless(&format!("{args:?}"), &said);
-        assert!([0, 1, 2].contains(&said.code), "{args:?}: {} {}", said.code, said.err);
+        assert_harmless(&format!("{args:?}"), &said);
+        assert!([0, 1, 2].contains(&said.code), "{args:?}: {} {}", said.code, said.stderr);
         said
     };
-    let listed = runs(&["sessions"]).ok();
-    assert_eq!(listed.out.lines().count(), sessions.len(), "one row a session: {}", listed.out);
-    runs(&["sessions", "--json"]).ok().lines();
+    let listed = runs(&["sessions"]).assert_success();
+    assert_eq!(listed.stdout.lines().count(), sessions.len(), "one row a session: {}", listed.stdout);
+    runs(&["sessions", "--json"]).assert_success().json_lines();
     runs(&["doctor"]);
     for s in &sessions {
         let s = s.as_str();
-        runs(&["open", s]).ok();
-        runs(&["open", s, "--json"]).ok().lines();
+        runs(&["open", s]).assert_success();
+        runs(&["open", s, "--json"]).assert_success().json_lines();
         runs(&["verify", s]);
-        runs(&["verify", s, "--json"]).lines();
-        runs(&["report", s]).ok();
-        runs(&["report", s, "--json"]).ok().lines();
-        let sheet = runs(&["report", s, "-f", "markdown"]).ok();
-        assert!(!sheet.out.contains('<'), "no HTML: {}", sheet.out);
-        let rows = sheet.out.lines().filter(|l| l.starts_with('|'));
-        assert!(rows.clone().count() > 3 && rows.clone().all(|l| l.ends_with('|')), "{}", sheet.out);
+        runs(&["verify", s, "--json"]).json_lines();
+        runs(&["report", s]).assert_success();
+        runs(&["report", s, "--json"]).assert_success().json_lines();
+        let sheet = runs(&["report", s, "-f", "markdown"]).assert_success();
+        assert!(!sheet.stdout.contains('<'), "no HTML: {}", sheet.stdout);
+        let rows = sheet.stdout.lines().filter(|l| l.starts_with('|'));
+        assert!(rows.clone().count() > 3 && rows.clone().all(|l| l.ends_with('|')), "{}", sheet.stdout);
         for format in ["text", "markdown", "json", "html", "svg"] {
-            let said = runs(&["export", s, "--format", format]).ok();
+            let said = runs(&["export", s, "--format", format]).assert_success();
             match format {
-                "json" => drop(serde_json::from_str::<Value>(&said.out).unwrap()),
+                "json" => drop(serde_json::from_str::<Value>(&said.stdout).unwrap()),
                 "html" | "svg" => {
-                    assert!(!said.out.contains("<script>x") && !said.out.contains("<img"), "{}", said.out);
+                    assert!(
+                        !said.stdout.contains("<script>x") && !said.stdout.contains("<img"),
+                        "{}",
+                        said.stdout
+                    );
                 }
                 _ => {}
             }
         }
-        let lessons = runs(&["lessons", "list", s, "--all"]).ok();
-        let known = runs(&["lessons", "list", s, "--all", "--json"]).ok();
-        assert_eq!(lessons.out.lines().count(), known.lines().len(), "one row a lesson: {}", lessons.out);
+        let lessons = runs(&["lessons", "list", s, "--all"]).assert_success();
+        let known = runs(&["lessons", "list", s, "--all", "--json"]).assert_success();
+        assert_eq!(
+            lessons.stdout.lines().count(),
+            known.json_lines().len(),
+            "one row a lesson: {}",
+            lessons.stdout
+        );
         for format in ["text", "markdown", "pool"] {
-            let said = runs(&["lessons", "export", s, "--format", format]).ok();
-            assert!(format != "markdown" || !said.out.contains('<'), "no HTML: {}", said.out);
+            let said = runs(&["lessons", "export", s, "--format", format]).assert_success();
+            assert!(format != "markdown" || !said.stdout.contains('<'), "no HTML: {}", said.stdout);
         }
         runs(&["lessons", "promote", s]);
         runs(&["rerun", &format!("{s}#1"), "--headless"]);
         runs(&["diff", s, &sessions[0]]);
         runs(&["diff", s, &sessions[1], "--json"]);
     }
-    runs(&["lessons", "list"]).ok();
-    runs(&["lessons", "export"]).ok();
+    runs(&["lessons", "list"]).assert_success();
+    runs(&["lessons", "export"]).assert_success();
     let page = home.path("page.html");
     let page = page.to_str().unwrap();
-    runs(&["export", &sessions[0], "--format", "html", "--out", page]).ok();
+    runs(&["export", &sessions[0], "--format", "html", "--out", page]).assert_success();
     let text = std::fs::read_to_string(page).unwrap();
-    assert_eq!(steering(&text), None, "the page");
-    runs(&["open", page]).ok();
+    assert_eq!(first_control_char(&text), None, "the page");
+    runs(&["open", page]).assert_success();
 }
 
 #[test]
@@ -141,16 +150,16 @@ fn every_verb_prints_hostile_words_of_a_person_harmlessly() {
     // A command line holds no zero byte, and one of these a line break is not kept on.
     let word = HOSTILE;
     let runs = |args: &[&str], input: &str| {
-        let said = home.says(args, input);
-        harmless(&format!("{args:?}"), &said);
+        let said = home.run_with_input(args, input);
+        assert_harmless(&format!("{args:?}"), &said);
         said
     };
-    runs(&["lessons", "add", word], "").ok();
-    runs(&["lessons", "edit", "1", &format!("{word} {word}")], "").ok();
+    runs(&["lessons", "add", word], "").assert_success();
+    runs(&["lessons", "edit", "1", &format!("{word} {word}")], "").assert_success();
     let line = word.replace(['\n', '\r'], " ");
     let inputs = format!("go to fridge 1 {line}\n{line}\nlook\n");
-    runs(&["play", "--task", "easy/put/1"], &inputs).ok();
-    runs(&["play", "--task", "easy/put/1", "--json"], &inputs).ok().lines();
+    runs(&["play", "--task", "easy/put/1"], &inputs).assert_success();
+    runs(&["play", "--task", "easy/put/1", "--json"], &inputs).assert_success().json_lines();
     let human =
         ["run", "--task", "easy/put/1", "--mentor", "none", "--max-steps", "3", "--pool", "pool.jsonl"];
     let person = format!("override {line}\nlesson {line} -> {line}\nnote {line}\nn\nn\nquit\n");
@@ -188,7 +197,7 @@ fn every_verb_prints_hostile_words_of_a_person_harmlessly() {
         runs(&[&args[..], &["--json"]].concat(), "");
     }
     std::fs::create_dir_all(home.path("config")).unwrap();
-    let escaped = in_toml();
+    let escaped = toml_text();
     for config in [
         format!("[run]\nactor = \"{escaped}\"\n"),
         format!(
@@ -230,10 +239,10 @@ fn a_password_in_a_base_url_is_shown_nowhere() {
             &["sessions", "--json"],
         ] {
             let said = home.run(args);
-            let all = said.out + &said.err;
+            let all = said.stdout + &said.stderr;
             assert!(!all.contains("s3cr3t-pass"), "{args:?}: {all}");
         }
-        let shown = home.run(&["config", "show"]).ok().out;
+        let shown = home.run(&["config", "show"]).assert_success().stdout;
         assert!(shown.contains("127.0.0.1:9/v1") && shown.contains("[hidden]"), "{shown}");
     }
     if home.path("sessions").exists() {

@@ -1,7 +1,7 @@
 //! Files that are pipes, devices, links or far too long, and files that change while they are written.
 #![cfg(unix)]
 
-use crate::{Home, Said};
+use crate::{Home, ProgramOutput};
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -10,35 +10,35 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// As long as a loaded machine may take for what takes a moment.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-fn pipe(path: &Path) {
+fn make_pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
 /// What the program says when it ends by itself; it is killed where it waits without end, or reads without end.
-fn in_time(mut command: Command) -> Said {
+fn run_with_timeout(mut command: Command) -> ProgramOutput {
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let begun = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > TIMEOUT {
             child.kill().unwrap();
             panic!("{command:?} has not ended");
         }
         std::thread::sleep(Duration::from_millis(5));
     }
     let done = child.wait_with_output().unwrap();
-    Said {
+    ProgramOutput {
         code: done.status.code().unwrap_or(-1),
-        out: String::from_utf8(done.stdout).unwrap(),
-        err: String::from_utf8(done.stderr).unwrap(),
+        stdout: String::from_utf8(done.stdout).unwrap(),
+        stderr: String::from_utf8(done.stderr).unwrap(),
     }
 }
 
 /// A session that was played to its end.
-fn played(home: &Home) -> PathBuf {
-    home.run(&["run", "--task", "easy/heat/23", "--headless", "--quiet"]).ok();
+fn finished_session(home: &Home) -> PathBuf {
+    home.run(&["run", "--task", "easy/heat/23", "--headless", "--quiet"]).assert_success();
     home.session()
 }
 
@@ -46,7 +46,7 @@ fn played(home: &Home) -> PathBuf {
 #[test]
 fn one_session_of_pipes_and_devices_hides_no_other() {
     let home = Home::new();
-    let sound = played(&home);
+    let sound = finished_session(&home);
     let copied = |name: &str| {
         let dir = home.path("sessions").join(name);
         fs::create_dir_all(dir.join("branches")).unwrap();
@@ -56,29 +56,29 @@ fn one_session_of_pipes_and_devices_hides_no_other() {
         }
         dir
     };
-    pipe(&copied("20200101T000001Z-fork").join("branches/b1.jsonl"));
+    make_pipe(&copied("20200101T000001Z-fork").join("branches/b1.jsonl"));
     symlink("/dev/zero", copied("20200101T000002Z-zero").join("branches/b1.jsonl")).unwrap();
-    pipe(&copied("20200101T000003Z-labels").join("branches/labels.jsonl"));
-    pipe(&copied("20200101T000004Z-index").join("index/summary.json"));
+    make_pipe(&copied("20200101T000003Z-labels").join("branches/labels.jsonl"));
+    make_pipe(&copied("20200101T000004Z-index").join("index/summary.json"));
     for (name, file) in [("5-trunk", "branches/trunk.jsonl"), ("6-meta", "meta.toml")] {
         let path = copied(&format!("20200101T00000{name}")).join(file);
         fs::remove_file(&path).unwrap();
-        pipe(&path);
+        make_pipe(&path);
     }
     let zero = copied("20200101T000007Z-meta-zero").join("meta.toml");
     fs::remove_file(&zero).unwrap();
     symlink("/dev/zero", &zero).unwrap();
     for args in [&["sessions"][..], &["sessions", "--json"], &["doctor"], &["report", "--last"]] {
-        let said = in_time(home.command(args));
+        let said = run_with_timeout(home.command(args));
         if args[0] == "sessions" {
-            assert_eq!(said.code, 0, "{}", said.err);
+            assert_eq!(said.code, 0, "{}", said.stderr);
             let name = sound.file_name().unwrap().to_str().unwrap();
-            assert!(said.out.contains(name), "{}", said.out);
-            assert!(said.out.contains("a pipe, a socket or a device"), "{}", said.out);
+            assert!(said.stdout.contains(name), "{}", said.stdout);
+            assert!(said.stdout.contains("a pipe, a socket or a device"), "{}", said.stdout);
         }
     }
     for verb in ["verify", "open"] {
-        in_time(home.command(&[verb, "20200101T000001Z-fork"]));
+        run_with_timeout(home.command(&[verb, "20200101T000001Z-fork"]));
     }
 }
 
@@ -87,7 +87,7 @@ fn one_session_of_pipes_and_devices_hides_no_other() {
 fn pipes_and_devices_are_refused_wherever_a_file_is_read() {
     let home = Home::new();
     let fifo = home.path("fifo");
-    pipe(&fifo);
+    make_pipe(&fifo);
     let run = ["run", "--task", "easy/heat/23", "--headless", "--quiet"];
     for path in [fifo.to_str().unwrap(), "/dev/zero"] {
         let cases: [&[&str]; 7] = [
@@ -101,20 +101,20 @@ fn pipes_and_devices_are_refused_wherever_a_file_is_read() {
         ];
         for case in cases {
             let args = if case[0].starts_with("--") { [&run[..], case].concat() } else { case.to_vec() };
-            let said = in_time(home.command(&args));
-            assert_ne!(said.code, 0, "{args:?}: {}", said.out);
-            assert!(said.err.contains("a pipe, a socket or a device"), "{args:?}: {}", said.err);
-            assert!(said.err.contains(path), "{args:?}: {}", said.err);
+            let said = run_with_timeout(home.command(&args));
+            assert_ne!(said.code, 0, "{args:?}: {}", said.stdout);
+            assert!(said.stderr.contains("a pipe, a socket or a device"), "{args:?}: {}", said.stderr);
+            assert!(said.stderr.contains(path), "{args:?}: {}", said.stderr);
         }
     }
     // A file of 3 GB is refused by its length.
     let large = home.path("large.html");
     File::create(&large).unwrap().set_len(3 << 30).unwrap();
     let large = large.to_str().unwrap();
-    let said = in_time(home.command(&["open", large, "--plain"]));
-    assert!(said.code == 1 && said.err.contains("too large for an exported report"), "{}", said.err);
-    let said = in_time(home.command(&["lessons", "list", "--pool", large]));
-    assert!(said.code == 1 && said.err.contains("longer than"), "{}", said.err);
+    let said = run_with_timeout(home.command(&["open", large, "--plain"]));
+    assert!(said.code == 1 && said.stderr.contains("too large for an exported report"), "{}", said.stderr);
+    let said = run_with_timeout(home.command(&["lessons", "list", "--pool", large]));
+    assert!(said.code == 1 && said.stderr.contains("longer than"), "{}", said.stderr);
 }
 
 /// With a umask of 000 anybody could write into the folders of a pool, an answer cache and tasks.
@@ -129,8 +129,8 @@ fn new_folders_are_for_their_owner_alone_whatever_the_umask() {
         let shell = "umask 000; exec \"$@\"";
         wrapped.args(["-c", shell, "sh"]).arg(home.command(&[]).get_program()).args(args);
         wrapped.current_dir(home.path("")).env("RETROSPECT_SESSIONS", home.path("sessions"));
-        let said = in_time(wrapped);
-        assert_eq!(said.code, 0, "{}", said.err);
+        let said = run_with_timeout(wrapped);
+        assert_eq!(said.code, 0, "{}", said.stderr);
     }
     for folder in ["pools", "pools/mine", "games", "games/here"] {
         let mode = fs::metadata(home.path(folder)).unwrap().permissions().mode() & 0o777;
@@ -142,7 +142,7 @@ fn new_folders_are_for_their_owner_alone_whatever_the_umask() {
 #[test]
 fn an_export_carries_and_writes_no_file_behind_a_link() {
     let home = Home::new();
-    let session = played(&home);
+    let session = finished_session(&home);
     let secret = home.path("secret");
     fs::write(&secret, "do-not-carry-me").unwrap();
     symlink(&secret, session.join("branches/zz.jsonl")).unwrap();
@@ -159,23 +159,23 @@ fn an_export_carries_and_writes_no_file_behind_a_link() {
         wrapped.args(["export", session, "--format", "html", "--out", "page.html"]);
         wrapped.current_dir(home.path("")).env("RETROSPECT_SESSIONS", home.path("sessions"));
         command = wrapped;
-        let said = in_time(command);
-        assert_eq!(said.code, 0, "{umask}: {}", said.err);
+        let said = run_with_timeout(command);
+        assert_eq!(said.code, 0, "{umask}: {}", said.stderr);
         let there = fs::symlink_metadata(&page).unwrap();
         assert!(there.is_file() && there.permissions().mode() & 0o777 == 0o600, "{umask}");
         assert!(!fs::read_to_string(&page).unwrap().contains("do-not-carry-me"));
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
     }
     // What a person names as a device is written to.
-    let said = home.run(&["export", session, "--format", "text", "--out", "/dev/null"]).ok();
-    assert!(said.err.contains("wrote /dev/null"), "{}", said.err);
+    let said = home.run(&["export", session, "--format", "text", "--out", "/dev/null"]).assert_success();
+    assert!(said.stderr.contains("wrote /dev/null"), "{}", said.stderr);
 }
 
 /// Killed by the system while it writes: the file of that name is the old one, or there is none.
 #[test]
 fn a_killed_export_leaves_no_half_file() {
     let home = Home::new();
-    let session = played(&home);
+    let session = finished_session(&home);
     let page = home.path("page.html");
     let export = || {
         let program = env!("CARGO_BIN_EXE_retrospect");
@@ -183,8 +183,8 @@ fn a_killed_export_leaves_no_half_file() {
         // Files of this process end after a few kB.
         command.args(["-c", "ulimit -f 4; exec \"$@\"", "sh", program, "export"]).arg(&session);
         command.args(["--format", "html", "--out", "page.html"]).current_dir(home.path(""));
-        let said = in_time(command);
-        assert_ne!(said.code, 0, "{}", said.err);
+        let said = run_with_timeout(command);
+        assert_ne!(said.code, 0, "{}", said.stderr);
     };
     export();
     assert!(!page.exists());
@@ -196,15 +196,15 @@ fn a_killed_export_leaves_no_half_file() {
 #[test]
 fn a_picture_of_any_size_is_made_or_refused() {
     let home = Home::new();
-    let session = played(&home);
+    let session = finished_session(&home);
     let export = ["export", session.to_str().unwrap(), "--format", "svg", "--size"];
     for size in ["65535x65535", "0x0", "1x1", "65536x1", "500x201", "x", ""] {
         let said = home.run(&[&export[..], &[size]].concat());
-        assert_eq!(said.code, 2, "{size}: {}", said.err);
-        assert!(said.err.contains("from 20x5 to 500x200"), "{size}: {}", said.err);
+        assert_eq!(said.code, 2, "{size}: {}", said.stderr);
+        assert!(said.stderr.contains("from 20x5 to 500x200"), "{size}: {}", said.stderr);
     }
     for size in ["20x5", "500x200"] {
-        home.run(&[&export[..], &[size]].concat()).ok();
+        home.run(&[&export[..], &[size]].concat()).assert_success();
     }
 }
 
@@ -240,7 +240,7 @@ fn breakpoints_are_part_of_the_batch_that_starts_the_run() {
 
 /// `git reset --hard` in the folder of a running session: 400 steps were told, 337 kept, and `verify` said that all is well.
 #[test]
-fn a_journal_that_is_replaced_while_a_run_writes_ends_the_run_and_loses_nothing() {
+fn a_replaced_journal_ends_the_run_and_loses_nothing() {
     let home = Home::new();
     let mut command = home.command(&["run", "--env", "household", "--only", "200", "--json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -268,13 +268,13 @@ fn a_journal_that_is_replaced_while_a_run_writes_ends_the_run_and_loses_nothing(
     assert!(err.contains(&format!("resume {saved}")), "{err}");
     let events = fs::read_to_string(Path::new(saved).join("branches/trunk.jsonl")).unwrap().lines().count();
     assert!(events >= told, "{told} lines were printed, {events} events are saved");
-    home.run(&["verify", saved]).ok();
+    home.run(&["verify", saved]).assert_success();
     // Also after a list has looked at it.
     for _ in 0..2 {
         let said = home.run(&["verify", old]);
-        assert_eq!(said.code, 1, "{}", said.out);
-        assert!(said.out.contains("were acknowledged and are missing"), "{}", said.out);
-        home.run(&["sessions"]).ok();
+        assert_eq!(said.code, 1, "{}", said.stdout);
+        assert!(said.stdout.contains("were acknowledged and are missing"), "{}", said.stdout);
+        home.run(&["sessions"]).assert_success();
     }
 }
 
@@ -283,7 +283,7 @@ fn a_journal_that_is_replaced_while_a_run_writes_ends_the_run_and_loses_nothing(
 #[test]
 fn a_journal_that_was_cut_is_told_everywhere_and_stays_told() {
     let home = Home::new();
-    let session = played(&home);
+    let session = finished_session(&home);
     let (path, trunk) = (session.to_str().unwrap(), session.join("branches/trunk.jsonl"));
     let text = fs::read_to_string(&trunk).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -293,31 +293,31 @@ fn a_journal_that_was_cut_is_told_everywhere_and_stays_told() {
     fs::write(&trunk, lines[..kept].concat()).unwrap();
     let missing = format!("events {kept} to {all} were acknowledged and are missing");
     for _ in 0..2 {
-        let listed = home.run(&["sessions"]).ok().out;
+        let listed = home.run(&["sessions"]).assert_success().stdout;
         assert!(listed.contains(&format!("cut: events {kept} to {all} are missing")), "{listed}");
         assert_eq!(
-            home.run(&["sessions", "--json"]).ok().lines()[0]["missing"],
+            home.run(&["sessions", "--json"]).assert_success().json_lines()[0]["missing"],
             serde_json::json!([kept, all])
         );
         for args in [&["open", path, "--plain"][..], &["report", path], &["export", path, "--format", "text"]]
         {
-            let said = home.run(args).ok();
-            assert!(said.err.contains(&missing), "{args:?}: {}", said.err);
-            assert!(!said.err.contains("never acknowledged"), "{args:?}: {}", said.err);
+            let said = home.run(args).assert_success();
+            assert!(said.stderr.contains(&missing), "{args:?}: {}", said.stderr);
+            assert!(!said.stderr.contains("never acknowledged"), "{args:?}: {}", said.stderr);
         }
         let said = home.run(&["verify", path]);
-        assert!(said.code == 1 && said.out.contains(&missing), "{}", said.out);
+        assert!(said.code == 1 && said.stdout.contains(&missing), "{}", said.stdout);
     }
-    let resumed = home.run(&["resume", path, "--headless", "--quiet"]).ok();
+    let resumed = home.run(&["resume", path, "--headless", "--quiet"]).assert_success();
     assert!(
-        resumed.err.contains(&missing) && resumed.err.contains("goes on as branch b1"),
+        resumed.stderr.contains(&missing) && resumed.stderr.contains("goes on as branch b1"),
         "{}",
-        resumed.err
+        resumed.stderr
     );
     let said = home.run(&["verify", path]);
-    assert!(said.code == 1 && said.out.contains(&missing), "{}", said.out);
-    home.run(&["verify", &format!("{path}@b1")]).ok();
-    assert!(home.run(&["sessions"]).ok().out.contains("finished"));
+    assert!(said.code == 1 && said.stdout.contains(&missing), "{}", said.stdout);
+    home.run(&["verify", &format!("{path}@b1")]).assert_success();
+    assert!(home.run(&["sessions"]).assert_success().stdout.contains("finished"));
 }
 
 /// A run on a fork played on to exit 0 when the trunk was replaced, and its session could not be read any more.
@@ -325,7 +325,11 @@ fn a_journal_that_was_cut_is_told_everywhere_and_stays_told() {
 fn a_run_on_a_fork_notices_that_the_trunk_is_replaced() {
     let home = Home::new();
     let input = "step\nstep\nfork 1 go to shelf 1\nquit\n";
-    home.says(&["run", "--env", "household", "--only", "200", "--plain", "--mentor", "none"], input).ok();
+    home.run_with_input(
+        &["run", "--env", "household", "--only", "200", "--plain", "--mentor", "none"],
+        input,
+    )
+    .assert_success();
     let session = home.session();
     let mut command = home.command(&["resume", &format!("{}@b1", session.display()), "--headless", "--json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -345,7 +349,7 @@ fn a_run_on_a_fork_notices_that_the_trunk_is_replaced() {
     assert!(err.contains("(trunk.jsonl) was replaced by another program"), "{err}");
     let saved = fs::read_dir(home.path("sessions")).unwrap().map(|e| e.unwrap().path());
     let saved = saved.into_iter().find(|p| p.display().to_string().ends_with("-saved")).unwrap();
-    home.run(&["verify", saved.to_str().unwrap()]).ok();
+    home.run(&["verify", saved.to_str().unwrap()]).assert_success();
 }
 
 /// Line by line a full disk was told as "the disk did not take it; nothing is lost", and so was a journal that was replaced.

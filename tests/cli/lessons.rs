@@ -5,20 +5,21 @@ use serde_json::Value;
 use std::process::Stdio;
 
 #[test]
-fn lessons_live_in_a_pool() {
+fn lessons_are_stored_in_a_pool() {
     let home = Home::new();
-    home.run(&["lessons", "add", "Look in the fridge first."]).ok();
-    home.run(&["lessons", "add", "Took from a closed fridge.", "--solution", "Open it first."]).ok();
-    home.run(&["lessons", "edit", "1", "Look in the fridge last."]).ok();
+    home.run(&["lessons", "add", "Look in the fridge first."]).assert_success();
+    home.run(&["lessons", "add", "Took from a closed fridge.", "--solution", "Open it first."])
+        .assert_success();
+    home.run(&["lessons", "edit", "1", "Look in the fridge last."]).assert_success();
     std::fs::write(
         home.path("more.txt"),
         "# mine\n- Heated on a stove. -> Use a microwave.\nLook in the fridge last.\n",
     )
     .unwrap();
-    let imported = home.run(&["lessons", "import", "more.txt"]).ok();
-    assert!(imported.out.starts_with("1 of 1 changes were new"), "{}", imported.out);
-    home.run(&["lessons", "retire", "2"]).ok();
-    let listed = home.run(&["lessons", "list", "--json", "--all"]).ok().lines();
+    let imported = home.run(&["lessons", "import", "more.txt"]).assert_success();
+    assert!(imported.stdout.starts_with("1 of 1 changes were new"), "{}", imported.stdout);
+    home.run(&["lessons", "retire", "2"]).assert_success();
+    let listed = home.run(&["lessons", "list", "--json", "--all"]).assert_success().json_lines();
     let told: Vec<(&str, &str, u64)> = listed
         .iter()
         .map(|l| (l["text"].as_str().unwrap(), l["status"].as_str().unwrap(), l["version"].as_u64().unwrap()))
@@ -34,16 +35,16 @@ fn lessons_live_in_a_pool() {
     // A pool is a run's beginning, and what was loaded is an event.
     let run = home
         .run(&["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--headless", "--max-steps", "2"])
-        .ok();
-    assert!(run.out.contains("2 lessons loaded from pool.jsonl"), "{}", run.out);
+        .assert_success();
+    assert!(run.stdout.contains("2 lessons loaded from pool.jsonl"), "{}", run.stdout);
     // Merging is by id: what came from here changes nothing here.
-    let export = home.run(&["lessons", "export"]).ok();
-    std::fs::write(home.path("copy.jsonl"), &export.out).unwrap();
-    let merged = home.run(&["lessons", "import", "copy.jsonl"]).ok();
-    assert!(merged.out.starts_with("0 of "), "{}", merged.out);
-    let text = home.run(&["lessons", "export", "--format", "text"]).ok();
-    assert_eq!(text.out, "Look in the fridge last.\nHeated on a stove. -> Use a microwave.\n");
-    std::fs::write(home.path("constitution.txt"), &text.out).unwrap();
+    let export = home.run(&["lessons", "export"]).assert_success();
+    std::fs::write(home.path("copy.jsonl"), &export.stdout).unwrap();
+    let merged = home.run(&["lessons", "import", "copy.jsonl"]).assert_success();
+    assert!(merged.stdout.starts_with("0 of "), "{}", merged.stdout);
+    let text = home.run(&["lessons", "export", "--format", "text"]).assert_success();
+    assert_eq!(text.stdout, "Look in the fridge last.\nHeated on a stove. -> Use a microwave.\n");
+    std::fs::write(home.path("constitution.txt"), &text.stdout).unwrap();
     let run = home
         .run(&[
             "run",
@@ -55,8 +56,8 @@ fn lessons_live_in_a_pool() {
             "--max-steps",
             "2",
         ])
-        .ok();
-    assert!(run.out.contains("2 lessons loaded from constitution.txt"), "{}", run.out);
+        .assert_success();
+    assert!(run.stdout.contains("2 lessons loaded from constitution.txt"), "{}", run.stdout);
 }
 
 #[test]
@@ -70,100 +71,104 @@ fn two_programs_lose_no_lesson() {
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
-    assert_eq!(home.run(&["lessons", "list"]).ok().out.lines().count(), 8);
+    assert_eq!(home.run(&["lessons", "list"]).assert_success().stdout.lines().count(), 8);
 }
 
 /// What was added behind a half written line used to make the whole pool unreadable.
 #[test]
 fn a_torn_pool_line_is_cut_before_more_is_added() {
     let home = Home::new();
-    home.run(&["lessons", "add", "Look around."]).ok();
-    home.run(&["lessons", "add", "Look twice."]).ok();
+    home.run(&["lessons", "add", "Look around."]).assert_success();
+    home.run(&["lessons", "add", "Look twice."]).assert_success();
     let path = home.path("pool.jsonl");
     let len = std::fs::metadata(&path).unwrap().len();
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len - 20).unwrap();
-    let said = home.run(&["lessons", "add", "Look thrice."]).ok();
-    assert!(said.err.contains("half written") && said.err.contains("cut off"), "{}", said.err);
-    assert_eq!(home.run(&["lessons", "add", "Look away."]).ok().err, "");
+    let said = home.run(&["lessons", "add", "Look thrice."]).assert_success();
+    assert!(said.stderr.contains("half written") && said.stderr.contains("cut off"), "{}", said.stderr);
+    assert_eq!(home.run(&["lessons", "add", "Look away."]).assert_success().stderr, "");
     // A whole line without its end, as an editor leaves it, stays.
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, text.trim_end()).unwrap();
-    assert_eq!(home.run(&["lessons", "add", "Look up."]).ok().err, "");
-    let text = home.run(&["lessons", "export", "--format", "text"]).ok();
-    assert_eq!(text.out, "Look around.\nLook thrice.\nLook away.\nLook up.\n");
+    assert_eq!(home.run(&["lessons", "add", "Look up."]).assert_success().stderr, "");
+    let text = home.run(&["lessons", "export", "--format", "text"]).assert_success();
+    assert_eq!(text.stdout, "Look around.\nLook thrice.\nLook away.\nLook up.\n");
 }
 
 #[test]
-fn a_session_gives_its_lessons_away() {
+fn lessons_are_exported_from_a_session() {
     let home = Home::new();
     let input = "lesson Took from a closed fridge. -> Open it first.\nlesson Look around.\nedit 2 Look twice.\nquit\n";
-    home.says(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input).ok();
+    home.run_with_input(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input)
+        .assert_success();
     let session = home.session().display().to_string();
-    let said = home.run(&["lessons", "promote", &session]).ok();
-    assert!(said.out.starts_with("2 of 2 lessons were new"), "{}", said.out);
-    let again = home.run(&["lessons", "promote", &session]).ok();
-    assert!(again.out.starts_with("0 of 2 lessons were new"), "{}", again.out);
-    let text = home.run(&["lessons", "export", "--format", "text"]).ok();
-    assert_eq!(text.out, "Took from a closed fridge. -> Open it first.\nLook twice.\n");
-    assert_eq!(home.run(&["lessons", "list", &session]).ok().out.lines().count(), 2);
+    let said = home.run(&["lessons", "promote", &session]).assert_success();
+    assert!(said.stdout.starts_with("2 of 2 lessons were new"), "{}", said.stdout);
+    let again = home.run(&["lessons", "promote", &session]).assert_success();
+    assert!(again.stdout.starts_with("0 of 2 lessons were new"), "{}", again.stdout);
+    let text = home.run(&["lessons", "export", "--format", "text"]).assert_success();
+    assert_eq!(text.stdout, "Took from a closed fridge. -> Open it first.\nLook twice.\n");
+    assert_eq!(home.run(&["lessons", "list", &session]).assert_success().stdout.lines().count(), 2);
 }
 
 /// A run that began with a pool used to give every lesson back under a new id.
 #[test]
 fn promoting_after_a_pool_run_doubles_nothing() {
     let home = Home::new();
-    home.run(&["lessons", "add", "Look around."]).ok();
-    home.run(&["lessons", "add", "Look twice."]).ok();
+    home.run(&["lessons", "add", "Look around."]).assert_success();
+    home.run(&["lessons", "add", "Look twice."]).assert_success();
     let before = std::fs::read_to_string(home.path("pool.jsonl")).unwrap();
     let play = |input: &str| {
         let args = ["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--plain", "--mentor", "none"];
-        home.says(&args, input).ok();
+        home.run_with_input(&args, input).assert_success();
         home.session().display().to_string()
     };
-    let said = home.run(&["lessons", "promote", &play("quit\n")]).ok();
-    assert!(said.out.starts_with("0 of 2 lessons were new and"), "{}", said.out);
+    let said = home.run(&["lessons", "promote", &play("quit\n")]).assert_success();
+    assert!(said.stdout.starts_with("0 of 2 lessons were new and"), "{}", said.stdout);
     assert_eq!(std::fs::read_to_string(home.path("pool.jsonl")).unwrap(), before);
 }
 
 #[test]
-fn words_changed_in_a_run_are_promoted_and_status_and_origin_come_with_a_pool() {
+fn edited_lessons_are_promoted_with_status_and_origin() {
     let home = Home::new();
-    home.run(&["lessons", "add", "Look around."]).ok();
-    home.run(&["lessons", "add", "Look twice."]).ok();
+    home.run(&["lessons", "add", "Look around."]).assert_success();
+    home.run(&["lessons", "add", "Look twice."]).assert_success();
     let args = ["run", "--task", "easy/put/1", "--pool", "pool.jsonl", "--plain", "--mentor", "none"];
-    home.says(&args, "edit 2 Look thrice.\nquit\n").ok();
+    home.run_with_input(&args, "edit 2 Look thrice.\nquit\n").assert_success();
     let session = home.session().display().to_string();
     let told = |which: &[&str]| -> Vec<(String, String, u64)> {
         let word = |l: &Value, f: &str| l[f].as_str().unwrap().to_owned();
         let args = [&["lessons", "list", "--json"], which].concat();
         home.run(&args)
-            .ok()
-            .lines()
+            .assert_success()
+            .json_lines()
             .iter()
             .map(|l| (word(l, "id"), word(l, "origin"), l["version"].as_u64().unwrap()))
             .collect()
     };
-    let said = home.run(&["lessons", "promote", &session]).ok();
-    assert!(said.out.starts_with("0 of 2 lessons were new, 1 had new words,"), "{}", said.out);
+    let said = home.run(&["lessons", "promote", &session]).assert_success();
+    assert!(said.stdout.starts_with("0 of 2 lessons were new, 1 had new words,"), "{}", said.stdout);
     assert_eq!(told(&[]), told(&[&session]));
-    let text = home.run(&["lessons", "export", "--format", "text"]).ok();
-    assert_eq!(text.out, "Look around.\nLook thrice.\n");
+    let text = home.run(&["lessons", "export", "--format", "text"]).assert_success();
+    assert_eq!(text.stdout, "Look around.\nLook thrice.\n");
     // What the pool has made of a lesson since is not taken back.
-    home.run(&["lessons", "edit", "2", "Look away."]).ok();
-    let again = home.run(&["lessons", "promote", &session]).ok();
-    assert!(again.out.starts_with("0 of 2 lessons were new and"), "{}", again.out);
-    assert!(home.run(&["lessons", "export", "--format", "text"]).ok().out.contains("Look away."));
+    home.run(&["lessons", "edit", "2", "Look away."]).assert_success();
+    let again = home.run(&["lessons", "promote", &session]).assert_success();
+    assert!(again.stdout.starts_with("0 of 2 lessons were new and"), "{}", again.stdout);
+    assert!(
+        home.run(&["lessons", "export", "--format", "text"]).assert_success().stdout.contains("Look away.")
+    );
 }
 
 /// An unterminated last line was cut off as torn, in a text that is no pool: the text was gone.
 #[test]
 fn a_file_that_is_no_pool_is_refused_untouched_by_every_verb() {
     let home = Home::new();
-    home.run(&["lessons", "add", "Look around."]).ok();
+    home.run(&["lessons", "add", "Look around."]).assert_success();
     let line = std::fs::read_to_string(home.path("pool.jsonl")).unwrap();
     std::fs::write(home.path("more.txt"), "Look twice.\n").unwrap();
     let input = "lesson Look up.\nquit\n";
-    home.says(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input).ok();
+    home.run_with_input(&["run", "--task", "easy/put/1", "--plain", "--mentor", "none"], input)
+        .assert_success();
     let session = home.session().display().to_string();
     let texts = [
         "My diary, without a line break".to_owned(),
@@ -193,8 +198,12 @@ fn a_file_that_is_no_pool_is_refused_untouched_by_every_verb() {
         ];
         for verb in verbs {
             let said = home.run(verb);
-            assert_eq!(said.code, 1, "{verb:?} on {text:?}: {}{}", said.out, said.err);
-            assert!(said.err.contains("mine.txt") && said.err.contains("--constitution"), "{}", said.err);
+            assert_eq!(said.code, 1, "{verb:?} on {text:?}: {}{}", said.stdout, said.stderr);
+            assert!(
+                said.stderr.contains("mine.txt") && said.stderr.contains("--constitution"),
+                "{}",
+                said.stderr
+            );
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "{verb:?}");
         }
     }
@@ -202,7 +211,7 @@ fn a_file_that_is_no_pool_is_refused_untouched_by_every_verb() {
 
 #[cfg(unix)]
 #[test]
-fn a_pool_is_for_its_owner_alone_and_may_be_a_link() {
+fn a_pool_is_private_to_its_owner_and_may_be_a_symlink() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = Home::new();
     let mut command = std::process::Command::new("sh");
@@ -212,10 +221,13 @@ fn a_pool_is_for_its_owner_alone_and_may_be_a_link() {
     let mode = |name: &str| std::fs::metadata(home.path(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("new.jsonl"), 0o600);
     std::os::unix::fs::symlink("new.jsonl", home.path("link.jsonl")).unwrap();
-    home.run(&["lessons", "--pool", "link.jsonl", "add", "Look twice."]).ok();
-    assert_eq!(home.run(&["lessons", "--pool", "new.jsonl", "list"]).ok().out.lines().count(), 2);
+    home.run(&["lessons", "--pool", "link.jsonl", "add", "Look twice."]).assert_success();
+    assert_eq!(
+        home.run(&["lessons", "--pool", "new.jsonl", "list"]).assert_success().stdout.lines().count(),
+        2
+    );
     let folder = home.run(&["lessons", "--pool", ".", "add", "Look."]);
-    assert_eq!(folder.code, 1, "{}", folder.err);
+    assert_eq!(folder.code, 1, "{}", folder.stderr);
 }
 
 /// A lesson that holds a key was refused in a run alone; here it was written into the pool.
@@ -242,7 +254,7 @@ fn no_key_is_written_into_a_pool() {
     }
     assert!(!home.path("pool.jsonl").exists());
     // A pool that holds one from before can be mended.
-    home.run(&["lessons", "add", &lesson]).ok();
+    home.run(&["lessons", "add", &lesson]).assert_success();
     assert_eq!(refused(&["lessons", "edit", "1", "Use the key to open it."]), None);
     assert!(refused(&["lessons", "edit", "1", &lesson]).is_some());
 }

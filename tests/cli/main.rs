@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail where it stands")]
 
 mod branches;
+mod breakpoints;
 mod diff;
 mod errors;
 #[path = "../rig/files.rs"]
@@ -14,7 +15,6 @@ mod reports;
 #[path = "../rig/stops.rs"]
 mod rows;
 mod runs;
-mod stops;
 mod verbs;
 mod verify;
 
@@ -27,10 +27,10 @@ use std::process::Stdio;
 /// A home of its own for every test, so that nothing of the machine is seen and nothing is left behind.
 struct Home(tempfile::TempDir);
 
-struct Said {
+struct ProgramOutput {
     code: i32,
-    out: String,
-    err: String,
+    stdout: String,
+    stderr: String,
 }
 
 impl Home {
@@ -53,7 +53,7 @@ impl Home {
         command
     }
 
-    fn says(&self, args: &[&str], input: &str) -> Said {
+    fn run_with_input(&self, args: &[&str], input: &str) -> ProgramOutput {
         let mut child = self
             .command(args)
             .stdin(Stdio::piped())
@@ -64,15 +64,15 @@ impl Home {
         // A program that ends without reading its input closes the pipe; that is its right.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let done = child.wait_with_output().unwrap();
-        Said {
+        ProgramOutput {
             code: done.status.code().unwrap_or(-1),
-            out: String::from_utf8(done.stdout).unwrap(),
-            err: String::from_utf8(done.stderr).unwrap(),
+            stdout: String::from_utf8(done.stdout).unwrap(),
+            stderr: String::from_utf8(done.stderr).unwrap(),
         }
     }
 
-    fn run(&self, args: &[&str]) -> Said {
-        self.says(args, "")
+    fn run(&self, args: &[&str]) -> ProgramOutput {
+        self.run_with_input(args, "")
     }
 
     /// The folder of the only session.
@@ -84,19 +84,19 @@ impl Home {
     }
 }
 
-impl Said {
-    fn ok(self) -> Self {
-        assert_eq!(self.code, 0, "{}\n{}", self.out, self.err);
+impl ProgramOutput {
+    fn assert_success(self) -> Self {
+        assert_eq!(self.code, 0, "{}\n{}", self.stdout, self.stderr);
         self
     }
 
-    fn lines(&self) -> Vec<Value> {
-        self.out.lines().map(|l| serde_json::from_str(l).unwrap_or_else(|e| panic!("{e}: {l}"))).collect()
+    fn json_lines(&self) -> Vec<Value> {
+        self.stdout.lines().map(|l| serde_json::from_str(l).unwrap_or_else(|e| panic!("{e}: {l}"))).collect()
     }
 }
 
 /// The names of an object's fields in the order in which they are printed.
-fn fields(line: &str) -> Vec<String> {
+fn field_names(line: &str) -> Vec<String> {
     let (mut names, mut depth, mut rest) = (Vec::new(), 0, line.char_indices());
     let mut name_due = false;
     while let Some((at, c)) = rest.next() {

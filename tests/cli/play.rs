@@ -1,6 +1,6 @@
 //! `play`: a world driven by hand.
 
-use crate::{Home, fields};
+use crate::{Home, field_names};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -10,21 +10,21 @@ use std::path::Path;
 fn play_answers_every_line_as_it_is() {
     let home = Home::new();
     let text = home
-        .says(
+        .run_with_input(
             &["play", "--env", "household", "--task", "easy/heat/23"],
             "look\n look \n\"look\"\n\ngo to fridge 1",
         )
-        .ok();
-    insta::assert_snapshot!("play_text", text.out);
-    assert_eq!(text.err, "");
+        .assert_success();
+    insta::assert_snapshot!("play_text", text.stdout);
+    assert_eq!(text.stderr, "");
 }
 
 #[test]
 fn play_json_has_its_fields_in_order() {
     let home = Home::new();
     let input = "look\n\"go to\\u0020fridge 1\"\nxyzzy \"quoted\"\n";
-    let said = home.says(&["play", "--task", "easy/heat/23", "--json"], input).ok();
-    let lines: Vec<&str> = said.out.lines().collect();
+    let said = home.run_with_input(&["play", "--task", "easy/heat/23", "--json"], input).assert_success();
+    let lines: Vec<&str> = said.stdout.lines().collect();
     let shared = [
         "step",
         "action",
@@ -37,11 +37,11 @@ fn play_json_has_its_fields_in_order() {
         "admissible",
         "world",
     ];
-    assert_eq!(fields(lines[0]), [&shared[..], &["goal", "task"]].concat());
+    assert_eq!(field_names(lines[0]), [&shared[..], &["goal", "task"]].concat());
     for line in &lines[1..] {
-        assert_eq!(fields(line), shared);
+        assert_eq!(field_names(line), shared);
     }
-    let told = said.lines();
+    let told = said.json_lines();
     assert_eq!(told.len(), 4);
     assert_eq!((&told[0]["step"], &told[0]["action"]), (&0.into(), &Value::Null));
     assert_eq!(
@@ -55,10 +55,10 @@ fn play_json_has_its_fields_in_order() {
     let admissible: Vec<&str> =
         told[2]["admissible"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
     assert!(admissible.is_sorted() && admissible.contains(&"open fridge 1"), "{admissible:?}");
-    let broken = home.says(&["play", "--task", "easy/heat/23", "--json"], "look\n\"open\n");
+    let broken = home.run_with_input(&["play", "--task", "easy/heat/23", "--json"], "look\n\"open\n");
     assert_eq!(broken.code, 2);
-    assert_eq!(broken.lines().last().unwrap()["error"]["kind"], "usage");
-    assert!(broken.out.contains("standard input, line 2"), "{}", broken.out);
+    assert_eq!(broken.json_lines().last().unwrap()["error"]["kind"], "usage");
+    assert!(broken.stdout.contains("standard input, line 2"), "{}", broken.stdout);
 }
 
 /// The commands of the recorded traces, through the real program: feedback, admissible commands and won as recorded.
@@ -79,8 +79,10 @@ fn play_repeats_the_recorded_traces() {
         for line in &first[1..] {
             writeln!(input, "{}", line["command"]).unwrap();
         }
-        let said = home.says(&["play", "--task", game["id"].as_str().unwrap(), "--json"], &input).ok();
-        let told = said.lines();
+        let said = home
+            .run_with_input(&["play", "--task", game["id"].as_str().unwrap(), "--json"], &input)
+            .assert_success();
+        let told = said.json_lines();
         assert_eq!(told.len(), first.len());
         for (now, recorded) in told.iter().zip(&first) {
             assert_eq!(now["action"], recorded["command"]);
@@ -97,11 +99,11 @@ fn play_repeats_the_recorded_traces() {
 #[test]
 fn play_shows_an_interface() {
     let home = Home::new();
-    let said = home.says(
+    let said = home.run_with_input(
         &["play", "--task", "easy/heat/23", "--interface", "agentboard", "--json"],
         "think: hm\ncheck valid actions\ngo to fridge 1.\n",
     );
-    let told = said.ok().lines();
+    let told = said.assert_success().json_lines();
     assert!(told[0]["observation"].as_str().unwrap().starts_with("You are in the middle of a room."));
     assert_eq!(told[1]["observation"], "OK.");
     assert!(

@@ -4,44 +4,51 @@ use super::Home;
 use serde_json::Value;
 
 #[test]
-fn a_report_says_what_a_run_came_to_and_that_nothing_published_is_like_it() {
+fn a_report_gives_results_and_says_they_are_not_comparable_to_published_ones() {
     let home = Home::new();
     let run = ["run", "--tasks", "easy/put/1-2", "--method", "react", "-q"];
-    home.run(&run).ok();
-    let text = home.run(&["report", "--last", "--against", "paper"]).ok().out;
+    home.run(&run).assert_success();
+    let text = home.run(&["report", "--last", "--against", "paper"]).assert_success().stdout;
     for words in ["stand-in, no model", "grounding", "IQM", "no table of the papers is about household"] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    let told: Value = serde_json::from_str(&home.run(&["report", "--last", "--json"]).ok().out).unwrap();
+    let told: Value =
+        serde_json::from_str(&home.run(&["report", "--last", "--json"]).assert_success().stdout).unwrap();
     assert_eq!(told["ways"][0]["all"]["tasks"], 2);
-    assert!(home.run(&["report", "--last", "-f", "markdown"]).ok().out.contains("| tasks of | tasks |"));
+    assert!(
+        home.run(&["report", "--last", "-f", "markdown"])
+            .assert_success()
+            .stdout
+            .contains("| tasks of | tasks |")
+    );
 }
 
 #[test]
-fn a_preset_is_the_settings_of_a_row_and_flags_count_more() {
+fn a_preset_sets_the_values_of_its_row_and_flags_override_it() {
     let home = Home::new();
     let args =
         ["run", "--preset", "omnireflect-1-symbolic", "--task", "easy/put/1", "--trials", "2", "--json"];
-    let run = &home.run(&args).ok().lines()[0];
+    let run = &home.run(&args).assert_success().json_lines()[0];
     assert_eq!(
         (&run["method"], &run["max_steps"], &run["trials"]),
         (&"omnireflect".into(), &50.into(), &2.into())
     );
     assert_eq!(run["settings"]["generation"], serde_json::json!({"value": "symbolic", "origin": "paper"}));
     assert_eq!(run["settings"]["preset"]["value"], "omnireflect-1-symbolic");
-    let listed = home.run(&["config", "show"]).ok().out + &home.run(&["run", "--help"]).ok().out;
+    let listed = home.run(&["config", "show"]).assert_success().stdout
+        + &home.run(&["run", "--help"]).assert_success().stdout;
     assert_eq!(listed.matches("omnireflect-1-symbolic").count(), 2);
 }
 
 /// The second episode begins with what the first taught; played again alone it goes as it went.
 #[test]
-fn an_episode_played_again_begins_with_its_lessons_and_goes_as_it_went() {
+fn a_rerun_starts_with_the_same_lessons_and_repeats_the_episode() {
     let home = Home::new();
-    home.run(&["run", "--tasks", "normal/heat/1-2", "-q"]).ok();
+    home.run(&["run", "--tasks", "normal/heat/1-2", "-q"]).assert_success();
     let session = home.session();
     let name = session.file_name().unwrap().to_str().unwrap().to_owned();
-    let again = home.run(&["rerun", "--last#2", "--json"]).ok().lines();
-    let first = home.run(&["open", &name, "--json"]).ok().lines();
+    let again = home.run(&["rerun", "--last#2", "--json"]).assert_success().json_lines();
+    let first = home.run(&["open", &name, "--json"]).assert_success().json_lines();
     let steps = |lines: &[Value], episode: u64| -> Vec<Value> {
         let of = |l: &&Value| l["type"] == "step" && l["episode"] == episode;
         lines.iter().filter(of).map(|l| serde_json::json!([l["action"], l["observation"]])).collect()
@@ -50,13 +57,13 @@ fn an_episode_played_again_begins_with_its_lessons_and_goes_as_it_went() {
     assert_eq!(steps(&again, 2), steps(&first, 2));
     assert_eq!(again[0]["settings"]["from.session"]["value"], name);
     assert_eq!(again[0]["settings"]["from.number"]["value"], 2);
-    home.run(&["verify", again[0]["name"].as_str().unwrap()]).ok();
+    home.run(&["verify", again[0]["name"].as_str().unwrap()]).assert_success();
     let none = home.run(&["rerun", &format!("{name}#3")]);
-    assert!(none.code == 2 && none.err.contains("there is no episode 3; it has 2"), "{}", none.err);
+    assert!(none.code == 2 && none.stderr.contains("there is no episode 3; it has 2"), "{}", none.stderr);
 }
 
 /// What an episode asked and did, as far as it must be the same when it is played again.
-fn asked(session: &std::path::Path, episode: u64) -> Vec<Value> {
+fn prompts_and_actions(session: &std::path::Path, episode: u64) -> Vec<Value> {
     let text = std::fs::read_to_string(session.join("branches/trunk.jsonl")).unwrap();
     let events = text.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());
     let own = events.skip_while(|e| e["type"] != "episode_started" || e["episode"] != episode);
@@ -77,7 +84,7 @@ fn asked(session: &std::path::Path, episode: u64) -> Vec<Value> {
 
 /// It began at trial 1, without the last attempt, and with the plans of other tasks.
 #[test]
-fn an_episode_played_again_has_its_trial_the_last_attempt_and_its_methods_memory() {
+fn a_rerun_keeps_trial_last_attempt_and_method_memory() {
     let cases: &[(&str, &[&str])] = &[
         ("reflexion", &["--set", "strategy=both"]),
         ("reflexion", &["--set", "strategy=last-attempt"]),
@@ -89,19 +96,19 @@ fn an_episode_played_again_has_its_trial_the_last_attempt_and_its_methods_memory
     for (method, more) in cases {
         let home = Home::new();
         let run = ["run", "--tasks", "hard/*/1", "--only", "4", "--max-steps", "16", "--trials", "2", "-q"];
-        home.run(&[&run[..], &["--method", method], more].concat()).ok();
+        home.run(&[&run[..], &["--method", method], more].concat()).assert_success();
         let first = home.session();
         let name = first.file_name().unwrap().to_str().unwrap().to_owned();
-        let ended = home.run(&["open", &name, "--json"]).ok().lines();
+        let ended = home.run(&["open", &name, "--json"]).assert_success().json_lines();
         let trial = ended.iter().filter(|l| l["type"] == "episode_end" && l["trial"] == 2).nth(1);
         let number =
             trial.unwrap_or_else(|| panic!("{method}: no second trial"))["episode"].as_u64().unwrap();
-        home.run(&["rerun", &format!("{name}#{number}"), "-q"]).ok();
-        let again = home.run(&["sessions", "--json"]).ok().lines();
+        home.run(&["rerun", &format!("{name}#{number}"), "-q"]).assert_success();
+        let again = home.run(&["sessions", "--json"]).assert_success().json_lines();
         let again = std::path::PathBuf::from(again[0]["path"].as_str().unwrap());
         assert_ne!(again, first, "the newest of two sessions of the same second");
-        let (was, is) = (asked(&first, number), asked(&again, number));
+        let (was, is) = (prompts_and_actions(&first, number), prompts_and_actions(&again, number));
         assert!(was.len() > 5 && was == is, "{method} {more:?} episode {number}\n{was:#?}\n{is:#?}");
-        home.run(&["verify", again.to_str().unwrap()]).ok();
+        home.run(&["verify", again.to_str().unwrap()]).assert_success();
     }
 }

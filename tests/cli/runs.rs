@@ -1,36 +1,36 @@
 //! `run` and `resume`, as text, as JSON, and when somebody leaves.
 
-use crate::{Home, Said, fields};
+use crate::{Home, ProgramOutput, field_names};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::Read as _;
 use std::process::Stdio;
 
 #[test]
-fn without_a_terminal_the_built_in_episode_is_told() {
+fn without_a_terminal_the_built_in_episode_is_printed() {
     let home = Home::new();
-    let said = home.run(&[]).ok();
-    assert_eq!(said.err.lines().count(), 1, "{}", said.err);
-    assert!(said.err.contains("no terminal here"), "{}", said.err);
-    assert!(said.out.contains("Episode 1: put a hot mug in coffeemachine (household "), "{}", said.out);
-    assert!(said.out.contains("Episode 1 ") && said.out.contains("session: "), "{}", said.out);
-    assert!(!said.out.contains('\u{1b}'));
+    let said = home.run(&[]).assert_success();
+    assert_eq!(said.stderr.lines().count(), 1, "{}", said.stderr);
+    assert!(said.stderr.contains("no terminal here"), "{}", said.stderr);
+    assert!(said.stdout.contains("Episode 1: put a hot mug in coffeemachine (household "), "{}", said.stdout);
+    assert!(said.stdout.contains("Episode 1 ") && said.stdout.contains("session: "), "{}", said.stdout);
+    assert!(!said.stdout.contains('\u{1b}'));
 }
 
 #[test]
-fn run_json_tells_a_run() {
+fn run_json_prints_a_run() {
     let home = Home::new();
     let args =
         ["run", "--env", "household", "--tasks", "easy/*/1", "--only", "2", "--json", "--max-steps", "12"];
-    let said = home.run(&args).ok();
-    let told = said.lines();
+    let said = home.run(&args).assert_success();
+    let told = said.json_lines();
     let kinds: Vec<&str> = told.iter().map(|l| l["type"].as_str().unwrap()).collect();
     assert_eq!(kinds[..2], ["run", "episode_start"]);
     assert_eq!(kinds.last(), Some(&"summary"));
     assert_eq!(kinds.iter().filter(|k| **k == "episode_end").count(), 2);
-    let step = said.out.lines().find(|l| l.starts_with("{\"type\":\"step\"")).unwrap();
+    let step = said.stdout.lines().find(|l| l.starts_with("{\"type\":\"step\"")).unwrap();
     assert_eq!(
-        fields(step),
+        field_names(step),
         [
             "type",
             "episode",
@@ -53,9 +53,9 @@ fn run_json_tells_a_run() {
     let value: Value = serde_json::from_str(step).unwrap();
     assert!(value["admissible"].as_array().unwrap().len() > 3 && value["world"]["inventory"].is_array());
     assert_eq!(value["by"], "actor");
-    let end = said.out.lines().find(|l| l.starts_with("{\"type\":\"episode_end\"")).unwrap();
+    let end = said.stdout.lines().find(|l| l.starts_with("{\"type\":\"episode_end\"")).unwrap();
     assert_eq!(
-        fields(end),
+        field_names(end),
         [
             "type", "episode", "task", "trial", "won", "steps", "moves", "progress", "calls", "tokens",
             "reason", "assisted", "spent", "seq"
@@ -67,82 +67,87 @@ fn run_json_tells_a_run() {
         (&"finished".into(), &2.into(), &0.into())
     );
     // The same seed and inputs give the same lines, but for the session's name.
-    let plain = |said: &Said| -> Vec<String> {
-        said.out
+    let plain = |said: &ProgramOutput| -> Vec<String> {
+        said.stdout
             .lines()
             .filter(|l| l.contains("\"type\":\"step\"") || l.contains("reflection"))
             .map(str::to_owned)
             .collect()
     };
-    let again = home.run(&args).ok();
+    let again = home.run(&args).assert_success();
     assert_eq!(plain(&said), plain(&again));
-    let other = home.run(&[&args[..], &["--seed", "9"]].concat()).ok();
+    let other = home.run(&[&args[..], &["--seed", "9"]].concat()).assert_success();
     assert_ne!(plain(&said), plain(&other), "a seed that changes nothing is no seed");
 }
 
 #[test]
 fn a_stopped_run_is_resumed_to_the_same_end() {
     let whole = Home::new();
-    let unbroken = whole.run(&["run", "--task", "easy/heat/23", "--json"]).ok();
+    let unbroken = whole.run(&["run", "--task", "easy/heat/23", "--json"]).assert_success();
     let home = Home::new();
     let stopped = home.run(&["run", "--task", "easy/heat/23", "--break", "step=5", "--headless"]);
-    assert_eq!(stopped.code, 3, "{}", stopped.err);
+    assert_eq!(stopped.code, 3, "{}", stopped.stderr);
     assert!(
-        stopped.err.contains("breakpoint 1 `step 5`: turn 5 was answered")
-            && stopped.err.contains("retrospect resume"),
+        stopped.stderr.contains("breakpoint 1 `step 5`: turn 5 was answered")
+            && stopped.stderr.contains("retrospect resume"),
         "{}",
-        stopped.err
+        stopped.stderr
     );
     let name = home.session().file_name().unwrap().to_string_lossy().into_owned();
-    let listed = home.run(&["sessions", "--json"]).ok().lines();
+    let listed = home.run(&["sessions", "--json"]).assert_success().json_lines();
     assert_eq!((&listed[0]["standing"], &listed[0]["over"]), (&"closed".into(), &false.into()));
-    let rest = home.run(&["resume", &name[name.len() - 6..], "--json"]).ok();
+    let rest = home.run(&["resume", &name[name.len() - 6..], "--json"]).assert_success();
     // Pauses and resume marks are events too, so the numbers of events differ; nothing else may.
-    let steps = |said: &Said| -> Vec<Value> {
+    let steps = |said: &ProgramOutput| -> Vec<Value> {
         let late = |l: &Value| l["type"] == "step" && l["step"].as_u64() > Some(5);
-        let mut lines: Vec<Value> = said.lines().into_iter().filter(late).collect();
+        let mut lines: Vec<Value> = said.json_lines().into_iter().filter(late).collect();
         for line in &mut lines {
             line["seq"] = Value::Null;
         }
         lines
     };
     assert_eq!(steps(&rest), steps(&unbroken));
-    assert_eq!(rest.lines()[0]["type"], "run");
-    assert!(home.run(&["verify", &name]).ok().out.contains("whole: everything is as the journal says"));
+    assert_eq!(rest.json_lines()[0]["type"], "run");
+    assert!(
+        home.run(&["verify", &name])
+            .assert_success()
+            .stdout
+            .contains("whole: everything is as the journal says")
+    );
 }
 
 #[test]
-fn a_breakpoint_ends_a_run_without_a_screen_and_resume_goes_on_behind_it() {
+fn a_breakpoint_ends_a_headless_run_and_resume_continues_after_it() {
     let home = Home::new();
     let task = ["run", "--task", "easy/heat/23"];
     let breaks = ["--break", "action ~ heat", "--break", "warn progress changed", "--json"];
     let said = home.run(&[&task[..], &breaks].concat());
-    assert_eq!(said.code, 3, "{}", said.err);
-    let of = |said: &Said, kind: &str| -> Vec<Value> {
-        said.lines().into_iter().filter(|l| l["type"] == kind).collect()
+    assert_eq!(said.code, 3, "{}", said.stderr);
+    let of = |said: &ProgramOutput, kind: &str| -> Vec<Value> {
+        said.json_lines().into_iter().filter(|l| l["type"] == kind).collect()
     };
     let stopped = of(&said, "stopped");
     assert_eq!(stopped.len(), 1);
-    let line = said.out.lines().find(|l| l.contains("\"type\":\"stopped\"")).unwrap();
-    assert_eq!(fields(line), ["type", "episode", "step", "breakpoint", "condition", "why", "seq"]);
+    let line = said.stdout.lines().find(|l| l.contains("\"type\":\"stopped\"")).unwrap();
+    assert_eq!(field_names(line), ["type", "episode", "step", "breakpoint", "condition", "why", "seq"]);
     assert_eq!((&stopped[0]["step"], &stopped[0]["condition"]), (&6.into(), &"action ~ heat".into()));
     assert_eq!((of(&said, "warned").len(), &of(&said, "warned")[0]["step"]), (1, &5.into()));
-    let last = said.lines().pop().unwrap();
+    let last = said.json_lines().pop().unwrap();
     assert!(last["error"]["message"].as_str().unwrap().contains("breakpoint 1 `action ~ heat`"), "{last}");
     // The proposal it stopped at runs now; only another one stops again.
     let rest = home.run(&["resume", "--last", "--json"]);
-    assert!(of(&rest, "step")[0]["action"].as_str().unwrap().starts_with("heat"), "{}", rest.out);
-    assert!(of(&rest, "stopped").iter().all(|l| l["step"].as_u64() > Some(6)), "{}", rest.out);
-    let end = home.run(&["resume", "--last", "--no-breaks", "--headless"]).ok();
-    assert!(end.out.contains("Run over") || end.out.contains("1 episode"), "{}", end.out);
-    assert!(!end.out.contains("WATCH"));
+    assert!(of(&rest, "step")[0]["action"].as_str().unwrap().starts_with("heat"), "{}", rest.stdout);
+    assert!(of(&rest, "stopped").iter().all(|l| l["step"].as_u64() > Some(6)), "{}", rest.stdout);
+    let end = home.run(&["resume", "--last", "--no-breaks", "--headless"]).assert_success();
+    assert!(end.stdout.contains("Run over") || end.stdout.contains("1 episode"), "{}", end.stdout);
+    assert!(!end.stdout.contains("WATCH"));
 }
 
 #[test]
-fn line_by_line_breakpoints_are_set_listed_and_told() {
+fn plain_mode_sets_lists_and_reports_breakpoints() {
     let home = Home::new();
     let lines = "break stalld 3\nbreak stalled 3\nwatch action ~ fridge\nbreaks\nrun\nbreaks\nbreak-off 1\nbreak-delete 2\nbreaks\nquit\n";
-    let said = home.says(&["run", "--task", "easy/heat/23", "--plain"], lines).ok();
+    let said = home.run_with_input(&["run", "--task", "easy/heat/23", "--plain"], lines).assert_success();
     for part in [
         "did you mean `stalled`?",
         "breakpoint 1 set: stalled 3",
@@ -154,28 +159,32 @@ fn line_by_line_breakpoints_are_set_listed_and_told() {
         "1 breakpoint: stalled 3 (1 hit; last: no progress in the first 3 turns)",
         "1 breakpoint: stalled 3 (1 hit, off",
     ] {
-        assert!(said.out.contains(part), "{part}: {}", said.out);
+        assert!(said.stdout.contains(part), "{part}: {}", said.stdout);
     }
 }
 
 #[test]
-fn a_recording_acts_again_and_makes_nothing_up() {
+fn a_recording_replays_without_inventing_replies() {
     let home = Home::new();
-    let first = home.run(&["run", "--task", "easy/heat/23", "--json"]).ok();
+    let first = home.run(&["run", "--task", "easy/heat/23", "--json"]).assert_success();
     let session = home.session().display().to_string();
     let actor = format!("recorded:{session}");
-    let again = home.run(&["run", "--task", "easy/heat/23", "--actor", &actor, "--json"]).ok();
-    let actions = |said: &Said| -> Vec<Value> {
-        said.lines().into_iter().filter(|l| l["type"] == "step").map(|l| l["action"].clone()).collect()
+    let again = home.run(&["run", "--task", "easy/heat/23", "--actor", &actor, "--json"]).assert_success();
+    let actions = |said: &ProgramOutput| -> Vec<Value> {
+        said.json_lines().into_iter().filter(|l| l["type"] == "step").map(|l| l["action"].clone()).collect()
     };
     assert_eq!(actions(&again), actions(&first));
     // What was recorded was told as an estimate of this run.
-    let spent = |said: &Said| said.lines().last().unwrap()["spent"].clone();
+    let spent = |said: &ProgramOutput| said.json_lines().last().unwrap()["spent"].clone();
     assert_eq!((&spent(&again)["estimated"], &spent(&again)["cost_nano"]), (&json!(0), &json!(0)));
     assert_eq!(spent(&again)["recorded"], spent(&first)["estimated"], "{}", spent(&again));
     let other = home.run(&["run", "--task", "easy/heat/1", "--actor", &actor, "--headless"]);
-    assert_eq!(other.code, 3, "{}", other.err);
-    assert!(other.err.contains("differs first") && other.err.contains("retrospect resume"), "{}", other.err);
+    assert_eq!(other.code, 3, "{}", other.stderr);
+    assert!(
+        other.stderr.contains("differs first") && other.stderr.contains("retrospect resume"),
+        "{}",
+        other.stderr
+    );
     let skipped = home.run(&[
         "run",
         "--task",
@@ -186,7 +195,7 @@ fn a_recording_acts_again_and_makes_nothing_up() {
         "--on-error",
         "skip-task",
     ]);
-    assert!(skipped.ok().out.contains("not won: error"));
+    assert!(skipped.assert_success().stdout.contains("not won: error"));
 }
 
 #[test]
@@ -206,7 +215,7 @@ fn independent_runs_mark_their_lines() {
         "--max-steps",
         "5",
     ];
-    let told = home.run(&args).ok().lines();
+    let told = home.run(&args).assert_success().json_lines();
     let (summary, lines) = told.split_last().unwrap();
     assert_eq!(summary["episodes"], 3);
     assert_eq!(summary["paths"].as_array().unwrap().len(), 3);
@@ -219,8 +228,10 @@ fn independent_runs_mark_their_lines() {
 fn plain_is_a_conversation_without_cursor_movement() {
     let home = Home::new();
     let input = "help\nn\noverride go to countertop 1\nnote here\nlessons\nprompt\nworld\nactions\nstory 1\nxyzzy\nhuman\nact look\nset max_steps 9\nquit\n";
-    let said = home.says(&["run", "--task", "easy/heat/23", "--plain", "--mentor", "none"], input).ok();
-    assert!(!said.out.contains('\u{1b}') && !said.out.contains('\r'));
+    let said = home
+        .run_with_input(&["run", "--task", "easy/heat/23", "--plain", "--mentor", "none"], input)
+        .assert_success();
+    assert!(!said.stdout.contains('\u{1b}') && !said.stdout.contains('\r'));
     for words in [
         "your turn, step 1",
         "(by you)",
@@ -234,12 +245,12 @@ fn plain_is_a_conversation_without_cursor_movement() {
         "setting max_steps = 9",
         "retrospect resume",
     ] {
-        assert!(said.out.contains(words), "{words:?} is not in {}", said.out);
+        assert!(said.stdout.contains(words), "{words:?} is not in {}", said.stdout);
     }
 }
 
 #[test]
-fn a_reader_that_leaves_is_forgiven() {
+fn a_closed_pipe_is_no_error() {
     let home = Home::new();
     for args in
         [&["tasks", "--env", "household"][..], &["run", "--task", "easy/heat/23", "--headless"], &["man"]]
@@ -263,7 +274,7 @@ fn a_reader_that_leaves_is_forgiven() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_is_put_down_in_order() {
+fn an_interrupted_run_closes_its_session() {
     let home = Home::new();
     // A person that never acts keeps the program waiting.
     let mut child = home
@@ -287,17 +298,17 @@ fn an_interrupted_run_is_put_down_in_order() {
     let status = child.wait().unwrap();
     drop(input);
     assert_eq!(status.code(), Some(130));
-    let listed = home.run(&["sessions", "--json"]).ok().lines();
+    let listed = home.run(&["sessions", "--json"]).assert_success().json_lines();
     assert_eq!(listed[0]["standing"], "closed");
 }
 
 #[test]
-fn the_bounds_of_an_episode_are_settings() {
+fn the_limits_of_an_episode_are_settings() {
     // What is set, and the reason with which the episode ends or the field of the run that it becomes.
     let home = Home::new();
     let run = |set: &str| {
         let args = ["run", "--task", "easy/heat/23", "--method", "react", "--json", "--set", set];
-        home.run(&args).ok().lines()
+        home.run(&args).assert_success().json_lines()
     };
     let told = run("max_moves=3");
     let end = told.iter().find(|l| l["type"] == "episode_end").unwrap();
@@ -316,11 +327,11 @@ fn the_bounds_of_an_episode_are_settings() {
 }
 
 #[test]
-fn every_actor_is_outfitted_in_one_place() {
+fn every_actor_is_created_in_one_place() {
     use retrospect::driver::{OpenWorld, RunConfig};
     use retrospect::env::EnvError;
     let home = Home::new();
-    home.run(&["run", "--task", "easy/put/1", "--quiet", "--max-steps", "2"]).ok();
+    home.run(&["run", "--task", "easy/put/1", "--quiet", "--max-steps", "2"]).assert_success();
     let folder = home.session();
     let (_, timeline, _) = retrospect::driver::open_read_only(&folder).unwrap();
     let mut spec = (**timeline.head().run.as_ref().unwrap()).clone();
@@ -340,7 +351,7 @@ fn every_actor_is_outfitted_in_one_place() {
         let open: OpenWorld =
             std::sync::Arc::new(|_| Err(EnvError::Refused { what: "not needed".to_owned() }));
         let templates = std::sync::Arc::new(retrospect::prompt::Templates::builtin());
-        let said = RunConfig::of(&spec, templates, open, std::time::Duration::ZERO).err();
+        let said = RunConfig::from_spec(&spec, templates, open, std::time::Duration::ZERO).err();
         let said = said.map(|e| e.to_string()).unwrap_or_default();
         assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{actor} {mentor}: {said}");
     }
@@ -348,10 +359,12 @@ fn every_actor_is_outfitted_in_one_place() {
 
 /// The turn that won said "Next: go to red ball 1." below "The task is completed."
 #[test]
-fn once_the_goal_holds_no_reflection_says_what_comes_next() {
+fn after_the_goal_is_reached_no_reflection_names_a_next_step() {
     let home = Home::new();
-    let told =
-        home.run(&["run", "--env", "babyai", "--task", "GoToRedBall", "--seed", "7", "--json"]).ok().lines();
+    let told = home
+        .run(&["run", "--env", "babyai", "--task", "GoToRedBall", "--seed", "7", "--json"])
+        .assert_success()
+        .json_lines();
     let won = told.iter().find(|l| l["type"] == "step" && l["won"] == true).unwrap()["step"].clone();
     let reflected = told.iter().filter(|l| l["type"] == "reflection" && l["step"] == won);
     assert!(reflected.filter(|l| l.to_string().contains("Next")).count() == 0, "{told:?}");
@@ -359,14 +372,14 @@ fn once_the_goal_holds_no_reflection_says_what_comes_next() {
 
 /// Found by a new user: a place that is not there was passed over, and the last episode shown.
 #[test]
-fn a_place_that_is_not_there_is_refused() {
+fn a_nonexistent_location_is_refused() {
     let home = Home::new();
     home.run(&["run", "--task", "easy/heat/23", "--max-steps", "3", "--headless"]);
     let name = home.session().display().to_string();
     for (place, words) in [("#9.1", "1 episode"), ("#1.99", "episode 1 has 3 steps")] {
         let said = home.run(&["open", &format!("{name}{place}")]);
-        assert_eq!(said.code, 2, "{place}: {}", said.err);
-        assert!(said.err.contains(words), "{place}: {}", said.err);
+        assert_eq!(said.code, 2, "{place}: {}", said.stderr);
+        assert!(said.stderr.contains(words), "{place}: {}", said.stderr);
     }
     assert_eq!(home.run(&["open", &format!("{name}#1.2")]).code, 0);
 }

@@ -6,86 +6,95 @@ use serde_json::Value;
 #[test]
 fn a_session_is_exported_and_opened_again() {
     let home = Home::new();
-    home.run(&["run", "--task", "easy/put/1", "--headless", "--quiet"]).ok();
+    home.run(&["run", "--task", "easy/put/1", "--headless", "--quiet"]).assert_success();
     let page = home.path("report.html");
-    home.run(&["export", "--last", "--format", "html", "--at", "1.3", "--out", page.to_str().unwrap()]).ok();
+    home.run(&["export", "--last", "--format", "html", "--at", "1.3", "--out", page.to_str().unwrap()])
+        .assert_success();
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(html.contains("id=\"s1-3\" tabindex=\"-1\" autofocus"));
-    let reopened = home.run(&["open", page.to_str().unwrap()]).ok();
-    let direct = home.run(&["open", "--last"]).ok();
-    assert_eq!(reopened.out, direct.out);
-    assert!(reopened.err.contains("no terminal here"));
-    assert!(home.run(&["verify", page.to_str().unwrap()]).ok().out.contains("whole"));
-    let json: Value = serde_json::from_str(&home.run(&["export", "--last", "-f", "json"]).ok().out).unwrap();
+    let reopened = home.run(&["open", page.to_str().unwrap()]).assert_success();
+    let direct = home.run(&["open", "--last"]).assert_success();
+    assert_eq!(reopened.stdout, direct.stdout);
+    assert!(reopened.stderr.contains("no terminal here"));
+    assert!(home.run(&["verify", page.to_str().unwrap()]).assert_success().stdout.contains("whole"));
+    let json: Value =
+        serde_json::from_str(&home.run(&["export", "--last", "-f", "json"]).assert_success().stdout).unwrap();
     assert_eq!(json["episodes"][0]["task"]["id"], "easy/put/1");
-    assert!(home.run(&["export", "--last", "-f", "markdown"]).ok().out.contains("### Step 1"));
-    let text = home.run(&["export", "--last", "-f", "text"]).ok().out;
-    assert_eq!(text, direct.out);
+    assert!(home.run(&["export", "--last", "-f", "markdown"]).assert_success().stdout.contains("### Step 1"));
+    let text = home.run(&["export", "--last", "-f", "text"]).assert_success().stdout;
+    assert_eq!(text, direct.stdout);
     let far = home.run(&["export", "--last", "--at", "1.999"]);
-    assert!(far.code == 2 && far.err.contains("steps"), "{}", far.err);
+    assert!(far.code == 2 && far.stderr.contains("steps"), "{}", far.stderr);
     let size = home.run(&["export", "--last", "-f", "svg", "--size", "big"]);
-    assert!(size.code == 2 && size.err.contains("120x36"), "{}", size.err);
+    assert!(size.code == 2 && size.stderr.contains("120x36"), "{}", size.stderr);
 }
 
 #[cfg(feature = "tui")]
 #[test]
 fn the_screen_is_exported_as_a_picture() {
     let home = Home::new();
-    home.run(&["run", "--task", "easy/put/1", "--headless", "--quiet", "--max-steps", "6"]).ok();
+    home.run(&["run", "--task", "easy/put/1", "--headless", "--quiet", "--max-steps", "6"]).assert_success();
     for theme in ["default", "light", "mono"] {
         let svg = home
             .run(&["export", "--last", "-f", "svg", "--at", "1.4", "--size", "100x30", "--theme", theme])
-            .ok()
-            .out;
+            .assert_success()
+            .stdout;
         assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{theme}");
         assert!(svg.contains("Story") && svg.contains("put some candle on countertop"), "{theme}");
     }
     let none = home.run(&["export", "--last", "-f", "svg", "--theme", "neon"]);
-    assert!(none.code == 2 && none.err.contains("default, light"), "{}", none.err);
+    assert!(none.code == 2 && none.stderr.contains("default, light"), "{}", none.stderr);
 }
 
 #[test]
 fn tasks_are_listed_and_written() {
     let home = Home::new();
-    let listed = home.run(&["tasks", "--env", "household", "--json"]).ok().lines();
+    let listed = home.run(&["tasks", "--env", "household", "--json"]).assert_success().json_lines();
     assert_eq!(listed.len(), 24);
     assert!(listed.iter().all(|t| !t["goal"].as_str().unwrap().is_empty()));
     let written = home
         .run(&["tasks", "--env", "household", "--tasks", "easy/*/1", "--only", "2", "--write", "games"])
-        .ok();
-    for folder in written.out.lines() {
+        .assert_success();
+    for folder in written.stdout.lines() {
         for file in ["game.tw-pddl", "traj_data.json"] {
             assert!(home.path(folder).join(file).is_file(), "{folder}/{file}");
         }
     }
     // What was written is ALFWorld data.
     let games = home.path("games").display().to_string();
-    let found = home.run(&["tasks", "--env", "alfworld", "--data", &games, "--json"]).ok().lines();
+    let found =
+        home.run(&["tasks", "--env", "alfworld", "--data", &games, "--json"]).assert_success().json_lines();
     assert_eq!(found.len(), 2);
     let id = found[0]["task"].as_str().unwrap();
-    let first = home.says(&["play", "--env", "alfworld", "--data", &games, "--task", id], "").ok();
-    assert!(first.out.contains(&format!("Your task is to: {}.", found[0]["goal"].as_str().unwrap())));
+    let first = home
+        .run_with_input(&["play", "--env", "alfworld", "--data", &games, "--task", id], "")
+        .assert_success();
+    assert!(first.stdout.contains(&format!("Your task is to: {}.", found[0]["goal"].as_str().unwrap())));
 }
 
 #[test]
-fn config_is_made_and_shown_with_its_origins() {
+fn config_is_written_and_shown_with_its_origins() {
     let home = Home::new();
-    let made = home.run(&["config", "init"]).ok();
-    assert!(made.out.contains("config.toml"));
+    let made = home.run(&["config", "init"]).assert_success();
+    assert!(made.stdout.contains("config.toml"));
     let again = home.run(&["config", "init"]);
-    assert!(again.code == 1 && again.err.contains("--force"), "{}", again.err);
+    assert!(again.code == 1 && again.stderr.contains("--force"), "{}", again.stderr);
     let mut text = std::fs::read_to_string(home.path("config/config.toml")).unwrap();
     text = text.replace("#theme = \"default\"", "theme = \"ember\"");
     text = text.replace("#thought = \"ask\"", "thought = \"dropped\"");
     std::fs::write(home.path("config/config.toml"), text).unwrap();
-    let shown: Value = serde_json::from_str(&home.run(&["config", "show", "--json"]).ok().out).unwrap();
+    let shown: Value =
+        serde_json::from_str(&home.run(&["config", "show", "--json"]).assert_success().stdout).unwrap();
     let theme = &shown["values"]["screen.theme"];
     assert_eq!(theme["value"], "ember");
     assert!(theme["from"].as_str().unwrap().contains("config.toml:"), "{theme}");
     assert_eq!(shown["values"]["sessions"]["from"], "$RETROSPECT_SESSIONS");
-    assert!(home.run(&["config", "show"]).ok().out.contains("r_freq"));
+    assert!(home.run(&["config", "show"]).assert_success().stdout.contains("r_freq"));
     // What is configured is part of the run, with its origin.
-    let run = home.run(&["run", "--task", "easy/put/1", "--max-steps", "1", "--json"]).ok().lines();
+    let run = home
+        .run(&["run", "--task", "easy/put/1", "--max-steps", "1", "--json"])
+        .assert_success()
+        .json_lines();
     assert_eq!(
         run[0]["settings"]["override.thought"],
         serde_json::json!({"value": "dropped", "origin": "config"})
@@ -97,25 +106,25 @@ fn config_is_made_and_shown_with_its_origins() {
 fn completions_and_manual() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(home.run(&["completions", shell]).ok().out.contains("retrospect"), "{shell}");
+        assert!(home.run(&["completions", shell]).assert_success().stdout.contains("retrospect"), "{shell}");
     }
-    assert!(home.run(&["man"]).ok().out.contains(".TH retrospect 1"));
-    let written = home.run(&["man", "--write", "pages"]).ok();
-    assert!(written.out.lines().count() > 10 && home.path("pages/retrospect-run.1").is_file());
+    assert!(home.run(&["man"]).assert_success().stdout.contains(".TH retrospect 1"));
+    let written = home.run(&["man", "--write", "pages"]).assert_success();
+    assert!(written.stdout.lines().count() > 10 && home.path("pages/retrospect-run.1").is_file());
     for flag in ["-h", "--help", "--version"] {
-        assert!(home.run(&[flag]).ok().out.contains("retrospect"), "{flag}");
+        assert!(home.run(&[flag]).assert_success().stdout.contains("retrospect"), "{flag}");
     }
 }
 
 #[test]
 fn doctor_says_what_works() {
     let home = Home::new();
-    let said = home.run(&["doctor"]).ok();
-    assert!(said.out.contains("the built-in world: normal/heat/71 won"), "{}", said.out);
-    assert!(said.out.contains("ALFWORLD_DATA is not set"));
+    let said = home.run(&["doctor"]).assert_success();
+    assert!(said.stdout.contains("the built-in world: normal/heat/71 won"), "{}", said.stdout);
+    assert!(said.stdout.contains("ALFWORLD_DATA is not set"));
     let broken = home.run(&["doctor", "--data", "nowhere", "--json"]);
     assert_eq!(broken.code, 1);
-    let checks: Value = serde_json::from_str(&broken.out).unwrap();
+    let checks: Value = serde_json::from_str(&broken.stdout).unwrap();
     assert!(
         checks["checks"]
             .as_array()
@@ -126,7 +135,7 @@ fn doctor_says_what_works() {
 }
 
 #[test]
-fn doctor_goes_on_after_a_bad_configuration_and_tells_every_bad_key() {
+fn doctor_continues_after_a_bad_configuration_and_reports_every_bad_key() {
     let home = Home::new();
     let config = home.path("config");
     std::fs::create_dir_all(config.join("themes")).unwrap();
@@ -138,23 +147,23 @@ fn doctor_goes_on_after_a_bad_configuration_and_tells_every_bad_key() {
     .unwrap();
     std::fs::write(config.join("themes/mine.toml"), "tex = \"red\"\n").unwrap();
     let said = home.run(&["doctor"]);
-    assert_eq!(said.code, 1, "{}", said.out);
+    assert_eq!(said.code, 1, "{}", said.stdout);
     for words in ["config.toml:2", "keys.toml:2: ", "keys.toml:7: ", "mine.toml:1: ", "normal/heat/71 won"] {
-        assert!(said.out.contains(words), "{words} is not in\n{}", said.out);
+        assert!(said.stdout.contains(words), "{words} is not in\n{}", said.stdout);
     }
 }
 
 #[test]
 fn the_doctor_called_a_folder_with_a_broken_session_ok() {
     let home = Home::new();
-    home.run(&["run", "--task", "easy/put/1", "-q", "--max-steps", "2"]).ok();
+    home.run(&["run", "--task", "easy/put/1", "-q", "--max-steps", "2"]).assert_success();
     assert_eq!(home.run(&["doctor"]).code, 0);
     let trunk = home.session().join("branches/trunk.jsonl");
     let text = std::fs::read_to_string(&trunk).unwrap();
     std::fs::write(&trunk, text.replacen("\"v\":1", "\"v\":9", 1)).unwrap();
     let said = home.run(&["doctor"]);
-    assert_eq!(said.code, 1, "{}", said.out);
-    let line = said.out.lines().find(|l| l.starts_with("BROKEN")).unwrap();
-    assert!(line.contains("trunk.jsonl:1: ") && line.contains("version 9"), "{}", said.out);
-    assert!(said.out.contains("move its folder away"), "{}", said.out);
+    assert_eq!(said.code, 1, "{}", said.stdout);
+    let line = said.stdout.lines().find(|l| l.starts_with("BROKEN")).unwrap();
+    assert!(line.contains("trunk.jsonl:1: ") && line.contains("version 9"), "{}", said.stdout);
+    assert!(said.stdout.contains("move its folder away"), "{}", said.stdout);
 }

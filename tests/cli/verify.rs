@@ -3,9 +3,9 @@
 use crate::Home;
 
 #[test]
-fn a_changed_journal_is_found_out() {
+fn a_changed_journal_is_detected() {
     let home = Home::new();
-    home.run(&["run", "--task", "easy/put/1", "--headless", "--quiet", "--max-steps", "4"]).ok();
+    home.run(&["run", "--task", "easy/put/1", "--headless", "--quiet", "--max-steps", "4"]).assert_success();
     let session = home.session();
     let trunk = session.join("branches/trunk.jsonl");
     let text = std::fs::read_to_string(&trunk).unwrap();
@@ -14,14 +14,14 @@ fn a_changed_journal_is_found_out() {
     std::fs::write(&trunk, text.replace(line, &line.replacen("You arrive", "You fly", 1))).unwrap();
     let said = home.run(&["verify", session.to_str().unwrap()]);
     assert_eq!(said.code, 1);
-    assert!(said.out.contains("PROBLEM event") && said.out.contains("You fly"), "{}", said.out);
+    assert!(said.stdout.contains("PROBLEM event") && said.stdout.contains("You fly"), "{}", said.stdout);
     let told = home.run(&["verify", session.to_str().unwrap(), "--json"]);
-    assert_eq!((told.code, told.out.lines().count()), (1, 1));
-    assert!(!told.lines()[0]["problems"].as_array().unwrap().is_empty());
+    assert_eq!((told.code, told.stdout.lines().count()), (1, 1));
+    assert!(!told.json_lines()[0]["problems"].as_array().unwrap().is_empty());
 }
 
 #[test]
-fn a_world_that_differs_stops_a_resume_and_says_what_can_be_done() {
+fn a_diverged_world_stops_a_resume_and_says_what_to_do() {
     let home = Home::new();
     home.run(&["run", "--task", "easy/put/1", "--headless", "--break", "step=5"]);
     let trunk = home.session().join("branches/trunk.jsonl");
@@ -31,17 +31,17 @@ fn a_world_that_differs_stops_a_resume_and_says_what_can_be_done() {
     std::fs::write(&trunk, text.replace(line, &line.replacen("You arrive", "You fly", 1))).unwrap();
     for _ in 0..2 {
         let said = home.run(&["resume", "--last", "-q"]);
-        assert_eq!(said.code, 3, "{}", said.err);
+        assert_eq!(said.code, 3, "{}", said.stderr);
         assert!(
-            said.err.contains("You fly") && said.err.contains("--plain`: `retry` accepts"),
+            said.stderr.contains("You fly") && said.stderr.contains("--plain`: `retry` accepts"),
             "{}",
-            said.err
+            said.stderr
         );
     }
 }
 
 #[test]
-fn a_resume_with_other_prompt_templates_is_refused_until_it_is_meant() {
+fn a_resume_with_other_templates_needs_confirmation() {
     let home = Home::new();
     let stop = ["--headless", "--break", "step=3"];
     home.run(&[&["run", "--task", "easy/put/1"], &stop[..]].concat());
@@ -50,22 +50,22 @@ fn a_resume_with_other_prompt_templates_is_refused_until_it_is_meant() {
     std::fs::write(prompts.join("put.txt"), "Another example.\n").unwrap();
     let mine = prompts.to_str().unwrap();
     let refused = home.run(&["resume", "--last", "-q", "--prompts", mine]);
-    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
     for words in ["the built-in ones", mine, "--accept-prompts"] {
-        assert!(refused.err.contains(words), "{words:?} is not in {}", refused.err);
+        assert!(refused.stderr.contains(words), "{words:?} is not in {}", refused.stderr);
     }
     // What was refused has not touched the session; the same templates go on.
     home.run(&["resume", "--last", "-q", "--prompts", "builtin", "--break", "step=4"]);
     assert_eq!(home.run(&["resume", "--last", "-q", "--prompts", mine]).code, 2);
-    home.run(&["resume", "--last", "-q", "--prompts", mine, "--accept-prompts"]).ok();
+    home.run(&["resume", "--last", "-q", "--prompts", mine, "--accept-prompts"]).assert_success();
     // From now on they are the run's.
     let built_in = home.run(&["resume", "--last", "-q"]);
-    assert_eq!(built_in.code, 2, "{}", built_in.err);
-    home.run(&["resume", "--last", "-q", "--prompts", mine]).ok();
+    assert_eq!(built_in.code, 2, "{}", built_in.stderr);
+    home.run(&["resume", "--last", "-q", "--prompts", mine]).assert_success();
 }
 
 #[test]
-fn every_changed_field_of_a_journal_is_found_out() {
+fn every_changed_journal_field_is_detected() {
     // What is changed, once, in the first line that has both texts; the words with which it is found out.
     let cases: &[(&str, &str, &str, &str)] = &[
         ("observed", "\"reward\":0.0", "\"reward\":0.5", "reward = 0.0"),
@@ -84,28 +84,35 @@ fn every_changed_field_of_a_journal_is_found_out() {
         ("episode_ended", "\"progress\":0.25", "\"progress\":0.5", "its summary says"),
     ];
     let home = Home::new();
-    home.run(&["run", "--task", "easy/heat/23", "--headless", "--quiet", "--max-steps", "6"]).ok();
+    home.run(&["run", "--task", "easy/heat/23", "--headless", "--quiet", "--max-steps", "6"])
+        .assert_success();
     let session = home.session();
     let trunk = session.join("branches/trunk.jsonl");
     let whole = std::fs::read_to_string(&trunk).unwrap();
     let path = session.to_str().unwrap();
-    assert!(home.run(&["verify", path]).ok().out.contains("whole: everything"));
+    assert!(home.run(&["verify", path]).assert_success().stdout.contains("whole: everything"));
     for (kind, old, new, words) in cases {
         let mark = format!("\"type\":\"{kind}\"");
         let line = whole.lines().find(|l| l.contains(&mark) && l.contains(old));
         let line = line.unwrap_or_else(|| panic!("nothing to change: {kind} {old}"));
         std::fs::write(&trunk, whole.replace(line, &line.replacen(old, new, 1))).unwrap();
         let said = home.run(&["verify", path]);
-        assert!(said.code == 1 && said.out.contains(words), "{kind} {old}: {}\n{}", said.out, said.err);
+        assert!(
+            said.code == 1 && said.stdout.contains(words),
+            "{kind} {old}: {}\n{}",
+            said.stdout,
+            said.stderr
+        );
     }
 }
 
 #[test]
 fn an_accepted_difference_was_called_a_change() {
     let home = Home::new();
-    let written =
-        home.run(&["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"]).ok();
-    let folder = home.path(written.out.trim());
+    let written = home
+        .run(&["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"])
+        .assert_success();
+    let folder = home.path(written.stdout.trim());
     let task = folder.display().to_string();
     home.run(&["run", "--env", "alfworld", "--task", &task, "--headless", "--break", "step=4"]);
     // The game is replaced by one with other words.
@@ -116,28 +123,38 @@ fn an_accepted_difference_was_called_a_change() {
     std::fs::write(&game, other).unwrap();
     let path = home.session().display().to_string();
     let before = home.run(&["verify", &path]);
-    assert!(before.code == 1 && before.out.contains("PROBLEM"), "nobody has accepted it yet: {}", before.out);
-    home.says(&["resume", "--last", "--plain"], "retry\nset max_steps 8\nrun\nquit\n").ok();
-    home.run(&["resume", "--last", "-q"]).ok();
-    let said = home.run(&["verify", &path]).ok();
-    assert!(said.out.contains("accepted: event ") && said.out.contains("You have come to"), "{}", said.out);
     assert!(
-        said.out.contains("of another world, as was accepted") && !said.out.contains("PROBLEM"),
-        "{}",
-        said.out
+        before.code == 1 && before.stdout.contains("PROBLEM"),
+        "nobody has accepted it yet: {}",
+        before.stdout
     );
-    let told = home.run(&["verify", &path, "--json"]).ok().lines().remove(0);
+    home.run_with_input(&["resume", "--last", "--plain"], "retry\nset max_steps 8\nrun\nquit\n")
+        .assert_success();
+    home.run(&["resume", "--last", "-q"]).assert_success();
+    let said = home.run(&["verify", &path]).assert_success();
+    assert!(
+        said.stdout.contains("accepted: event ") && said.stdout.contains("You have come to"),
+        "{}",
+        said.stdout
+    );
+    assert!(
+        said.stdout.contains("of another world, as was accepted") && !said.stdout.contains("PROBLEM"),
+        "{}",
+        said.stdout
+    );
+    let told = home.run(&["verify", &path, "--json"]).assert_success().json_lines().remove(0);
     assert!(!told["accepted"].as_array().unwrap().is_empty() && told["problems"] == serde_json::json!([]));
     // What was answered after it was accepted has to be as recorded again.
     std::fs::write(&game, text).unwrap();
     let back = home.run(&["verify", &path]);
-    assert!(back.code == 1 && back.out.contains("PROBLEM"), "{}", back.out);
+    assert!(back.code == 1 && back.stdout.contains("PROBLEM"), "{}", back.stdout);
 }
 
 #[test]
-fn notes_and_lessons_were_not_drawn_again() {
+fn notes_and_lessons_were_not_derived_again() {
     let home = Home::new();
-    home.run(&["run", "--task", "easy/heat/23", "-q", "--max-steps", "12", "--interface", "raw"]).ok();
+    home.run(&["run", "--task", "easy/heat/23", "-q", "--max-steps", "12", "--interface", "raw"])
+        .assert_success();
     let trunk = home.session().join("branches/trunk.jsonl");
     let path = home.session().display().to_string();
     let whole = std::fs::read_to_string(&trunk).unwrap();
@@ -145,10 +162,14 @@ fn notes_and_lessons_were_not_drawn_again() {
     let line = whole.lines().find(|l| l.contains("\"type\":\"noted\"") && l.contains("evidence")).unwrap();
     let other = line.replacen("\"evidence\":\"", "\"evidence\":\"as it seems, ", 1);
     std::fs::write(&trunk, whole.replace(line, &other)).unwrap();
-    let said = home.run(&["verify", &path]).ok();
-    assert!(said.out.contains("drawn otherwise: event ") && said.out.contains("as it seems"), "{}", said.out);
-    assert!(said.out.contains("the rules of this program draw otherwise"), "{}", said.out);
-    let told = home.run(&["verify", &path, "--json"]).ok().lines().remove(0);
+    let said = home.run(&["verify", &path]).assert_success();
+    assert!(
+        said.stdout.contains("drawn otherwise: event ") && said.stdout.contains("as it seems"),
+        "{}",
+        said.stdout
+    );
+    assert!(said.stdout.contains("the rules of this program draw otherwise"), "{}", said.stdout);
+    let told = home.run(&["verify", &path, "--json"]).assert_success().json_lines().remove(0);
     assert!(!told["drawn_otherwise"].as_array().unwrap().is_empty(), "{told}");
     // What the interface makes of the world's words is a matter of the record.
     for (kind, old, new, words) in [
@@ -159,7 +180,7 @@ fn notes_and_lessons_were_not_drawn_again() {
         assert!(line.contains(old), "{line}");
         std::fs::write(&trunk, whole.replace(line, &line.replacen(old, new, 1))).unwrap();
         let said = home.run(&["verify", &path]);
-        assert!(said.code == 1 && said.out.contains(words), "{kind}: {}", said.out);
+        assert!(said.code == 1 && said.stdout.contains(words), "{kind}: {}", said.stdout);
     }
 }
 
@@ -167,18 +188,20 @@ fn notes_and_lessons_were_not_drawn_again() {
 fn a_session_whose_world_cannot_be_opened_is_not_certified() {
     let home = Home::new();
     let written = home.run(&["tasks", "--env", "household", "--tasks", "easy/put/1", "--write", "games"]);
-    let task = written.ok().out.trim().to_owned();
+    let task = written.assert_success().stdout.trim().to_owned();
     let games = home.path("games").display().to_string();
     let run = ["run", "--env", "alfworld", "--data", &games, "--task", &task, "-q", "--max-steps", "3"];
-    home.run(&run).ok();
+    home.run(&run).assert_success();
     let path = home.session().display().to_string();
-    assert!(home.run(&["verify", &path, "--data", &games]).ok().out.contains("whole: everything"));
+    assert!(
+        home.run(&["verify", &path, "--data", &games]).assert_success().stdout.contains("whole: everything")
+    );
     std::fs::remove_dir_all(home.path("games")).unwrap();
     let said = home.run(&["verify", &path, "--data", &games]);
-    assert_eq!(said.code, 1, "{}", said.out);
-    assert!(said.out.contains("prompts only: no world was compared"), "{}", said.out);
-    let on_purpose = home.run(&["verify", &path, "--no-world"]).ok();
-    assert!(on_purpose.out.contains("prompts only") && !on_purpose.out.contains("whole"));
+    assert_eq!(said.code, 1, "{}", said.stdout);
+    assert!(said.stdout.contains("prompts only: no world was compared"), "{}", said.stdout);
+    let on_purpose = home.run(&["verify", &path, "--no-world"]).assert_success();
+    assert!(on_purpose.stdout.contains("prompts only") && !on_purpose.stdout.contains("whole"));
 }
 
 /// `verify` drew every seed from the run's number, and called each prompt after `set actor.seed` damaged.
@@ -186,16 +209,16 @@ fn a_session_whose_world_cannot_be_opened_is_not_certified() {
 fn a_session_with_a_chosen_seed_was_called_damaged() {
     let home = Home::new();
     let lines = "step\nset actor.seed 7\nstep\nstep\nset actor.seed own\nstep\nquit\n";
-    let said = home.says(&["run", "--task", "easy/put/1", "--plain"], lines).ok();
-    assert!(said.out.contains("4 > "), "{}", said.out);
+    let said = home.run_with_input(&["run", "--task", "easy/put/1", "--plain"], lines).assert_success();
+    assert!(said.stdout.contains("4 > "), "{}", said.stdout);
     let trunk = home.session().join("branches/trunk.jsonl");
     let text = std::fs::read_to_string(&trunk).unwrap();
     assert_eq!(text.matches("\"seed\":true").count(), 2, "two prompts are drawn from it");
-    home.run(&["verify", "--last"]).ok();
+    home.run(&["verify", "--last"]).assert_success();
     // It still looks at each seed.
     let sent = text.lines().rfind(|l| l.contains("\"sampling\"")).unwrap();
     let seed = sent.split("\"seed\":").nth(1).unwrap().split(',').next().unwrap();
     std::fs::write(&trunk, text.replace(&format!("\"seed\":{seed}"), "\"seed\":1")).unwrap();
     let said = home.run(&["verify", "--last"]);
-    assert!(said.code == 1 && said.out.contains("has the seed 1"), "{}", said.out);
+    assert!(said.code == 1 && said.stdout.contains("has the seed 1"), "{}", said.stdout);
 }

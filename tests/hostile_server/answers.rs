@@ -1,9 +1,9 @@
 //! Answers of real servers, their figures and their reasoning.
 
-use crate::Want::{Answer as Says, Fail};
+use crate::Expected::{Answer as Says, Fail};
 use crate::asking::{ask, endpoint, provider, request};
 use crate::server::{Server, chunked, ends, good, plain, reasons, says, stream};
-use crate::{Case, OVERFLOW, case, cases, run, sent};
+use crate::{Case, OVERFLOW, block_on, case, run_cases, send_bytes};
 use retrospect::provider::FailureKind;
 use retrospect::provider::openai::{Endpoint, Prices};
 use serde_json::json;
@@ -54,7 +54,7 @@ fn answers_of_real_servers() {
         ends("stop")
     );
     let overflow = format!("{}data: [DONE]\n\n", ends("stop"));
-    cases(vec![
+    run_cases(vec![
         // Its bound ended it: it is asked for once more with a larger one.
         case("llama_cpp.server", chunked(&[llama.as_bytes()], true), Says("i", "", 2)),
         case("transformers serve: no [DONE]", chunked(&[transformers.as_bytes()], true), Says("{\"", "", 2)),
@@ -112,7 +112,7 @@ fn answers_of_real_servers() {
 /// Usage is whose it is; absent is estimated and says so.
 #[test]
 fn usage_is_reported_by_a_proxy_or_estimated() {
-    run(async {
+    block_on(async {
         let counted = format!(
             "{}{}data: {}\n\n",
             says("go to desk 1"),
@@ -126,7 +126,7 @@ fn usage_is_reported_by_a_proxy_or_estimated() {
             json!({"choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0}})
         );
         let mut proxied = chunked(&[counted.as_bytes()], true);
-        proxied[0] = sent(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-litellm-call-id: 7\r\ntransfer-encoding: chunked\r\n\r\n");
+        proxied[0] = send_bytes(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-litellm-call-id: 7\r\ntransfer-encoding: chunked\r\n\r\n");
         let scripts = vec![
             chunked(&[counted.as_bytes()], true),
             proxied,
@@ -135,7 +135,7 @@ fn usage_is_reported_by_a_proxy_or_estimated() {
         ];
         let server = Server::start(scripts).await;
         let mut endpoint = endpoint(&server.base);
-        endpoint.prices = Some(Prices { prompt: 0.5, reply: 2.0 });
+        endpoint.prices = Some(Prices { prompt_per_million: 0.5, reply_per_million: 2.0 });
         let provider = provider(endpoint);
         let mut usages = Vec::new();
         for _ in 0..4 {
@@ -159,7 +159,7 @@ fn reasoning_is_never_text() {
     let letters = |text: &str| all(&text.chars().map(|c| says(&c.to_string())).collect::<Vec<_>>());
     let no_stop = |e: &mut Endpoint| e.sampling.stop = Some(Vec::new());
     let opened = |e: &mut Endpoint| e.reasoning.opened = true;
-    cases(vec![
+    run_cases(vec![
         case("reasoning_content", field("reasoning_content"), Says("go", "let me see\n", 1)),
         case("reasoning", field("reasoning"), Says("go", "let me see\n", 1)),
         case("tags", all(&[says("<think>let me see\n</think>\n\ngo")]), Says("go", "let me see\n", 1)),
@@ -169,11 +169,11 @@ fn reasoning_is_never_text() {
             Says("go", "let me see\n", 1),
         ),
         Case {
-            set: no_stop,
+            configure: no_stop,
             ..case("no opening tag", letters("let me see\n</think>\n\ngo"), Says("go", "let me see\n", 1))
         },
         Case {
-            set: opened,
+            configure: opened,
             ..case(
                 "no opening tag, and it is known",
                 letters("let me see\n</think>\n\ngo"),

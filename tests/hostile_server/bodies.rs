@@ -1,8 +1,8 @@
 //! Bodies that are not what was promised.
 
-use crate::Want::{Answer as Says, Fail};
+use crate::Expected::{Answer as Says, Fail};
 use crate::server::{Act, chunked, ends, head, plain, says, stream};
-use crate::{case, cases, chunk, sent};
+use crate::{case, chunk, run_cases, send_bytes};
 use retrospect::provider::FailureKind;
 use serde_json::json;
 use std::time::Duration;
@@ -43,7 +43,7 @@ fn bodies() {
                 .concat(),
         )
     };
-    cases(vec![
+    run_cases(vec![
         case("a character a byte at a time", chunked(&letters, true), Says("é€𝄞 go", "", 1)),
         case("no UTF-8", raw_utf8(b"\xff\xc3"), Says("a\u{fffd}\u{fffd}b", "", 1)),
         case("U+FFFD in the text", whole("a\u{fffd}b"), Says("a\u{fffd}b", "", 1)),
@@ -128,10 +128,10 @@ fn bodies() {
         ),
         case(
             "a page, with success",
-            vec![sent(&html)],
+            vec![send_bytes(&html)],
             Fail(FailureKind::InvalidResponse, "a page for people, not for programs: Log in", 1, ""),
         ),
-        case("another content type", vec![sent(&wrong_type)], Says("go", "", 1)),
+        case("another content type", vec![send_bytes(&wrong_type)], Says("go", "", 1)),
         case("JSON lines", stream(json_lines.as_bytes()), Says("go", "", 1)),
         case("a plain answer over several lines", stream(pretty.as_bytes()), Says("go", "", 1)),
         case(

@@ -1,11 +1,11 @@
 //! Connections that fail, end and are made anew.
 
-use crate::Want::{Answer as Says, Fail};
+use crate::Expected::{Answer as Says, Fail};
 use crate::asking::{ask, endpoint, provider, request};
 use crate::server::{Act, Server, chunked, good, reasons, says, stream};
-use crate::{Case, MS, case, cases, run, sent};
+use crate::{Case, MS, block_on, case, run_cases, send_bytes};
 use futures_util::StreamExt as _;
-use retrospect::provider::openai::{Endpoint, Key};
+use retrospect::provider::openai::{Endpoint, Secret};
 use retrospect::provider::{Delta, FailureKind, Phase, Provider};
 
 #[test]
@@ -15,11 +15,11 @@ fn connections_that_fail() {
     let go = says("go to");
     let begun = || chunked(&[go.as_bytes()], false);
     let thought = reasons("reasoning_content", "hm");
-    let quick_first = |e: &mut Endpoint| e.times.first = 60 * MS;
-    let quick_idle = |e: &mut Endpoint| e.times.idle = 60 * MS;
-    cases(vec![
+    let quick_first = |e: &mut Endpoint| e.timeouts.first_piece = 60 * MS;
+    let quick_idle = |e: &mut Endpoint| e.timeouts.idle = 60 * MS;
+    run_cases(vec![
         Case {
-            set: quick_first,
+            configure: quick_first,
             ..case(
                 "hangs before its head",
                 vec![Act::Hang],
@@ -27,19 +27,19 @@ fn connections_that_fail() {
             )
         },
         Case {
-            set: quick_first,
+            configure: quick_first,
             ..case(
                 "hangs in its head",
-                hangs(vec![sent(b"HTTP/1.1 200 OK\r\nconten")]),
+                hangs(vec![send_bytes(b"HTTP/1.1 200 OK\r\nconten")]),
                 Fail(FailureKind::TimedOut, "did not begin to answer", 1, ""),
             )
         },
         Case {
-            set: quick_first,
+            configure: quick_first,
             ..case("hangs after its head", hangs(chunked(&[], false)), Fail(FailureKind::TimedOut, "", 1, ""))
         },
         Case {
-            set: quick_idle,
+            configure: quick_idle,
             ..case(
                 "hangs in the middle",
                 hangs(begun()),
@@ -47,7 +47,7 @@ fn connections_that_fail() {
             )
         },
         Case {
-            set: quick_idle,
+            configure: quick_idle,
             ..case(
                 "hangs in a line",
                 hangs(chunked(&[go.as_bytes(), b"data: {\"cho"], false)),
@@ -55,7 +55,7 @@ fn connections_that_fail() {
             )
         },
         Case {
-            set: |e| e.times.total = Some(80 * MS),
+            configure: |e| e.timeouts.total = Some(80 * MS),
             ..case(
                 "is bounded in all, where that is set",
                 chunked(&[go.as_bytes()], false)
@@ -66,7 +66,7 @@ fn connections_that_fail() {
             )
         },
         Case {
-            set: quick_first,
+            configure: quick_first,
             ..case(
                 "sends signs of life for ever",
                 chunked(&[], false)
@@ -77,7 +77,7 @@ fn connections_that_fail() {
             )
         },
         Case {
-            set: quick_first,
+            configure: quick_first,
             ..case(
                 "begins, and then sends signs of life for ever",
                 begun().into_iter().chain([Act::Forever(b"3\r\n:\n\n\r\n".to_vec(), MS)]).collect(),
@@ -85,7 +85,7 @@ fn connections_that_fail() {
             )
         },
         Case {
-            set: quick_first,
+            configure: quick_first,
             ..case(
                 "sends a byte at a time and no piece",
                 chunked(&[b"data: {"], false)
@@ -102,7 +102,7 @@ fn connections_that_fail() {
         ),
         case(
             "breaks in its head",
-            cut(vec![sent(b"HTTP/1.1 200 OK\r\nconten")]),
+            cut(vec![send_bytes(b"HTTP/1.1 200 OK\r\nconten")]),
             Fail(FailureKind::Unreachable, "before it answered", 5, ""),
         ),
         case(
@@ -113,7 +113,7 @@ fn connections_that_fail() {
         case("killed in the middle", cut(begun()), Fail(FailureKind::Interrupted, "broke off", 1, "go to")),
         case(
             "a chunk is cut",
-            cut(vec![begun()[0].clone(), sent(format!("ff\r\n{go}").as_bytes())]),
+            cut(vec![begun()[0].clone(), send_bytes(format!("ff\r\n{go}").as_bytes())]),
             Fail(FailureKind::Interrupted, "broke off", 1, "go to"),
         ),
         case(
@@ -123,7 +123,7 @@ fn connections_that_fail() {
         ),
         case(
             "a body with too few bytes",
-            vec![sent(
+            vec![send_bytes(
                 format!(
                     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 900\r\n\r\n{go}"
                 )
@@ -141,7 +141,11 @@ fn connections_that_fail() {
             stream(format!("{go}data: {{\"choices\": [").as_bytes()),
             Fail(FailureKind::InvalidResponse, "no whole JSON", 1, "go to"),
         ),
-        case("is no HTTP", vec![sent(b"SSH-2.0-OpenSSH_9.6\r\n")], Fail(FailureKind::Unreachable, "", 5, "")),
+        case(
+            "is no HTTP",
+            vec![send_bytes(b"SSH-2.0-OpenSSH_9.6\r\n")],
+            Fail(FailureKind::Unreachable, "", 5, ""),
+        ),
         Case {
             scripts: vec![vec![Act::Read, Act::Reset], vec![Act::Read, Act::Reset], good("go")],
             ..case("comes back", Vec::new(), Says("go", "", 3))
@@ -151,7 +155,7 @@ fn connections_that_fail() {
 
 #[test]
 fn nobody_listens() {
-    run(async {
+    block_on(async {
         let base = {
             let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
             format!("http://{}/v1", listener.local_addr().unwrap())
@@ -160,9 +164,9 @@ fn nobody_listens() {
         let error = answer.error.unwrap();
         assert_eq!(error.kind, FailureKind::Unreachable);
         assert!(
-            error.what.contains("cannot be reached") && error.what.contains("asked again 4 times"),
+            error.message.contains("cannot be reached") && error.message.contains("asked again 4 times"),
             "{}",
-            error.what
+            error.message
         );
         assert_eq!(answer.notices.len(), 4, "every repetition is told: {:?}", answer.notices);
         let bad = [
@@ -173,13 +177,13 @@ fn nobody_listens() {
         for (base, words) in bad {
             let error = ask(&provider(endpoint(base)), request()).await.error.unwrap();
             assert!(
-                error.kind == FailureKind::Misconfigured && error.what.contains(words),
+                error.kind == FailureKind::Misconfigured && error.message.contains(words),
                 "{base}: {error:?}"
             );
             assert!(!format!("{error:?}").contains("sekretpass"));
         }
         let mut strange = endpoint(&base);
-        strange.key = Some(Key::new("two\nlines-of-a-key"));
+        strange.key = Some(Secret::new("two\nlines-of-a-key"));
         let error = ask(&provider(strange), request()).await.error.unwrap();
         assert!(
             error.kind == FailureKind::Misconfigured && !format!("{error:?}").contains("lines-of"),
@@ -191,7 +195,7 @@ fn nobody_listens() {
 /// Whoever does not want the answer any more closes the connection in the same moment.
 #[test]
 fn dropping_the_stream_closes_the_connection() {
-    run(async {
+    block_on(async {
         let scripts = vec![
             vec![Act::Hang],
             chunked(&[says("go").as_bytes()], false).into_iter().chain([Act::Hang]).collect(),
@@ -200,7 +204,7 @@ fn dropping_the_stream_closes_the_connection() {
         ];
         let server = Server::start(scripts).await;
         let provider = provider(endpoint(&server.base));
-        for wanted in [Delta::Phase(Phase::Waiting), Delta::Text("go".to_owned()), Delta::Alive] {
+        for wanted in [Delta::Phase(Phase::Waiting), Delta::Text("go".to_owned()), Delta::KeepAlive] {
             let mut stream = provider.stream(request());
             while stream.next().await.unwrap().unwrap() != wanted {}
         }
@@ -217,8 +221,8 @@ fn dropping_the_stream_closes_the_connection() {
 
 /// A connection that the server has closed between two questions costs nothing but another connection.
 #[test]
-fn a_kept_connection_that_was_closed_is_made_anew() {
-    run(async {
+fn a_closed_keep_alive_connection_is_reopened() {
+    block_on(async {
         let server = Server::start(vec![good("one"), good("two"), good("three")]).await;
         let provider = provider(endpoint(&server.base));
         for want in ["one", "two", "three"] {
@@ -237,7 +241,7 @@ fn a_kept_connection_that_was_closed_is_made_anew() {
 fn a_provider_outlives_the_runtime_it_was_first_used_in() {
     let mut kept = None;
     for text in ["one", "two"] {
-        run(async {
+        block_on(async {
             let server = Server::start(vec![good(text)]).await;
             let provider = kept.take().unwrap_or_else(|| provider(endpoint(&server.base)));
             if text == "one" {

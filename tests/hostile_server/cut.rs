@@ -1,76 +1,85 @@
 //! Answers that end at a newline: which of them were cut off there, what is asked again, and what that costs.
 
 use crate::asking::{ask, endpoint, provider, request};
-use crate::run;
+use crate::block_on;
 use crate::server::{Act, Server, ends, good, plain, reasons, says, stream};
 use retrospect::domain::EarlierUsage;
-use retrospect::prompt::{cut_short, may_be_reasoning, read};
+use retrospect::prompt::{can_be_reasoning, is_cut_short, read_reply};
 use retrospect::provider::openai::OpenAi;
-use retrospect::provider::{Cut, Provider as _, Request};
+use retrospect::provider::{NewlineStopCheck, Provider as _, Request};
 use serde_json::json;
 use std::time::Duration;
 
 /// As the program asks an actor.
-pub(crate) const CUT: Cut = Cut { short: cut_short, action: |reply| read(reply).action, may_be_reasoning };
+pub(crate) const CUT: NewlineStopCheck = NewlineStopCheck {
+    is_cut_short,
+    action: |reply| read_reply(reply).action,
+    may_be_reasoning: can_be_reasoning,
+};
 
-const PART: &str = "Thought: it is near.";
-const WHOLE: &str = "Thought: it is near.\nAction: look";
-const TOLD: &str = "the stop at a newline cut off the action; it isn't sent to this server any more";
+const PARTIAL_TEXT: &str = "Thought: it is near.";
+const WHOLE_TEXT: &str = "Thought: it is near.\nAction: look";
+const STOP_NOTICE: &str = "the stop at a newline cut off the action; it isn't sent to this server any more";
 
-fn actors(seed: u64) -> Request {
-    Request { cut: Some(CUT), seed, ..request() }
+fn actor_request(seed: u64) -> Request {
+    Request { newline_stop_check: Some(CUT), seed, ..request() }
 }
 
 /// A whole answer for which the server counted 100 tokens and 10.
-fn counted(text: &str) -> Vec<Act> {
+fn counted_reply(text: &str) -> Vec<Act> {
     let counts = json!({"choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 10}});
     stream(format!("{}{}data: {counts}\n\n", says(text), ends("stop")).as_bytes())
 }
 
-fn stops(server: &Server) -> Vec<bool> {
+fn sent_stops(server: &Server) -> Vec<bool> {
     server.asked().iter().map(|a| a.body.get("stop").is_some()).collect()
 }
 
-fn keeps_its_stop(of: &OpenAi) -> bool {
-    !of.learnt().lines && !of.unsent().iter().any(|told| told.contains("newline"))
+fn has_stop(of: &OpenAi) -> bool {
+    !of.learned().skip_newline_stop && !of.unsent_settings().iter().any(|told| told.contains("newline"))
 }
 
 /// Two calls went out with the stop; the second saw that it was dropped meanwhile, and took its half of a reply for a step.
 #[test]
-fn a_cut_reply_was_taken_for_a_step_where_another_call_had_learnt_of_the_stop_meanwhile() {
+fn a_truncated_reply_was_used_after_a_concurrent_call_dropped_the_stop() {
     let after = |millis| {
         let mut acts = vec![Act::Read, Act::Wait(Duration::from_millis(millis))];
-        acts.extend(good(PART));
+        acts.extend(good(PARTIAL_TEXT));
         acts
     };
-    run(async {
-        let server = Server::start(vec![after(20), after(400), good(WHOLE)]).await;
+    block_on(async {
+        let server = Server::start(vec![after(20), after(400), good(WHOLE_TEXT)]).await;
         let of = provider(endpoint(&server.base));
-        let (first, second) = tokio::join!(ask(&of, actors(1)), ask(&of, actors(2)));
-        assert_eq!((first.text.as_str(), second.text.as_str()), (WHOLE, WHOLE));
-        assert_eq!(stops(&server), [true, true, false, false]);
-        assert_eq!([first.notices, second.notices].concat(), [TOLD], "told once");
+        let (first, second) = tokio::join!(ask(&of, actor_request(1)), ask(&of, actor_request(2)));
+        assert_eq!((first.text.as_str(), second.text.as_str()), (WHOLE_TEXT, WHOLE_TEXT));
+        assert_eq!(sent_stops(&server), [true, true, false, false]);
+        assert_eq!([first.notices, second.notices].concat(), [STOP_NOTICE], "told once");
     });
 }
 
 /// The prompts of both answers were added up to one, of which the budget of the context was reckoned; and one estimate made
 /// estimates of all.
 #[test]
-fn what_an_answer_of_no_use_cost_is_kept_apart_from_the_last_one() {
-    run(async {
-        let server = Server::start(vec![counted(PART), counted(WHOLE), counted(WHOLE)]).await;
+fn the_cost_of_an_unusable_reply_is_kept_apart() {
+    block_on(async {
+        let server = Server::start(vec![
+            counted_reply(PARTIAL_TEXT),
+            counted_reply(WHOLE_TEXT),
+            counted_reply(WHOLE_TEXT),
+        ])
+        .await;
         let of = provider(endpoint(&server.base));
-        let usage = ask(&of, actors(1)).await.usage.unwrap();
+        let usage = ask(&of, actor_request(1)).await.usage.unwrap();
         assert_eq!((usage.prompt_tokens, usage.reply_tokens, usage.last_prompt_tokens()), (200, 20, 100));
         assert_eq!(
             usage.earlier,
             EarlierUsage { prompt_tokens: 100, reported: 110, ..EarlierUsage::default() }
         );
-        assert!(ask(&of, actors(2)).await.usage.unwrap().earlier.is_empty());
+        assert!(ask(&of, actor_request(2)).await.usage.unwrap().earlier.is_empty());
     });
-    run(async {
-        let server = Server::start(vec![counted(PART), good(WHOLE)]).await;
-        let usage = ask(&provider(endpoint(&server.base)), actors(1)).await.usage.unwrap();
+    block_on(async {
+        let server = Server::start(vec![counted_reply(PARTIAL_TEXT), good(WHOLE_TEXT)]).await;
+        let usage = ask(&provider(endpoint(&server.base)), actor_request(1)).await.usage.unwrap();
         let mut apart = retrospect::domain::TokenCounts::default();
         apart.add(&usage);
         assert!(usage.estimated && apart.reported == 110 && apart.estimated > 0, "{apart:?}");
@@ -80,45 +89,48 @@ fn what_an_answer_of_no_use_cost_is_kept_apart_from_the_last_one() {
 
 /// What was counted of the first answer was lost with the failure of the second.
 #[test]
-fn an_answer_of_no_use_is_paid_for_though_the_next_one_fails() {
-    run(async {
-        let server = Server::start(vec![counted(PART), plain(402, "", r#"{"detail":"no credit"}"#)]).await;
+fn an_unusable_reply_is_counted_even_if_the_retry_fails() {
+    block_on(async {
+        let server =
+            Server::start(vec![counted_reply(PARTIAL_TEXT), plain(402, "", r#"{"detail":"no credit"}"#)])
+                .await;
         let of = provider(endpoint(&server.base));
-        let answer = ask(&of, actors(1)).await;
+        let answer = ask(&of, actor_request(1)).await;
         assert!(answer.error.is_some());
         let usage = answer.usage.unwrap();
         assert!(
             usage.has_only_earlier() && usage.tokens() == 110 && usage.last_prompt_tokens() == 0,
             "{usage:?}"
         );
-        assert!(keeps_its_stop(&of), "nothing is known yet");
+        assert!(has_stop(&of), "nothing is known yet");
     });
 }
 
 /// One odd reply switched the stop off for good, with a reason that was not true.
 #[test]
-fn a_model_that_ends_by_itself_keeps_the_stop_and_is_not_asked_twice_for_ever() {
-    run(async {
-        let server = Server::start(vec![good(PART)]).await;
+fn a_model_that_ends_by_itself_keeps_the_stop_text() {
+    block_on(async {
+        let server = Server::start(vec![good(PARTIAL_TEXT)]).await;
         let of = provider(endpoint(&server.base));
         for (seed, requests) in [(1, 2), (2, 4), (3, 5), (4, 6)] {
-            let answer = ask(&of, actors(seed)).await;
-            assert_eq!((answer.text.as_str(), server.asked().len()), (PART, requests));
+            let answer = ask(&of, actor_request(seed)).await;
+            assert_eq!((answer.text.as_str(), server.asked().len()), (PARTIAL_TEXT, requests));
             let told: Vec<bool> = answer.notices.iter().map(|n| n.contains("the stop stays")).collect();
             assert_eq!(told, if seed < 3 { vec![true] } else { vec![] });
-            assert!(keeps_its_stop(&of));
+            assert!(has_stop(&of));
         }
-        assert_eq!(stops(&server), [true, false, true, false, true, true]);
+        assert_eq!(sent_stops(&server), [true, false, true, false, true, true]);
     });
     // An action on the first line says nothing of the stop.
-    run(async {
-        let server = Server::start(vec![good(PART), good("look"), good(PART), good(WHOLE)]).await;
+    block_on(async {
+        let server =
+            Server::start(vec![good(PARTIAL_TEXT), good("look"), good(PARTIAL_TEXT), good(WHOLE_TEXT)]).await;
         let of = provider(endpoint(&server.base));
-        assert_eq!(ask(&of, actors(1)).await.text, "look");
-        assert!(keeps_its_stop(&of));
-        let answer = ask(&of, actors(2)).await;
-        assert_eq!((answer.text.as_str(), answer.notices), (WHOLE, vec![TOLD.to_owned()]));
-        assert!(!keeps_its_stop(&of));
+        assert_eq!(ask(&of, actor_request(1)).await.text, "look");
+        assert!(has_stop(&of));
+        let answer = ask(&of, actor_request(2)).await;
+        assert_eq!((answer.text.as_str(), answer.notices), (WHOLE_TEXT, vec![STOP_NOTICE.to_owned()]));
+        assert!(!has_stop(&of));
     });
 }
 
@@ -146,61 +158,62 @@ fn stop_texts_stay_until_a_reply_shows_that_they_do_harm() {
         ),
     ];
     for (name, scripts, calls, sent, told) in cases {
-        run(async {
+        block_on(async {
             let server = Server::start(scripts).await;
             let of = provider(endpoint(&server.base));
             let mut notices = Vec::new();
             for seed in 0..calls {
-                let answer = ask(&of, actors(seed)).await;
+                let answer = ask(&of, actor_request(seed)).await;
                 assert_eq!((answer.text.as_str(), answer.error), ("look", None), "{name}");
                 notices.extend(answer.notices);
             }
-            assert_eq!(stops(&server), sent, "{name}");
-            let unsent = of.unsent().join("\n");
+            assert_eq!(sent_stops(&server), sent, "{name}");
+            let unsent = of.unsent_settings().join("\n");
             assert_eq!(unsent.contains("stop: left out"), !told.is_empty(), "{name}: {unsent}");
             assert!(unsent.contains(told), "{name}: {unsent}");
             assert_eq!(notices.len(), usize::from(!told.is_empty()), "{name}: {notices:?}");
             let untrue = notices.iter().any(|n| n.contains("reasoning")) && !told.contains("reasoning");
             assert!(!untrue, "{name}: {notices:?}");
             let next = provider(endpoint(&server.base));
-            next.recall(&of.unsent());
-            assert_eq!(next.learnt().stop_here, !told.is_empty(), "{name}");
+            next.restore_quirks(&of.unsent_settings());
+            assert_eq!(next.learned().match_stops_locally, !told.is_empty(), "{name}");
         });
     }
 }
 
 #[test]
-fn an_answer_that_came_without_a_stream_was_not_looked_at() {
+fn a_reply_without_a_stream_was_not_checked() {
     let whole = |text: &str| {
         let choice = json!({"message": {"role": "assistant", "content": text}, "finish_reason": "stop"});
         plain(200, "", &json!({"object": "chat.completion", "choices": [choice]}).to_string())
     };
-    run(async {
-        let server = Server::start(vec![stream(b""), whole(PART), stream(b""), whole(WHOLE)]).await;
-        let answer = ask(&provider(endpoint(&server.base)), actors(1)).await;
-        assert_eq!((answer.text.as_str(), answer.error), (WHOLE, None));
-        assert_eq!(stops(&server), [true, true, false, false]);
+    block_on(async {
+        let server =
+            Server::start(vec![stream(b""), whole(PARTIAL_TEXT), stream(b""), whole(WHOLE_TEXT)]).await;
+        let answer = ask(&provider(endpoint(&server.base)), actor_request(1)).await;
+        assert_eq!((answer.text.as_str(), answer.error), (WHOLE_TEXT, None));
+        assert_eq!(sent_stops(&server), [true, true, false, false]);
         assert_eq!(answer.notices.len(), 2, "{:?}", answer.notices);
-        assert!(answer.notices[0].contains("says nothing in a stream") && answer.notices[1] == TOLD);
+        assert!(answer.notices[0].contains("says nothing in a stream") && answer.notices[1] == STOP_NOTICE);
     });
 }
 
 /// A run that was taken up at another server sent that one no stop either.
 #[test]
-fn what_was_learnt_of_one_server_is_not_recalled_of_another() {
-    run(async {
-        let server = Server::start(vec![good(PART), good(WHOLE)]).await;
+fn quirks_of_one_server_are_not_applied_to_another() {
+    block_on(async {
+        let server = Server::start(vec![good(PARTIAL_TEXT), good(WHOLE_TEXT)]).await;
         let of = provider(endpoint(&server.base));
-        ask(&of, actors(1)).await;
-        let told = of.unsent();
+        ask(&of, actor_request(1)).await;
+        let told = of.unsent_settings();
         let elsewhere = provider(endpoint("http://127.0.0.1:9/v1"));
         let mut model = endpoint(&server.base);
         model.model = "another".to_owned();
         for (other, same) in
             [(elsewhere, false), (provider(model), false), (provider(endpoint(&server.base)), true)]
         {
-            other.recall(&told);
-            assert_eq!(other.learnt().lines, same, "{}", other.name());
+            other.restore_quirks(&told);
+            assert_eq!(other.learned().skip_newline_stop, same, "{}", other.name());
         }
     });
 }

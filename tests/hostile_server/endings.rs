@@ -1,8 +1,8 @@
 //! How servers say that a reply ended (`finish_reason`, `refusal`), and what is done where the reply in hand is not whole.
 
 use crate::asking::{Answer, ask, endpoint, provider, request};
+use crate::block_on;
 use crate::cut::CUT;
-use crate::run;
 use crate::server::{Act, Server, ends, good, plain, says, stream};
 use retrospect::domain::{ModelRole, Truncation};
 use retrospect::provider::{FailureKind, Request};
@@ -21,11 +21,11 @@ fn refuses(message: &str) -> Vec<Act> {
 }
 
 fn actors() -> Request {
-    Request { cut: Some(CUT), ..request() }
+    Request { newline_stop_check: Some(CUT), ..request() }
 }
 
 fn mentors() -> Request {
-    Request { asked: ModelRole::Mentor, stop: Vec::new(), ..request() }
+    Request { role: ModelRole::Mentor, stop: Vec::new(), ..request() }
 }
 
 fn bounds(server: &Server) -> Vec<Value> {
@@ -39,7 +39,7 @@ fn told(answer: &Answer, words: &str) -> usize {
 /// `go to counterto` was sent to the world, and half a rule became a lesson: only three words were known as no end.
 #[test]
 fn a_reply_that_ended_for_another_reason_counted_as_whole() {
-    run(async {
+    block_on(async {
         for reason in ["insufficient_system_resource", "error", "abort", "ERROR"] {
             let half = || writes("go to counterto", reason, 4);
             let server = Server::start(vec![half(), good("look")]).await;
@@ -51,8 +51,11 @@ fn a_reply_that_ended_for_another_reason_counted_as_whole() {
             // Always: a failed call that keeps what had come.
             let server = Server::start(vec![half()]).await;
             let error = ask(&provider(endpoint(&server.base)), actors()).await.error.unwrap();
-            assert_eq!((error.kind, error.partial.as_str()), (FailureKind::Interrupted, "go to counterto"));
-            assert!(error.what.contains(reason) && server.asked().len() == 3, "{error:?}");
+            assert_eq!(
+                (error.kind, error.partial_reply.as_str()),
+                (FailureKind::Interrupted, "go to counterto")
+            );
+            assert!(error.message.contains(reason) && server.asked().len() == 3, "{error:?}");
         }
         let cases = [
             ("SAFETY", Some(Truncation::Filter), 1),
@@ -91,7 +94,7 @@ fn a_refusal_beside_the_content_was_an_answer() {
     let delta = json!({"choices": [{"index": 0, "delta": {"content": null, "refusal": words}}]});
     let whole =
         json!({"choices": [{"message": {"content": null, "refusal": words}, "finish_reason": "stop"}]});
-    run(async {
+    block_on(async {
         for script in [
             stream(format!("data: {delta}\n\n{}", ends("stop")).as_bytes()),
             stream(format!("data: {delta}\n\n{}", ends("length")).as_bytes()),
@@ -111,7 +114,7 @@ fn a_refusal_beside_the_content_was_an_answer() {
 /// Only the exact word `stop` was an end at the stop text: other servers gave three empty replies and a hint at the context.
 #[test]
 fn an_empty_reply_that_ended_at_the_stop_text_in_other_words_is_asked_for_without_it() {
-    run(async {
+    block_on(async {
         for reason in ["STOP", "stop_sequence", "eos", "end_turn"] {
             let server = Server::start(vec![writes("", reason, 2), good("look")]).await;
             let answer = ask(&provider(endpoint(&server.base)), actors()).await;
@@ -125,7 +128,7 @@ fn an_empty_reply_that_ended_at_the_stop_text_in_other_words_is_asked_for_withou
 
 #[test]
 fn a_tool_call_was_explained_as_a_prompt_that_is_too_long() {
-    run(async {
+    block_on(async {
         let server = Server::start(vec![writes("", "tool_calls", 9)]).await;
         let answer = ask(&provider(endpoint(&server.base)), actors()).await;
         assert_eq!(
@@ -143,7 +146,7 @@ fn a_cut_reply_in_hand_stands_where_the_second_request_fails() {
     let list = "1. Look first.\n2. Never put the mug in the coff";
     let broken = || stream(says("1. Look first.\n2. Nev").as_bytes());
     let busy = |more: &str| plain(429, more, r#"{"error":{"message":"slow down"}}"#);
-    run(async {
+    block_on(async {
         let seconds = [
             ("retry-after: 600", busy("retry-after: 600\r\n"), "slow down"),
             ("busy", plain(503, "", r#"{"error":{"message":"overloaded"}}"#), "overloaded"),
@@ -155,7 +158,7 @@ fn a_cut_reply_in_hand_stands_where_the_second_request_fails() {
         for (name, second, why) in seconds {
             let server = Server::start(vec![writes(list, "length", 1024), second]).await;
             let mut endpoint = endpoint(&server.base);
-            endpoint.times.total = (name == "no time").then_some(Duration::from_secs(1));
+            endpoint.timeouts.total = (name == "no time").then_some(Duration::from_secs(1));
             let answer = ask(&provider(endpoint), mentors()).await;
             assert_eq!(answer.error, None, "{name}");
             assert_eq!((answer.text.as_str(), answer.truncated), (list, Some(Truncation::Length)), "{name}");
@@ -175,7 +178,7 @@ fn a_cut_reply_in_hand_stands_where_the_second_request_fails() {
 fn a_doubled_bound_that_is_refused_is_not_asked_for_again() {
     let too_long = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.";
     let too_large = "max_tokens is too large: 2048. This model supports at most 1024 completion tokens.";
-    run(async {
+    block_on(async {
         for message in [too_long, too_large] {
             let cut = || writes("1. Look", "length", 1024);
             let server = Server::start(vec![cut(), refuses(message), cut()]).await;
@@ -207,7 +210,7 @@ fn a_doubled_bound_that_is_refused_is_not_asked_for_again() {
 /// 356 tokens of 968 were counted, and the bound that was refused was told as 512.
 #[test]
 fn what_came_between_a_cut_reply_and_a_refused_bound_is_counted() {
-    run(async {
+    block_on(async {
         let too_large = "max_tokens is too large: 4096. This model supports at most 1024 completion tokens.";
         let scripts = vec![writes("take the", "length", 256), writes("", "length", 512), refuses(too_large)];
         let server = Server::start(scripts).await;

@@ -1,9 +1,9 @@
 //! Replies that a server breaks off because another request arrives: `[DONE]`, and no word of how the reply ended.
 
 use crate::asking::{Answer, ask, endpoint, provider, request};
-use crate::run;
+use crate::block_on;
 use crate::server::{Act, Server, chunked, good, plain, says};
-use retrospect::provider::openai::{Memory, OpenAi};
+use retrospect::provider::openai::{OpenAi, QuirkStore};
 use retrospect::provider::{FailureKind, Provider as _, Request};
 use serde_json::json;
 use std::sync::Arc;
@@ -13,63 +13,78 @@ const ONE_AT_A_TIME: &str =
     "breaks off a reply when another request arrives; it gets one request at a time from now on";
 
 /// A reply that ends with `[DONE]` and no finish_reason, as llama_cpp.server sends it.
-fn unfinished(text: &str) -> Vec<Act> {
+fn reply_without_finish(text: &str) -> Vec<Act> {
     let role = "data: {\"choices\": [{\"index\": 0, \"delta\": {\"role\": \"assistant\"}, \"finish_reason\": null}]}\n\n";
     chunked(&[format!("{role}{}data: [DONE]\n\n", says(text)).as_bytes()], true)
 }
 
 /// The same, as soon as so many requests have come in all.
-fn interrupted(text: &str, requests: usize) -> Vec<Act> {
-    let mut acts = unfinished(text);
+fn interrupted_reply(text: &str, requests: usize) -> Vec<Act> {
+    let mut acts = reply_without_finish(text);
     acts.splice(1..1, [Act::Requests(requests)]);
     acts.insert(0, Act::Read);
     acts
 }
 
 /// A whole reply after a moment.
-fn slow(text: &str) -> Vec<Act> {
+fn slow_reply(text: &str) -> Vec<Act> {
     let mut acts = vec![Act::Read, Act::Wait(Duration::from_millis(20))];
     acts.extend(good(text));
     acts
 }
 
-fn question(seed: u64) -> Request {
+fn request_with_seed(seed: u64) -> Request {
     Request { seed, ..request() }
 }
 
-fn told(answers: &[Answer], words: &str) -> usize {
+fn notice_count(answers: &[Answer], words: &str) -> usize {
     answers.iter().flat_map(|a| &a.notices).filter(|n| n.contains(words)).count()
 }
 
 /// The half of a reply was taken for all of it, at the very first answer too.
 #[test]
-fn a_reply_that_another_request_interrupted_counted_as_whole() {
-    run(async {
-        let server =
-            Server::start(vec![interrupted("go to", 2), slow("take mug 1"), slow("go to desk 1")]).await;
+fn an_interrupted_reply_was_treated_as_complete() {
+    block_on(async {
+        let server = Server::start(vec![
+            interrupted_reply("go to", 2),
+            slow_reply("take mug 1"),
+            slow_reply("go to desk 1"),
+        ])
+        .await;
         let of = provider(endpoint(&server.base));
-        let (first, second) = tokio::join!(ask(&of, question(1)), ask(&of, question(2)));
+        let (first, second) = tokio::join!(ask(&of, request_with_seed(1)), ask(&of, request_with_seed(2)));
         assert_eq!((first.text.as_str(), second.text.as_str()), ("go to desk 1", "take mug 1"));
         assert_eq!((&first.error, &second.error), (&None, &None));
         let usage = first.usage.unwrap();
         assert!(usage.earlier.estimated > 0, "the interrupted reply is counted: {usage:?}");
-        let (a, b, c) = tokio::join!(ask(&of, question(3)), ask(&of, question(4)), ask(&of, question(5)));
+        let (a, b, c) = tokio::join!(
+            ask(&of, request_with_seed(3)),
+            ask(&of, request_with_seed(4)),
+            ask(&of, request_with_seed(5))
+        );
         let beside: Vec<usize> = server.asked().iter().map(|a| a.beside).collect();
         assert_eq!(beside, [0, 1, 0, 0, 0, 0], "one request at a time, from the interrupted one on");
         let answers = [first, second, a, b, c];
-        assert_eq!((told(&answers, ONE_AT_A_TIME), told(&answers, "asking again (1 of 2)")), (1, 1));
+        assert_eq!(
+            (notice_count(&answers, ONE_AT_A_TIME), notice_count(&answers, "asking again (1 of 2)")),
+            (1, 1)
+        );
     });
 }
 
 /// A server that is known to break replies off is spared the first one as well.
 #[test]
-fn one_at_a_time_sends_no_question_twice() {
-    run(async {
-        let server = Server::start(vec![slow("look")]).await;
+fn serial_requests_are_not_repeated() {
+    block_on(async {
+        let server = Server::start(vec![slow_reply("look")]).await;
         let mut endpoint = endpoint(&server.base);
         endpoint.one_at_a_time = true;
         let of = provider(endpoint);
-        let (a, b, c) = tokio::join!(ask(&of, question(1)), ask(&of, question(2)), ask(&of, question(3)));
+        let (a, b, c) = tokio::join!(
+            ask(&of, request_with_seed(1)),
+            ask(&of, request_with_seed(2)),
+            ask(&of, request_with_seed(3))
+        );
         assert_eq!([&a.text, &b.text, &c.text], ["look"; 3]);
         let beside: Vec<usize> = server.asked().iter().map(|a| a.beside).collect();
         assert_eq!(beside, [0, 0, 0]);
@@ -79,21 +94,29 @@ fn one_at_a_time_sends_no_question_twice() {
 /// Two models of one server interrupt each other as well.
 #[test]
 fn all_models_of_a_server_wait_for_each_other_once_it_is_known() {
-    run(async {
-        let server =
-            Server::start(vec![interrupted("go to", 2), slow("take mug 1"), slow("go to desk 1")]).await;
+    block_on(async {
+        let server = Server::start(vec![
+            interrupted_reply("go to", 2),
+            slow_reply("take mug 1"),
+            slow_reply("go to desk 1"),
+        ])
+        .await;
         let of = |model: &str| {
             let mut endpoint = endpoint(&server.base);
             model.clone_into(&mut endpoint.model);
-            OpenAi::with_memory(endpoint.clone(), Memory::of(&endpoint))
+            OpenAi::with_quirks(endpoint.clone(), QuirkStore::for_endpoint(&endpoint))
         };
         let (actor, mentor) = (of("actor"), of("mentor"));
-        let (first, second) = tokio::join!(ask(&actor, question(1)), ask(&mentor, question(2)));
+        let (first, second) =
+            tokio::join!(ask(&actor, request_with_seed(1)), ask(&mentor, request_with_seed(2)));
         assert_eq!((first.text.as_str(), second.text.as_str()), ("go to desk 1", "take mug 1"));
-        tokio::join!(ask(&actor, question(3)), ask(&mentor, question(4)));
+        tokio::join!(ask(&actor, request_with_seed(3)), ask(&mentor, request_with_seed(4)));
         let beside: Vec<usize> = server.asked().iter().map(|a| a.beside).collect();
         assert_eq!(beside, [0, 1, 0, 0, 0]);
-        assert!(Arc::ptr_eq(&Memory::of(actor.endpoint()), &Memory::of(of("actor").endpoint())));
+        assert!(Arc::ptr_eq(
+            &QuirkStore::for_endpoint(actor.endpoint()),
+            &QuirkStore::for_endpoint(of("actor").endpoint())
+        ));
     });
 }
 
@@ -107,23 +130,28 @@ fn in_one_piece(text: &str) -> Vec<Act> {
 /// streams all the same, the same words four times.
 #[test]
 fn a_server_that_never_sends_a_finish_reason_shows_it_once() {
-    let heeds = vec![unfinished("go"), unfinished("go"), in_one_piece("go"), unfinished("go")];
-    for (scripts, first_requests) in [(heeds, 3), (vec![unfinished("go")], 4)] {
-        run(async {
+    let heeds = vec![
+        reply_without_finish("go"),
+        reply_without_finish("go"),
+        in_one_piece("go"),
+        reply_without_finish("go"),
+    ];
+    for (scripts, first_requests) in [(heeds, 3), (vec![reply_without_finish("go")], 4)] {
+        block_on(async {
             let server = Server::start(scripts).await;
             let of = provider(endpoint(&server.base));
-            let first = ask(&of, question(1)).await;
-            let second = ask(&of, question(2)).await;
+            let first = ask(&of, request_with_seed(1)).await;
+            let second = ask(&of, request_with_seed(2)).await;
             let asked = server.asked();
             assert_eq!((first.text.as_str(), second.text.as_str()), ("go", "go"));
             assert_eq!((first.error.clone(), second.error.clone()), (None, None));
             let streams: Vec<bool> = asked.iter().map(|a| a.body["stream"].as_bool().unwrap()).collect();
             let want = (0..=first_requests).map(|n| n < 2 || n == first_requests);
             assert_eq!(streams, want.collect::<Vec<_>>());
-            assert_eq!(told(&[first, second], "never sends a finish_reason"), 1);
+            assert_eq!(notice_count(&[first, second], "never sends a finish_reason"), 1);
             // Two of its replies at once say nothing about other requests.
-            let (a, b) = tokio::join!(ask(&of, question(3)), ask(&of, question(4)));
-            assert_eq!((server.asked().len(), told(&[a, b], "")), (asked.len() + 2, 0));
+            let (a, b) = tokio::join!(ask(&of, request_with_seed(3)), ask(&of, request_with_seed(4)));
+            assert_eq!((server.asked().len(), notice_count(&[a, b], "")), (asked.len() + 2, 0));
         });
     }
 }
@@ -132,23 +160,49 @@ fn a_server_that_never_sends_a_finish_reason_shows_it_once() {
 #[test]
 fn half_replies_do_not_show_that_a_server_never_says_how_a_reply_ends() {
     let cases: [(&str, Vec<Vec<Act>>, usize); 4] = [
-        ("different words", vec![unfinished("open cab"), unfinished("go to drawer "), good("look")], 3),
-        ("the same half twice", vec![unfinished("lo"), unfinished("lo"), good("look")], 3),
-        ("thrice", vec![unfinished("lo"), unfinished("lo"), unfinished("lo"), good("look")], 4),
-        ("the whole in one piece", vec![unfinished("lo"), unfinished("lo"), in_one_piece("look")], 3),
+        (
+            "different words",
+            vec![reply_without_finish("open cab"), reply_without_finish("go to drawer "), good("look")],
+            3,
+        ),
+        (
+            "the same half twice",
+            vec![reply_without_finish("lo"), reply_without_finish("lo"), good("look")],
+            3,
+        ),
+        (
+            "thrice",
+            vec![
+                reply_without_finish("lo"),
+                reply_without_finish("lo"),
+                reply_without_finish("lo"),
+                good("look"),
+            ],
+            4,
+        ),
+        (
+            "the whole in one piece",
+            vec![reply_without_finish("lo"), reply_without_finish("lo"), in_one_piece("look")],
+            3,
+        ),
     ];
     for (name, scripts, requests) in cases {
-        run(async {
+        block_on(async {
             let server = Server::start(scripts).await;
-            let answer = ask(&provider(endpoint(&server.base)), question(1)).await;
+            let answer = ask(&provider(endpoint(&server.base)), request_with_seed(1)).await;
             let got = (answer.text.as_str(), answer.error.as_ref(), server.asked().len());
             assert_eq!(got, ("look", None, requests), "{name}: {:?}", answer.notices);
-            assert_eq!(told(&[answer], "never sends a finish_reason"), 0, "{name}");
+            assert_eq!(notice_count(&[answer], "never sends a finish_reason"), 0, "{name}");
         });
     }
-    run(async {
-        let server = Server::start(vec![unfinished("open it"), unfinished("go"), unfinished("look")]).await;
-        let answer = ask(&provider(endpoint(&server.base)), question(1)).await;
+    block_on(async {
+        let server = Server::start(vec![
+            reply_without_finish("open it"),
+            reply_without_finish("go"),
+            reply_without_finish("look"),
+        ])
+        .await;
+        let answer = ask(&provider(endpoint(&server.base)), request_with_seed(1)).await;
         assert_eq!((answer.error.unwrap().kind, server.asked().len()), (FailureKind::Interrupted, 3));
     });
 }
@@ -156,39 +210,42 @@ fn half_replies_do_not_show_that_a_server_never_says_how_a_reply_ends() {
 /// Sampled replies differ: streams that never say how a reply ends are given up for whole replies.
 #[test]
 fn a_server_whose_streams_never_end_in_order_is_asked_without_them() {
-    run(async {
-        let call = [unfinished("open it"), unfinished("go on"), in_one_piece("look")];
+    block_on(async {
+        let call = [reply_without_finish("open it"), reply_without_finish("go on"), in_one_piece("look")];
         let server = Server::start([&call[..], &call[..], &[in_one_piece("look")]].concat()).await;
         let of = provider(endpoint(&server.base));
         let mut answers = Vec::new();
         for seed in 0..4 {
-            answers.push(ask(&of, question(seed)).await);
+            answers.push(ask(&of, request_with_seed(seed)).await);
             assert_eq!(
                 (answers[seed as usize].text.as_str(), &answers[seed as usize].error),
                 ("look", &None)
             );
         }
-        assert_eq!((server.asked().len(), told(&answers, "from now on it is asked without one")), (8, 1));
+        assert_eq!(
+            (server.asked().len(), notice_count(&answers, "from now on it is asked without one")),
+            (8, 1)
+        );
     });
 }
 
 /// A server that is silent in streams was asked twice at every step, and that was told every time.
 #[test]
 fn a_server_that_is_silent_in_streams_is_asked_without_them() {
-    run(async {
+    block_on(async {
         let silent = || chunked(&[b"data: [DONE]\n\n"], true);
         let server =
             Server::start(vec![silent(), in_one_piece("look"), silent(), in_one_piece("look")]).await;
         let of = provider(endpoint(&server.base));
         let mut answers = Vec::new();
         for seed in 0..5 {
-            answers.push(ask(&of, question(seed)).await);
+            answers.push(ask(&of, request_with_seed(seed)).await);
         }
         assert!(answers.iter().all(|a| a.text == "look" && a.error.is_none()), "{answers:?}");
-        assert_eq!((server.asked().len(), told(&answers, "a stream")), (7, 2), "{answers:?}");
+        assert_eq!((server.asked().len(), notice_count(&answers, "a stream")), (7, 2), "{answers:?}");
         let again = provider(endpoint(&server.base));
-        again.recall(&of.unsent());
-        assert_eq!(ask(&again, question(9)).await.text, "look");
+        again.restore_quirks(&of.unsent_settings());
+        assert_eq!(ask(&again, request_with_seed(9)).await.text, "look");
         assert_eq!(server.asked().len(), 8, "the next process knows it");
     });
 }
@@ -206,29 +263,39 @@ fn a_stream_that_broke_off_beside_another_request_is_asked_again() {
         ("a cut connection after some words", chunked(&[half.as_bytes()], false)),
     ];
     for (name, form) in forms {
-        run(async {
+        block_on(async {
             // It breaks off as soon as the other request has come.
             let breaks = |requests| {
                 let mut acts = form.clone();
                 acts.splice(1..1, [Act::Requests(requests)]);
                 [vec![Act::Read], acts].concat()
             };
-            let scripts = vec![breaks(2), slow("take mug 1"), slow("look"), breaks(5), slow("take mug 1")];
+            let scripts = vec![
+                breaks(2),
+                slow_reply("take mug 1"),
+                slow_reply("look"),
+                breaks(5),
+                slow_reply("take mug 1"),
+            ];
             let server = Server::start(scripts).await;
             let of = provider(endpoint(&server.base));
             let mut answers = Vec::new();
             for seed in [1, 3] {
-                let (a, b) = tokio::join!(ask(&of, question(seed)), ask(&of, question(seed + 1)));
+                let (a, b) =
+                    tokio::join!(ask(&of, request_with_seed(seed)), ask(&of, request_with_seed(seed + 1)));
                 answers.extend([a, b]);
             }
-            let (a, b) = tokio::join!(ask(&of, question(5)), ask(&of, question(6)));
+            let (a, b) = tokio::join!(ask(&of, request_with_seed(5)), ask(&of, request_with_seed(6)));
             answers.extend([a, b]);
             let texts: Vec<&str> = answers.iter().map(|a| a.text.as_str()).collect();
             assert_eq!(texts[..2], ["look", "take mug 1"], "{name}: {answers:?}");
             assert!(answers.iter().all(|a| a.error.is_none() && !a.text.is_empty()), "{name}: {answers:?}");
             let beside: Vec<usize> = server.asked().iter().map(|a| a.beside).collect();
             assert_eq!(beside, [0, 1, 0, 0, 1, 0, 0, 0], "{name}: one at a time from the second one on");
-            assert_eq!((told(&answers, ONE_AT_A_TIME), told(&answers, "longer than its context")), (1, 0));
+            assert_eq!(
+                (notice_count(&answers, ONE_AT_A_TIME), notice_count(&answers, "longer than its context")),
+                (1, 0)
+            );
         });
     }
 }
@@ -252,25 +319,26 @@ fn llama_cpp_python_is_known_by_its_models_before_it_gets_two_requests_at_once()
     };
     let refused = uvicorn(plain(404, "", "{}"));
     for (models, one) in [(list("me"), true), (list("vllm"), false), (refused, false)] {
-        run(async {
-            let server = Server::start(vec![uvicorn(slow("look")), models, uvicorn(slow("look"))]).await;
+        block_on(async {
+            let server =
+                Server::start(vec![uvicorn(slow_reply("look")), models, uvicorn(slow_reply("look"))]).await;
             let of = provider(endpoint(&server.base));
-            let asked = (0..4).map(|seed| ask(&of, question(seed)));
+            let asked = (0..4).map(|seed| ask(&of, request_with_seed(seed)));
             let answers = futures_util::future::join_all(asked).await;
             assert!(answers.iter().all(|a| a.text == "look"), "{answers:?}");
             let asked = server.asked();
             let beside: Vec<usize> = asked.iter().map(|a| a.beside).collect();
             assert_eq!((beside[..3] == [0; 3], beside[3..] == [0; 2]), (true, one), "{beside:?}");
             assert_eq!((asked.len(), asked[1].line.starts_with("GET /v1/models ")), (5, true));
-            assert_eq!(told(&answers, ONE_AT_A_TIME), usize::from(one));
+            assert_eq!(notice_count(&answers, ONE_AT_A_TIME), usize::from(one));
         });
     }
     // Nobody waits: it isn't looked at.
-    run(async {
-        let server = Server::start(vec![uvicorn(slow("look"))]).await;
+    block_on(async {
+        let server = Server::start(vec![uvicorn(slow_reply("look"))]).await;
         let of = provider(endpoint(&server.base));
         for seed in 0..3 {
-            assert_eq!(ask(&of, question(seed)).await.text, "look");
+            assert_eq!(ask(&of, request_with_seed(seed)).await.text, "look");
         }
         assert!(server.asked().iter().all(|a| a.line.starts_with("POST ")));
     });
@@ -278,20 +346,29 @@ fn llama_cpp_python_is_known_by_its_models_before_it_gets_two_requests_at_once()
 
 /// Whatever interrupts it every time: other programs may use the server.
 #[test]
-fn a_reply_that_is_broken_off_again_and_again_is_a_failed_call() {
-    run(async {
-        let server = Server::start(vec![good("look"), unfinished("go to")]).await;
+fn a_reply_interrupted_repeatedly_is_a_failed_call() {
+    block_on(async {
+        let server = Server::start(vec![good("look"), reply_without_finish("go to")]).await;
         let of = provider(endpoint(&server.base));
-        assert_eq!(ask(&of, question(1)).await.text, "look");
-        let answer = ask(&of, question(2)).await;
+        assert_eq!(ask(&of, request_with_seed(1)).await.text, "look");
+        let answer = ask(&of, request_with_seed(2)).await;
         let error = answer.error.clone().unwrap();
-        assert_eq!((error.kind, error.partial.as_str()), (FailureKind::Interrupted, "go to"), "{error:?}");
-        assert_eq!((server.asked().len(), told(&[answer], ONE_AT_A_TIME)), (4, 0));
+        assert_eq!(
+            (error.kind, error.partial_reply.as_str()),
+            (FailureKind::Interrupted, "go to"),
+            "{error:?}"
+        );
+        assert_eq!((server.asked().len(), notice_count(&[answer], ONE_AT_A_TIME)), (4, 0));
     });
     // A reply that went further the second time was interrupted the first time.
-    run(async {
-        let server = Server::start(vec![unfinished("go"), unfinished("go to"), good("go to desk 1")]).await;
-        let answer = ask(&provider(endpoint(&server.base)), question(1)).await;
+    block_on(async {
+        let server = Server::start(vec![
+            reply_without_finish("go"),
+            reply_without_finish("go to"),
+            good("go to desk 1"),
+        ])
+        .await;
+        let answer = ask(&provider(endpoint(&server.base)), request_with_seed(1)).await;
         assert_eq!((answer.text.as_str(), answer.error, server.asked().len()), ("go to desk 1", None, 3));
     });
 }

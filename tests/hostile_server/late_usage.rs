@@ -2,12 +2,12 @@
 
 use crate::asking::{ask, endpoint, provider, request};
 use crate::server::{Act, Server, chunked, ends, says};
-use crate::{MS, chunk, run};
+use crate::{MS, block_on, chunk};
 use serde_json::json;
 use std::time::Duration;
 
 /// A server that knows no stop texts: it writes on to its own end, then come these events.
-fn writes_on(last: &str) -> Vec<Act> {
+fn reply_past_stop(last: &str) -> Vec<Act> {
     let pieces = [says("look\nObs"), says("ervation: made "), says("up\n> inventory"), ends("length")];
     let mut bodies: Vec<&[u8]> = pieces.iter().map(String::as_bytes).collect();
     bodies.extend([last.as_bytes(), b"data: [DONE]\n\n"]);
@@ -16,18 +16,18 @@ fn writes_on(last: &str) -> Vec<Act> {
 
 /// The connection was closed at the stop text, and 733 tokens were estimated where the server had counted 1,668.
 #[test]
-fn usage_behind_a_stop_text_was_thrown_away() {
-    run(async {
+fn usage_after_a_stop_text_was_dropped() {
+    block_on(async {
         let usage = json!({"choices": [], "usage": {"prompt_tokens": 150, "completion_tokens": 18}});
-        let server = Server::start(vec![writes_on(&format!("data: {usage}\n\n"))]).await;
+        let server = Server::start(vec![reply_past_stop(&format!("data: {usage}\n\n"))]).await;
         let of = provider(endpoint(&server.base));
         let answer = ask(&of, request()).await;
         assert_eq!((answer.text.as_str(), answer.error), ("look", None));
         let usage = answer.usage.unwrap();
         assert_eq!((usage.estimated, usage.prompt_tokens, usage.reply_tokens), (false, 150, 18));
-        let learnt = of.learnt();
-        assert!(learnt.ratio.is_some_and(|ratio| ratio > 5.0), "the budget goes by it: {learnt:?}");
-        assert_eq!((learnt.finish_reasons, learnt.usage_misses), (Some(true), 0));
+        let learnt = of.learned();
+        assert!(learnt.token_ratio.is_some_and(|ratio| ratio > 5.0), "the budget goes by it: {learnt:?}");
+        assert_eq!((learnt.sends_finish_reason, learnt.usage_misses), (Some(true), 0));
         assert_eq!(answer.truncated, None, "the answer ended at its stop text, whatever ended the rest");
     });
 }
@@ -35,14 +35,14 @@ fn usage_behind_a_stop_text_was_thrown_away() {
 /// It ends by itself and counts nothing: nothing is waited for in vain.
 #[test]
 fn a_server_that_counts_nothing_is_not_waited_for() {
-    run(async {
-        let server = Server::start(vec![writes_on(": nothing more\n\n")]).await;
+    block_on(async {
+        let server = Server::start(vec![reply_past_stop(": nothing more\n\n")]).await;
         let of = provider(endpoint(&server.base));
         for _ in 0..3 {
             let answer = ask(&of, request()).await;
             assert!(answer.text == "look" && answer.usage.unwrap().estimated, "{answer:?}");
         }
-        assert_eq!(of.learnt().usage_misses, 0);
+        assert_eq!(of.learned().usage_misses, 0);
     });
 }
 
@@ -53,7 +53,7 @@ fn a_server_that_does_not_end_is_left_and_then_seldom_waited_for() {
     let begun = || chunked(&[says("look\n").as_bytes()], false);
     let writes = |pause| [begun(), vec![Act::Forever(chunk(&says("more ")), pause)]].concat();
     for script in [writes(MS), writes(Duration::ZERO), [begun(), vec![Act::Hang]].concat()] {
-        run(async {
+        block_on(async {
             let server = Server::start(vec![script]).await;
             let of = provider(endpoint(&server.base));
             let waits = [1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3];
@@ -61,7 +61,7 @@ fn a_server_that_does_not_end_is_left_and_then_seldom_waited_for() {
                 let answer = ask(&of, request()).await;
                 assert_eq!((answer.text.as_str(), answer.error), ("look", None));
                 assert!(answer.usage.unwrap().estimated);
-                assert_eq!(of.learnt().usage_misses, misses);
+                assert_eq!(of.learned().usage_misses, misses);
             }
             while server.gone() < waits.len() as u32 {
                 tokio::time::sleep(MS).await;
@@ -73,16 +73,17 @@ fn a_server_that_does_not_end_is_left_and_then_seldom_waited_for() {
 /// Two slow replies at the start were enough: all later ones were estimated, though their usage came at once.
 #[test]
 fn a_server_that_was_late_twice_is_waited_for_again() {
-    run(async {
+    block_on(async {
         let late = [chunked(&[says("look\n").as_bytes()], false), vec![Act::Hang]].concat();
         let usage = json!({"choices": [], "usage": {"prompt_tokens": 150, "completion_tokens": 18}});
-        let server = Server::start(vec![late.clone(), late, writes_on(&format!("data: {usage}\n\n"))]).await;
+        let server =
+            Server::start(vec![late.clone(), late, reply_past_stop(&format!("data: {usage}\n\n"))]).await;
         let of = provider(endpoint(&server.base));
         let mut estimated = Vec::new();
         for _ in 0..11 {
             estimated.push(ask(&of, request()).await.usage.unwrap().estimated);
         }
         assert_eq!(estimated, [vec![true; 9], vec![false; 2]].concat());
-        assert_eq!(of.learnt().usage_misses, 0);
+        assert_eq!(of.learned().usage_misses, 0);
     });
 }

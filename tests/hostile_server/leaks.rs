@@ -1,10 +1,10 @@
 //! A server that says the key back: whole or in part, in any encoding, at any place of any answer, cut anywhere.
 
 use crate::asking::{ask, endpoint, provider, request};
-use crate::run;
+use crate::block_on;
 use crate::server::{Act, Server, ends, plain, reasons, says, stream};
 use futures_util::future::join_all;
-use retrospect::provider::openai::{Key, check};
+use retrospect::provider::openai::{Secret, check_server};
 use serde_json::json;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn hex(upper: bool) -> String {
 }
 
 /// How the key may be said.
-fn forms() -> Vec<String> {
+fn key_encodings() -> Vec<String> {
     let mut forms = vec![
         SECRET.to_owned(),
         SECRET[..28].to_owned(),
@@ -48,7 +48,7 @@ fn forms() -> Vec<String> {
 }
 
 /// Eight characters in a row of the key, or of what it alone decides in an encoding.
-fn given_away(text: &str) -> Option<String> {
+fn leaked_part(text: &str) -> Option<String> {
     let text = text.replace(['\u{200b}'], "");
     let mut forms = vec![SECRET.to_owned(), hex(false), hex(true)];
     for before in 0..3 {
@@ -63,7 +63,7 @@ fn given_away(text: &str) -> Option<String> {
 }
 
 /// Everything a server can say, with a text in one place of it.
-fn answers(text: &str, n: usize) -> Vec<(&'static str, Vec<Act>)> {
+fn replies_with_text(text: &str, n: usize) -> Vec<(&'static str, Vec<Act>)> {
     // A place near where long texts are cut.
     let long = format!("{}{text}", "x ".repeat(120 + n % 31));
     let data = |value: serde_json::Value| format!("data: {value}\n\n");
@@ -119,26 +119,26 @@ fn answers(text: &str, n: usize) -> Vec<(&'static str, Vec<Act>)> {
 
 /// 28 of 43 characters of a key stood in the error of a stream, and a `finish_reason` that was the key was shown as it came.
 #[test]
-fn no_part_of_a_key_is_seen_wherever_and_however_a_server_says_it() {
-    run(async {
+fn no_part_of_a_key_is_shown_however_a_server_echoes_it() {
+    block_on(async {
         let mut n = 0;
-        for form in forms() {
+        for form in key_encodings() {
             n += 7;
-            let asked = answers(&form, n).into_iter().map(async |(place, script)| {
+            let asked = replies_with_text(&form, n).into_iter().map(async |(place, script)| {
                 let server = Server::start(vec![script]).await;
                 let mut endpoint = endpoint(&server.base);
-                endpoint.key = Some(Key::new(SECRET));
-                endpoint.retry.times = 1;
-                endpoint.retry.after_500 = 0;
-                endpoint.times.tail = Duration::from_millis(20);
+                endpoint.key = Some(Secret::new(SECRET));
+                endpoint.retry.max_retries = 1;
+                endpoint.retry.max_retries_after_500 = 0;
+                endpoint.timeouts.after_end = Duration::from_millis(20);
                 let answer = ask(&provider(endpoint), request()).await;
                 let error = answer.error.unwrap_or_default();
                 let texts = [
                     answer.notices,
-                    vec![answer.text, answer.reasoning, error.what, error.next, error.partial],
+                    vec![answer.text, answer.reasoning, error.message, error.hint, error.partial_reply],
                 ];
                 for text in texts.concat() {
-                    assert_eq!(given_away(&text), None, "{place}, {form}: {text}");
+                    assert_eq!(leaked_part(&text), None, "{place}, {form}: {text}");
                 }
             });
             join_all(asked).await;
@@ -148,23 +148,26 @@ fn no_part_of_a_key_is_seen_wherever_and_however_a_server_says_it() {
 
 /// The names of models were shown as they came.
 #[test]
-fn no_part_of_a_key_is_seen_in_what_doctor_finds() {
-    run(async {
-        for form in forms() {
+fn doctor_shows_no_part_of_a_key() {
+    block_on(async {
+        for form in key_encodings() {
             let list = json!({"data": [{"id": form}, {"id": "tiny"}]}).to_string();
             for models in [plain(200, "", &list), plain(401, "", &form), plain(500, "", &list)] {
                 let good = stream(format!("{}{}", says("one two"), ends(&form)).as_bytes());
                 let server = Server::start(vec![models, good]).await;
                 let mut endpoint = endpoint(&server.base);
-                endpoint.key = Some(Key::new(SECRET));
+                endpoint.key = Some(Secret::new(SECRET));
                 endpoint.model = String::new();
-                endpoint.times.tail = Duration::from_millis(20);
-                for found in
-                    check(&provider(endpoint), retrospect::domain::ModelRole::Actor, &serde_json::Map::new())
-                        .await
+                endpoint.timeouts.after_end = Duration::from_millis(20);
+                for found in check_server(
+                    &provider(endpoint),
+                    retrospect::domain::ModelRole::Actor,
+                    &serde_json::Map::new(),
+                )
+                .await
                 {
-                    let text = format!("{} {}", found.what, found.next);
-                    assert_eq!(given_away(&text), None, "{form}: {text}");
+                    let text = format!("{} {}", found.message, found.hint);
+                    assert_eq!(leaked_part(&text), None, "{form}: {text}");
                 }
             }
         }

@@ -17,13 +17,13 @@ mod endings;
 mod interrupted;
 mod late_usage;
 mod leaks;
-mod sent;
+mod requests;
 #[path = "../serving/server.rs"]
 mod server;
 mod statuses;
 mod usage;
 
-use Want::{Answer as Says, Fail};
+use Expected::{Answer as Says, Fail};
 use asking::{ask, endpoint, provider, request};
 use retrospect::provider::FailureKind;
 use retrospect::provider::openai::Endpoint;
@@ -33,12 +33,12 @@ use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
-fn run(test: impl Future<Output = ()>) {
+fn block_on(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
 }
 
 /// What a case should come to.
-enum Want {
+enum Expected {
     /// Text and reasoning, after so many requests.
     Answer(&'static str, &'static str, usize),
     /// A failure of this kind whose words hold these, after so many requests, with what had come.
@@ -48,24 +48,24 @@ enum Want {
 struct Case {
     name: &'static str,
     scripts: Vec<Vec<Act>>,
-    set: fn(&mut Endpoint),
-    want: Want,
+    configure: fn(&mut Endpoint),
+    expected: Expected,
 }
 
-fn case(name: &'static str, script: Vec<Act>, want: Want) -> Case {
-    Case { name, scripts: vec![script], set: |_| {}, want }
+fn case(name: &'static str, script: Vec<Act>, want: Expected) -> Case {
+    Case { name, scripts: vec![script], configure: |_| {}, expected: want }
 }
 
-fn cases(all: Vec<Case>) {
-    run(async {
+fn run_cases(all: Vec<Case>) {
+    block_on(async {
         for case in all {
             let server = Server::start(case.scripts).await;
             let mut endpoint = endpoint(&server.base);
-            (case.set)(&mut endpoint);
+            (case.configure)(&mut endpoint);
             let answer = ask(&provider(endpoint), request()).await;
             let asked = server.asked().len();
             let name = case.name;
-            match case.want {
+            match case.expected {
                 Says(text, reasoning, times) => {
                     assert_eq!(answer.error, None, "{name}");
                     let got = (answer.text.as_str(), answer.reasoning.as_str(), asked);
@@ -76,20 +76,24 @@ fn cases(all: Vec<Case>) {
                     let error =
                         answer.error.unwrap_or_else(|| panic!("{name}: it answered {:?}", answer.text));
                     assert_eq!((error.kind, asked), (kind, times), "{name}: {error:?}");
-                    assert!(error.what.contains(words), "{name}: {}", error.what);
+                    assert!(error.message.contains(words), "{name}: {}", error.message);
                     if partial != "*" {
                         assert_eq!(answer.text, partial, "{name}");
                     }
-                    assert_eq!(error.partial, answer.text, "{name}: what was shown is what is kept");
-                    assert!(!error.next.is_empty(), "{name}: it says what to do next");
-                    assert!(!error.what.contains('\n') && error.what.len() < 900, "{name}: {}", error.what);
+                    assert_eq!(error.partial_reply, answer.text, "{name}: what was shown is what is kept");
+                    assert!(!error.hint.is_empty(), "{name}: it says what to do next");
+                    assert!(
+                        !error.message.contains('\n') && error.message.len() < 900,
+                        "{name}: {}",
+                        error.message
+                    );
                 }
             }
         }
     });
 }
 
-fn sent(bytes: &[u8]) -> Act {
+fn send_bytes(bytes: &[u8]) -> Act {
     Act::Send(bytes.to_vec())
 }
 

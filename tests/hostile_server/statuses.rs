@@ -1,9 +1,9 @@
 //! Statuses, and what a server refuses.
 
-use crate::Want::{Answer as Says, Fail};
+use crate::Expected::{Answer as Says, Fail};
 use crate::asking::{ask, endpoint, provider, request};
 use crate::server::{Act, Server, good, head, plain};
-use crate::{Case, case, cases, run, sent};
+use crate::{Case, block_on, case, run_cases, send_bytes};
 use retrospect::provider::{FailureKind, Provider};
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn statuses() {
         plain(status, headers, r#"{"error":{"message":"slow down","code":"429"}}"#)
     };
     let page = |status: u16| {
-        vec![sent(
+        vec![send_bytes(
             &[
                 head(status, "content-type: text/html\r\n"),
                 b"<!DOCTYPE html><html><title>Bad Gateway</title></html>".to_vec(),
@@ -30,7 +30,7 @@ fn statuses() {
         scripts: vec![first, good("go")],
         ..case(name, Vec::new(), Says("go", "", 2))
     };
-    cases(vec![
+    run_cases(vec![
         case(
             "no key",
             no(401, r#"{"detail":"Invalid API key"}"#),
@@ -89,7 +89,7 @@ fn statuses() {
         case("a page, always", page(502), Fail(FailureKind::ServerFault, "Bad Gateway", 5, "")),
         case(
             "500 is asked again twice",
-            vec![sent(
+            vec![send_bytes(
                 &[head(500, "content-type: text/plain\r\n"), b"Internal Server Error".to_vec()].concat(),
             )],
             Fail(FailureKind::ServerFault, "Internal Server Error (asked again 2 times)", 3, ""),
@@ -145,7 +145,7 @@ fn statuses() {
         ),
         case(
             "packed",
-            vec![sent(
+            vec![send_bytes(
                 &[
                     head(200, "content-encoding: gzip\r\ncontent-type: text/event-stream\r\n"),
                     vec![0x1f, 0x8b, 8, 0],
@@ -161,17 +161,17 @@ fn statuses() {
         ),
         case(
             "204",
-            vec![sent(b"HTTP/1.1 204 No Content\r\n\r\n")],
+            vec![send_bytes(b"HTTP/1.1 204 No Content\r\n\r\n")],
             Fail(FailureKind::BadRequest, "204", 1, ""),
         ),
     ]);
 }
 
 #[test]
-fn what_a_server_refuses_is_left_away_and_told_once() {
+fn refused_parameters_are_dropped_and_reported_once() {
     let refusal =
         |status: u16, body: serde_json::Value| plain(status, "connection: close\r\n", &body.to_string());
-    run(async {
+    block_on(async {
         let scripts = vec![
             refusal(
                 422,
@@ -216,7 +216,7 @@ fn what_a_server_refuses_is_left_away_and_told_once() {
         );
         assert_eq!(last.body["messages"].as_array().unwrap().len(), 1);
         assert_eq!(server.asked().len(), 7);
-        let unsent = provider.unsent().join("; ");
+        let unsent = provider.unsent_settings().join("; ");
         assert!(
             ["top_k", "repetition_penalty", "temperature"].iter().all(|f| unsent.contains(f)),
             "{unsent}"
@@ -227,7 +227,7 @@ fn what_a_server_refuses_is_left_away_and_told_once() {
 /// The temperature was dropped first, and then the answers were sampled at 1.
 #[test]
 fn claude_behind_a_router_takes_the_temperature_without_top_p() {
-    run(async {
+    block_on(async {
         let words = "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
         let body = json!({"error": {"message": words, "type": "invalid_request_error", "param": null}});
         let server =
@@ -245,13 +245,13 @@ fn claude_behind_a_router_takes_the_temperature_without_top_p() {
             .map(|a| (a.body.get("temperature").is_some(), a.body.get("top_p").is_some()))
             .collect();
         assert_eq!(sent, [(true, true), (true, false), (true, false)]);
-        assert!(of.unsent().iter().any(|told| told.starts_with("top_p")));
+        assert!(of.unsent_settings().iter().any(|told| told.starts_with("top_p")));
     });
 }
 
 #[test]
-fn a_server_that_refuses_everything_is_given_up() {
-    run(async {
+fn a_server_that_refuses_everything_is_an_error() {
+    block_on(async {
         let body = r#"{"error":{"message":"unsupported parameter","param":"PARAM"}}"#;
         let fields =
             ["temperature", "top_p", "stop", "seed", "stream_options", "max_tokens", "max_completion_tokens"];

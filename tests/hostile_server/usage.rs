@@ -2,7 +2,7 @@
 
 use crate::asking::{ask, endpoint, provider, request};
 use crate::server::{Act, Server, chunked, ends, good, reasons, says};
-use crate::{MS, run};
+use crate::{MS, block_on};
 use retrospect::domain::Usage;
 use retrospect::provider::FailureKind;
 use retrospect::provider::openai::{Endpoint, Prices};
@@ -18,7 +18,7 @@ fn counts_that_cannot_be_true_are_not_believed_and_that_is_said_once() {
             .unwrap(),
     ];
     for usage in usages {
-        run(async {
+        block_on(async {
             let last = json!({"choices": [], "usage": usage});
             let body = format!("{}{}data: {last}\n\ndata: [DONE]\n\n", says("look"), ends("stop"));
             let server = Server::start(vec![chunked(&[body.as_bytes()], true)]).await;
@@ -30,7 +30,7 @@ fn counts_that_cannot_be_true_are_not_believed_and_that_is_said_once() {
                 assert!(counted.estimated && counted.tokens() < 100, "{counted:?}");
                 told += answer.notices.iter().filter(|n| n.contains("cannot be true")).count();
             }
-            assert_eq!((told, of.learnt().ratio), (1, None));
+            assert_eq!((told, of.learned().token_ratio), (1, None));
         });
     }
 }
@@ -61,20 +61,20 @@ fn what_a_failed_call_had_received_is_counted() {
             FailureKind::Interrupted,
             (13, 100),
         ),
-        ("silence", silent.clone(), |e| e.times.idle = 50 * MS, FailureKind::TimedOut, (13, 100)),
+        ("silence", silent.clone(), |e| e.timeouts.idle = 50 * MS, FailureKind::TimedOut, (13, 100)),
         (
             "its whole time is over",
             silent,
-            |e| e.times.total = Some(300 * MS),
+            |e| e.timeouts.total = Some(300 * MS),
             FailureKind::TimedOut,
             (13, 100),
         ),
     ];
     for (name, script, set, kind, (prompt, reply)) in cases {
-        run(async {
+        block_on(async {
             let server = Server::start(vec![script]).await;
             let mut endpoint = endpoint(&server.base);
-            endpoint.prices = Some(Prices { prompt: 1.0, reply: 1.0 });
+            endpoint.prices = Some(Prices { prompt_per_million: 1.0, reply_per_million: 1.0 });
             set(&mut endpoint);
             let answer = ask(&provider(endpoint), request()).await;
             assert_eq!(answer.error.map(|e| e.kind), Some(kind), "{name}");
@@ -90,10 +90,10 @@ fn what_a_failed_call_had_received_is_counted() {
 /// A request that nothing came of costs nothing.
 #[test]
 fn a_failed_call_of_which_nothing_came_costs_nothing() {
-    run(async {
+    block_on(async {
         let server = Server::start(vec![vec![Act::Hang]]).await;
         let mut endpoint = endpoint(&server.base);
-        endpoint.times.first = 50 * MS;
+        endpoint.timeouts.first_piece = 50 * MS;
         let answer = ask(&provider(endpoint), request()).await;
         assert_eq!(answer.error.map(|e| e.kind), Some(FailureKind::TimedOut));
         assert_eq!(answer.usage, None::<Usage>);
@@ -103,12 +103,12 @@ fn a_failed_call_of_which_nothing_came_costs_nothing() {
 /// Waiting for our own other requests to be answered was counted, and calls failed that the server had never seen.
 #[test]
 fn total_seconds_leaves_out_the_wait_in_our_own_queue() {
-    run(async {
+    block_on(async {
         let slow = [vec![Act::Read, Act::Wait(100 * MS)], good("look")].concat();
         let server = Server::start(vec![slow]).await;
         let mut endpoint = endpoint(&server.base);
         endpoint.one_at_a_time = true;
-        endpoint.times.total = Some(400 * MS);
+        endpoint.timeouts.total = Some(400 * MS);
         let of = provider(endpoint);
         let asked = (0..8).map(|_| ask(&of, request()));
         for answer in futures_util::future::join_all(asked).await {

@@ -1,32 +1,32 @@
 //! What was asked ahead and failed: it is no answer, and costs nothing that nobody counted.
 
 use crate::run::{meta, spec, until};
-use crate::{journaled, launch, rest, task};
+use crate::{journaled_run, run_config, task, wait_for_person};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use retrospect::domain::Usage;
 use retrospect::driver::Driver;
 use retrospect::engine::{Command, Event, PrefetchStatus};
-use retrospect::provider::{Cache, Delta, Provider, ProviderError, Request};
+use retrospect::provider::{CacheMode, Delta, Provider, ProviderError, Request};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// Answers every call but the one that is asked ahead (its second), which gets the beginning of an answer and then this.
-struct Failing<F>(AtomicU32, F);
+struct FailingProvider<F>(AtomicU32, F);
 
-type Pieces = BoxStream<'static, Result<Delta, ProviderError>>;
+type DeltaStream = BoxStream<'static, Result<Delta, ProviderError>>;
 
-impl<F: Fn() -> Pieces + Send + Sync> Provider for Failing<F> {
+impl<F: Fn() -> DeltaStream + Send + Sync> Provider for FailingProvider<F> {
     fn name(&self) -> String {
         "failing".to_owned()
     }
 
-    fn keeps(&self) -> bool {
+    fn has_write_cache(&self) -> bool {
         true
     }
 
-    fn stream(&self, _: Request) -> Pieces {
+    fn stream(&self, _: Request) -> DeltaStream {
         let text = |words: &str| stream::iter([Ok(Delta::Text(words.to_owned()))]);
         if self.0.fetch_add(1, Ordering::Relaxed) != 1 {
             return text("inventory").boxed();
@@ -36,12 +36,12 @@ impl<F: Fn() -> Pieces + Send + Sync> Provider for Failing<F> {
 }
 
 /// The provider that does this where it is asked ahead.
-fn failing(then: impl Fn() -> Pieces + Send + Sync + 'static) -> Arc<dyn Provider> {
-    Arc::new(Failing(AtomicU32::new(0), then))
+fn failing_provider(then: impl Fn() -> DeltaStream + Send + Sync + 'static) -> Arc<dyn Provider> {
+    Arc::new(FailingProvider(AtomicU32::new(0), then))
 }
 
 /// Panics, at once or after so many milliseconds.
-fn breaks(after: Option<u64>) -> Pieces {
+fn panicking_stream(after: Option<u64>) -> DeltaStream {
     let after = Duration::from_millis(after.expect("broken before its first word"));
     stream::once(async move {
         tokio::time::sleep(after).await;
@@ -52,16 +52,16 @@ fn breaks(after: Option<u64>) -> Pieces {
 
 /// Half an answer is no answer: whether it broke before or after it was wanted, the question is asked anew.
 #[test]
-fn an_early_answer_that_panics_is_not_taken_for_a_whole_one() {
+fn a_prefetch_that_panics_is_not_used_as_complete() {
     for (after, known) in [(None, true), (Some(0), true), (Some(900), false)] {
         let dir = tempfile::tempdir().unwrap();
         let spec = spec("react", vec![task("household", "easy/put/3")]);
-        let mut launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, true);
-        launch.actor = failing(move || breaks(after));
+        let mut launch = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
+        launch.actor = failing_provider(move || panicking_stream(after));
         let (handle, thread, session) =
             Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
         handle.send(Command::Step);
-        rest(&handle, 1);
+        wait_for_person(&handle, 1);
         if known {
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -69,7 +69,7 @@ fn an_early_answer_that_panics_is_not_taken_for_a_whole_one() {
         until(&handle, |s| s.is_waiting() && s.last_step().is_some_and(|s| s.number == 2));
         handle.quit();
         thread.join().unwrap();
-        let (ahead, events) = journaled(&handle, &session);
+        let (ahead, events) = journaled_run(&handle, &session);
         assert!(ahead.requested >= 1, "{ahead:?}");
         for envelope in events {
             match &envelope.event {
@@ -83,13 +83,13 @@ fn an_early_answer_that_panics_is_not_taken_for_a_whole_one() {
 
 /// A failure was written down as an answer, with an estimate of tokens that nobody had spent.
 #[test]
-fn a_failure_ahead_is_dropped_at_once_and_costs_what_was_counted() {
+fn a_failed_prefetch_is_dropped_and_its_cost_counted() {
     let counted = Usage { prompt_tokens: 40, reply_tokens: 2, ..Usage::default() };
     for (usage, tokens) in [(None, 0), (Some(counted), 42)] {
         let dir = tempfile::tempdir().unwrap();
         let spec = spec("react", vec![task("household", "easy/put/3")]);
-        let mut launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, true);
-        launch.actor = failing(move || {
+        let mut launch = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
+        launch.actor = failing_provider(move || {
             let refused = Err(ProviderError::new("no such model", "name another"));
             stream::iter(usage.map(|usage| Ok(Delta::Usage(usage))).into_iter().chain([refused])).boxed()
         });
@@ -101,7 +101,7 @@ fn a_failure_ahead_is_dropped_at_once_and_costs_what_was_counted() {
         assert_eq!(handle.store.head().usage.prefetch.wasted.tokens(), tokens);
         handle.quit();
         thread.join().unwrap();
-        let (ahead, events) = journaled(&handle, &session);
+        let (ahead, events) = journaled_run(&handle, &session);
         assert_eq!((ahead.requested, ahead.used), (1, 0), "{ahead:?}");
         let told = events.iter().filter_map(|e| match &e.event {
             Event::PrefetchChanged(told) => Some(told.status),
@@ -113,13 +113,13 @@ fn a_failure_ahead_is_dropped_at_once_and_costs_what_was_counted() {
 
 /// An answer that was asked ahead, taken for a call, and failed then counted as used: its call was asked anew.
 #[test]
-fn an_early_answer_that_fails_after_it_was_taken_was_for_nothing() {
+fn a_prefetch_that_fails_after_use_is_wasted() {
     let dir = tempfile::tempdir().unwrap();
     let spec = spec("react", vec![task("household", "easy/put/3")]);
-    let mut launch = launch(&spec, &dir.path().join("cache"), Cache::ReadWrite, true);
+    let mut launch = run_config(&spec, &dir.path().join("cache"), CacheMode::ReadWrite, true);
     let now = Arc::new(tokio::sync::Notify::new());
     let said = now.clone();
-    launch.actor = failing(move || {
+    launch.actor = failing_provider(move || {
         let (said, counted) =
             (said.clone(), Usage { prompt_tokens: 40, reply_tokens: 2, ..Usage::default() });
         let goes = async move {
@@ -131,7 +131,7 @@ fn an_early_answer_that_fails_after_it_was_taken_was_for_nothing() {
     let (handle, thread, session) =
         Driver::start(dir.path(), meta("s", &spec), spec.clone(), Vec::new(), launch).unwrap();
     handle.send(Command::Step);
-    rest(&handle, 1);
+    wait_for_person(&handle, 1);
     handle.send(Command::Step);
     until(&handle, |s| s.prefetched.iter().any(|e| e.call.is_some()));
     now.notify_one();
@@ -140,7 +140,7 @@ fn an_early_answer_that_fails_after_it_was_taken_was_for_nothing() {
     assert_eq!((ahead.used, ahead.dropped, ahead.wasted.tokens()), (0, 1, 42), "{ahead:?}");
     handle.quit();
     thread.join().unwrap();
-    let (_, events) = journaled(&handle, &session);
+    let (_, events) = journaled_run(&handle, &session);
     let told = events.iter().filter_map(|e| match &e.event {
         Event::PrefetchChanged(told) if told.number == 1 => Some(told.status),
         _ => None,

@@ -1,6 +1,6 @@
 //! However the program ends: the terminal is restored, the session closed, the cost of the call in flight recorded.
 
-use super::{PATIENCE, PROGRAM, Window, kill};
+use super::{PROGRAM, TIMEOUT, Terminal, kill};
 use portable_pty::CommandBuilder;
 use retrospect::domain::Usage;
 use retrospect::engine::Event;
@@ -15,17 +15,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long the program may take to end: a tenth of a second where it was built for use, on a quiet machine.
-const BOUND: Duration = Duration::from_millis(if cfg!(debug_assertions) { 300 } else { 100 });
+const EXIT_TIMEOUT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 300 } else { 100 });
 /// A loaded machine may be slow once. What holds the program up does so each time.
 const TRIES: usize = 4;
 
 /// A model server that answers every request with these bytes, and then with the others again and again until nobody reads.
-struct Server {
+struct EndlessServer {
     url: String,
-    sent: Arc<AtomicUsize>,
+    bytes_sent: Arc<AtomicUsize>,
 }
 
-impl Server {
+impl EndlessServer {
     fn new(begin: String, again: String) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -58,7 +58,7 @@ impl Server {
                 });
             }
         });
-        Self { url, sent }
+        Self { url, bytes_sent: sent }
     }
 
     /// A stream that begins like this.
@@ -74,7 +74,7 @@ impl Server {
     }
 }
 
-fn asking(server: &Server) -> CommandBuilder {
+fn command_with_server(server: &EndlessServer) -> CommandBuilder {
     let mut command = CommandBuilder::new(PROGRAM);
     command.args(["run", "--env", "household", "--method", "react"]);
     command.args(["--actor", "openai:m", "--base-url", &server.url]);
@@ -82,14 +82,14 @@ fn asking(server: &Server) -> CommandBuilder {
 }
 
 /// The one journal below a folder.
-fn journal(sessions: &Path) -> Option<PathBuf> {
+fn find_journal(sessions: &Path) -> Option<PathBuf> {
     let mut entries = std::fs::read_dir(sessions).ok()?.flatten();
     entries.find_map(|e| Some(e.path().join("branches/trunk.jsonl")).filter(|p| p.is_file()))
 }
 
 /// The session was closed; what the cancelled call cost, if there is one.
 fn assert_closed(sessions: &Path, how: &str) -> Option<Usage> {
-    let events = read_branch(&journal(sessions).unwrap()).unwrap().events;
+    let events = read_branch(&find_journal(sessions).unwrap()).unwrap().events;
     assert!(matches!(events.last().unwrap().event, Event::Closed), "{how}: {:?}", events.last());
     events.iter().find_map(|e| match &e.event {
         Event::CallCancelled { partial_reply: came, .. } => came.usage,
@@ -101,7 +101,7 @@ fn assert_closed(sessions: &Path, how: &str) -> Option<Usage> {
 /// terminal was gone already.
 #[test]
 fn every_signal_restores_the_terminal_and_closes_the_session() {
-    let server = Server::stalling();
+    let server = EndlessServer::stalling();
     let endings = [
         (Signal::HUP, 130),
         (Signal::INT, 130),
@@ -120,13 +120,13 @@ fn every_signal_restores_the_terminal_and_closes_the_session() {
         (Signal::TRAP, 133),
     ];
     for (signal, status) in endings {
-        let mut window = Window::with(asking(&server), 80, 24, None);
+        let mut window = Terminal::start(command_with_server(&server), 80, 24, None);
         window.wait_for("unfinished words");
         let asked = Instant::now();
         window.signal(signal);
-        assert_eq!(window.end(), status, "{signal:?}");
+        assert_eq!(window.wait_for_exit(), status, "{signal:?}");
         println!("{signal:?}: ended {:?} after it", asked.elapsed());
-        window.assert_given_back();
+        window.assert_terminal_restored();
         let usage = assert_closed(window.sessions.path(), &format!("{signal:?}"));
         assert!(usage.is_some_and(|u| u.estimated && u.prompt_tokens > 0 && u.reply_tokens > 0), "{usage:?}");
     }
@@ -136,15 +136,15 @@ fn every_signal_restores_the_terminal_and_closes_the_session() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_real_time_signal_restores_the_terminal_and_closes_the_session() {
-    let server = Server::stalling();
+    let server = EndlessServer::stalling();
     for number in [34_u32, 50, 64] {
-        let mut window = Window::with(asking(&server), 80, 24, None);
+        let mut window = Terminal::start(command_with_server(&server), 80, 24, None);
         window.wait_for("unfinished words");
         let pid = window.child.process_id().unwrap();
         let sent = Command::new("sh").args(["-c", &format!("kill -{number} {pid}")]).status().unwrap();
         assert!(sent.success());
-        assert_eq!(window.end(), 128 + number, "{number}");
-        window.assert_given_back();
+        assert_eq!(window.wait_for_exit(), 128 + number, "{number}");
+        window.assert_terminal_restored();
         assert_closed(window.sessions.path(), &format!("signal {number}"));
     }
 }
@@ -152,19 +152,19 @@ fn a_real_time_signal_restores_the_terminal_and_closes_the_session() {
 /// A terminal that goes away is told by SIGHUP, or by nothing but errors: `nohup` ignores the signal.
 #[test]
 fn closing_the_window_closes_the_session() {
-    let server = Server::stalling();
+    let server = EndlessServer::stalling();
     for ignored in [false, true] {
-        let mut command = asking(&server);
+        let mut command = command_with_server(&server);
         if ignored {
             let program = command.get_argv().clone();
             command = CommandBuilder::new("sh");
             command.args(["-c", r#"trap "" HUP; exec "$@""#, "_"]);
             command.args(program);
         }
-        let mut window = Window::with(command, 80, 24, None);
+        let mut window = Terminal::start(command, 80, 24, None);
         window.wait_for("unfinished words");
         window.close();
-        assert_eq!(window.end(), 130, "SIGHUP ignored: {ignored}");
+        assert_eq!(window.wait_for_exit(), 130, "SIGHUP ignored: {ignored}");
         assert!(assert_closed(window.sessions.path(), "closed").is_some(), "SIGHUP ignored: {ignored}");
     }
 }
@@ -172,7 +172,7 @@ fn closing_the_window_closes_the_session() {
 /// A terminal that takes nothing more (a stalled connection, say) kept the program from ending.
 #[test]
 fn a_terminal_that_takes_nothing_does_not_keep_it_from_ending() {
-    let mut window = Window::open(200, 60);
+    let mut window = Terminal::open(200, 60);
     window.wait_for("PAUSED · your turn");
     window.left.store(true, Ordering::SeqCst);
     window.press("?");
@@ -184,7 +184,7 @@ fn a_terminal_that_takes_nothing_does_not_keep_it_from_ending() {
         std::thread::sleep(Duration::from_millis(5));
     }
     window.signal(Signal::TERM);
-    assert_eq!(window.end(), 130);
+    assert_eq!(window.wait_for_exit(), 130);
     assert_closed(window.sessions.path(), "TERM");
 }
 
@@ -194,7 +194,7 @@ fn a_full_disk_is_told_and_ends_with_an_error() {
     for (columns, rows) in [(80, 24), (60, 16)] {
         let mut command = CommandBuilder::new("sh");
         command.args(["-c", "ulimit -f 48; exec \"$@\"", "sh", PROGRAM]);
-        let mut window = Window::of(command, columns, rows);
+        let mut window = Terminal::with_command(command, columns, rows);
         // The first proposal stands, and nothing is at work.
         window.wait_for("Enter do it");
         window.press(" ");
@@ -205,8 +205,8 @@ fn a_full_disk_is_told_and_ends_with_an_error() {
             window.wait_for_folded(words);
         }
         window.press("q");
-        assert_eq!(window.end(), 1);
-        window.assert_given_back();
+        assert_eq!(window.wait_for_exit(), 1);
+        window.assert_terminal_restored();
         let text = window.text();
         assert!(!text.contains("nothing is lost"), "{text}");
     }
@@ -215,25 +215,25 @@ fn a_full_disk_is_told_and_ends_with_an_error() {
 /// Before the screen is up, and after it was left.
 #[test]
 fn a_signal_while_it_starts_or_ends_closes_the_session() {
-    let mut window = Window::open(80, 24);
+    let mut window = Terminal::open(80, 24);
     let began = Instant::now();
     let begun = |path: PathBuf| read_branch(&path).is_ok_and(|b| !b.events.is_empty());
-    while !journal(window.sessions.path()).is_some_and(begun) {
-        assert!(began.elapsed() < PATIENCE, "no session");
+    while !find_journal(window.sessions.path()).is_some_and(begun) {
+        assert!(began.elapsed() < TIMEOUT, "no session");
         std::thread::sleep(Duration::from_millis(1));
     }
     window.signal(Signal::TERM);
-    assert_eq!(window.end(), 130);
-    window.assert_given_back();
+    assert_eq!(window.wait_for_exit(), 130);
+    window.assert_terminal_restored();
     assert_closed(window.sessions.path(), "while it starts");
 
-    let mut window = Window::open(80, 24);
+    let mut window = Terminal::open(80, 24);
     window.wait_for("PAUSED · your turn");
     window.press("q");
     window.signal(Signal::TERM);
-    let status = window.end();
+    let status = window.wait_for_exit();
     assert!([0, 130].contains(&status), "{status}");
-    window.assert_given_back();
+    window.assert_terminal_restored();
     assert_closed(window.sessions.path(), "while it ends");
 }
 
@@ -256,20 +256,20 @@ fn an_abort_or_a_panic_in_the_program_restores_the_terminal() {
         let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
         command.args(["--exact", "endings::takes_the_terminal_and_breaks", "--nocapture"]);
         command.env("RETROSPECT_TEST_ENDING", how);
-        let mut window = Window::with(command, 80, 24, None);
-        assert_ne!(window.end(), 0, "{how}");
+        let mut window = Terminal::start(command, 80, 24, None);
+        assert_ne!(window.wait_for_exit(), 0, "{how}");
         assert!(*window.written.lock().unwrap() > 100, "{how}: it took no terminal: {}", window.text());
-        window.assert_given_back();
+        window.assert_terminal_restored();
     }
 }
 
 /// The program without a terminal.
-struct Piped {
+struct PipedProgram {
     child: Child,
     home: tempfile::TempDir,
 }
 
-impl Piped {
+impl PipedProgram {
     fn start(args: &[&str], input: Stdio) -> Self {
         Self::start_with(Command::new(PROGRAM), args, input)
     }
@@ -283,14 +283,14 @@ impl Piped {
     }
 
     /// Sends a signal; the exit status, and how long it took.
-    fn ended_by(&mut self, signal: Signal) -> (Option<i32>, Duration) {
+    fn end_with_signal(&mut self, signal: Signal) -> (Option<i32>, Duration) {
         let asked = Instant::now();
         kill(signal, self.child.id());
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return (status.code(), asked.elapsed());
             }
-            assert!(asked.elapsed() < PATIENCE, "it does not end by {signal:?}");
+            assert!(asked.elapsed() < TIMEOUT, "it does not end by {signal:?}");
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -300,7 +300,7 @@ impl Piped {
         let began = Instant::now();
         let (mut before, mut since) = (0, began);
         while before < 20_000 || since.elapsed() < Duration::from_millis(500) {
-            assert!(began.elapsed() < PATIENCE, "only {before} bytes of output");
+            assert!(began.elapsed() < TIMEOUT, "only {before} bytes of output");
             std::thread::sleep(Duration::from_millis(5));
             let now = rustix::io::ioctl_fionread(self.child.stdout.as_ref().unwrap()).unwrap();
             if now != before {
@@ -310,7 +310,7 @@ impl Piped {
     }
 }
 
-impl Drop for Piped {
+impl Drop for PipedProgram {
     fn drop(&mut self) {
         // One that has ended already cannot be ended again, which is all right.
         let _ = self.child.kill();
@@ -320,24 +320,24 @@ impl Drop for Piped {
 
 #[test]
 fn without_a_screen_every_signal_closes_the_session() {
-    let server = Server::stalling();
+    let server = EndlessServer::stalling();
     let run =
         ["run", "--env", "household", "--method", "react", "--actor", "openai:m", "--base-url", &server.url];
     for (mode, input) in [("--headless", false), ("--plain", true)] {
         for (signal, status) in
             [(Signal::HUP, 130), (Signal::TERM, 130), (Signal::QUIT, 131), (Signal::USR1, 138)]
         {
-            let before = server.sent.load(Ordering::SeqCst);
+            let before = server.bytes_sent.load(Ordering::SeqCst);
             let mut args = run.to_vec();
             args.push(mode);
-            let mut program = Piped::start(&args, if input { Stdio::piped() } else { Stdio::null() });
+            let mut program = PipedProgram::start(&args, if input { Stdio::piped() } else { Stdio::null() });
             let began = Instant::now();
             // What was sent has come in a moment later at the latest.
-            while server.sent.load(Ordering::SeqCst) == before {
-                assert!(began.elapsed() < PATIENCE, "{mode}: nothing was asked");
+            while server.bytes_sent.load(Ordering::SeqCst) == before {
+                assert!(began.elapsed() < TIMEOUT, "{mode}: nothing was asked");
                 std::thread::sleep(Duration::from_millis(5));
             }
-            let (ended, took) = program.ended_by(signal);
+            let (ended, took) = program.end_with_signal(signal);
             assert_eq!(ended, Some(status), "{mode} {signal:?}");
             println!("{mode} {signal:?}: ended {took:?} after it");
             let usage = assert_closed(program.home.path(), mode);
@@ -354,14 +354,14 @@ fn a_pipe_that_nobody_reads_does_not_keep_it_from_ending() {
         let mut args = vec!["run", "--env", "household"];
         args.extend(tasks);
         args.extend(mode);
-        let mut program = Piped::start(&args, Stdio::piped());
+        let mut program = PipedProgram::start(&args, Stdio::piped());
         if mode == ["--plain"] {
             let mut input = program.child.stdin.take().unwrap();
             // The help is told again and again.
             let _ = std::thread::spawn(move || input.write_all("help\n".repeat(1000).as_bytes()));
         }
         program.wait_for_a_full_pipe();
-        let (ended, took) = program.ended_by(Signal::TERM);
+        let (ended, took) = program.end_with_signal(Signal::TERM);
         assert_eq!(ended, Some(130), "{mode:?}");
         println!("{mode:?} into a pipe that nobody reads: ended {took:?} after SIGTERM");
         assert!(took <= Duration::from_secs(2), "{mode:?}: {took:?}");
@@ -377,32 +377,38 @@ fn whatever_a_server_sends_a_signal_ends_the_program_at_once() {
     };
     let header = format!("HTTP/1.1 200 OK\r\nx-long: {}", "y".repeat(1 << 16));
     let servers = [
-        ("unfinished JSON", Server::streaming("{\n", &"\"a\": {}\n".repeat(8000))),
-        ("unfinished data", Server::streaming("data: {\n", &"data: \"a\": {}\n".repeat(8000))),
-        ("one line", Server::streaming("data: {\"a\": \"", &"x".repeat(1 << 16))),
-        ("tiny events", Server::streaming("", &"data: {}\n\n".repeat(8000))),
-        ("tiny answers", Server::streaming("", &"data: {\"choices\":[{\"delta\":{}}]}\n\n".repeat(4000))),
-        ("deep nesting", Server::streaming("data: ", &"[".repeat(100_000))),
-        ("white space", Server::streaming("", &" \n\r\n".repeat(16_000))),
-        ("comments", Server::streaming("", &": alive\n".repeat(8000))),
-        ("a header without an end", Server::new(header.clone(), header)),
+        ("unfinished JSON", EndlessServer::streaming("{\n", &"\"a\": {}\n".repeat(8000))),
+        ("unfinished data", EndlessServer::streaming("data: {\n", &"data: \"a\": {}\n".repeat(8000))),
+        ("one line", EndlessServer::streaming("data: {\"a\": \"", &"x".repeat(1 << 16))),
+        ("tiny events", EndlessServer::streaming("", &"data: {}\n\n".repeat(8000))),
+        (
+            "tiny answers",
+            EndlessServer::streaming("", &"data: {\"choices\":[{\"delta\":{}}]}\n\n".repeat(4000)),
+        ),
+        ("deep nesting", EndlessServer::streaming("data: ", &"[".repeat(100_000))),
+        ("white space", EndlessServer::streaming("", &" \n\r\n".repeat(16_000))),
+        ("comments", EndlessServer::streaming("", &": alive\n".repeat(8000))),
+        ("a header without an end", EndlessServer::new(header.clone(), header)),
         (
             "headers again and again",
-            Server::new(
+            EndlessServer::new(
                 "HTTP/1.1 100 Continue\r\n\r\n".to_owned(),
                 "HTTP/1.1 100 Continue\r\n\r\n".repeat(4000),
             ),
         ),
-        ("lines of 4 MB", Server::streaming("", &line("x", 4 << 20))),
+        ("lines of 4 MB", EndlessServer::streaming("", &line("x", 4 << 20))),
         (
             "lines of 1 MB without a word",
-            Server::streaming("", &format!("data: {{\"a\": \"{}\"}}\n\n", "x".repeat((1 << 20) - 100))),
+            EndlessServer::streaming(
+                "",
+                &format!("data: {{\"a\": \"{}\"}}\n\n", "x".repeat((1 << 20) - 100)),
+            ),
         ),
-        ("lines of percent signs", Server::streaming("", &line("%", (1 << 20) - 100))),
-        ("an answer of percent signs", Server::streaming("", &line("%", 60_000))),
+        ("lines of percent signs", EndlessServer::streaming("", &line("%", (1 << 20) - 100))),
+        ("an answer of percent signs", EndlessServer::streaming("", &line("%", 60_000))),
         (
             "reasoning at full speed",
-            Server::streaming(
+            EndlessServer::streaming(
                 "",
                 &format!(
                     "data: {{\"choices\":[{{\"delta\":{{\"reasoning_content\":\"{}\"}}}}]}}\n\n",
@@ -411,14 +417,14 @@ fn whatever_a_server_sends_a_signal_ends_the_program_at_once() {
                 .repeat(1000),
             ),
         ),
-        ("words at full speed", Server::streaming("", &line("w ", 4).repeat(4000))),
+        ("words at full speed", EndlessServer::streaming("", &line("w ", 4).repeat(4000))),
     ];
     let mut table = Vec::new();
     for (what, server) in &servers {
         let mut slow = Vec::new();
         loop {
             match ended_amid(what, server) {
-                Some(took) if took > BOUND => slow.push(took),
+                Some(took) if took > EXIT_TIMEOUT => slow.push(took),
                 Some(took) => break table.push(format!("{what}: ended {took:?} after SIGINT ({slow:?})")),
                 None => break table.push(format!("{what}: given up")),
             }
@@ -429,19 +435,19 @@ fn whatever_a_server_sends_a_signal_ends_the_program_at_once() {
 }
 
 /// How long the program takes to end while a server sends; none where it has given the server up by itself.
-fn ended_amid(what: &str, server: &Server) -> Option<Duration> {
+fn ended_amid(what: &str, server: &EndlessServer) -> Option<Duration> {
     let args = ["run", "--env", "household", "--method", "react", "--headless", "--actor", "openai:m"];
     let args = [&args[..], &["--base-url", &server.url]].concat();
-    let before = server.sent.load(Ordering::SeqCst);
+    let before = server.bytes_sent.load(Ordering::SeqCst);
     let mut command = Command::new(PROGRAM);
     // With a key everything is also looked through for it.
     command.env("OPENAI_API_KEY", "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE");
-    let mut program = Piped::start_with(command, &args, Stdio::null());
+    let mut program = PipedProgram::start_with(command, &args, Stdio::null());
     let began = Instant::now();
-    while server.sent.load(Ordering::SeqCst) < before + (1 << 19)
+    while server.bytes_sent.load(Ordering::SeqCst) < before + (1 << 19)
         && program.child.try_wait().unwrap().is_none()
     {
-        assert!(began.elapsed() < PATIENCE, "{what}: only {:?} bytes were read", server.sent);
+        assert!(began.elapsed() < TIMEOUT, "{what}: only {:?} bytes were read", server.bytes_sent);
         std::thread::sleep(Duration::from_millis(1));
     }
     let took = if let Some(status) = program.child.try_wait().unwrap() {
@@ -451,7 +457,7 @@ fn ended_amid(what: &str, server: &Server) -> Option<Duration> {
     } else {
         // Much of it is under way when the signal comes.
         std::thread::sleep(Duration::from_millis(200));
-        let (ended, took) = program.ended_by(Signal::INT);
+        let (ended, took) = program.end_with_signal(Signal::INT);
         assert!(matches!(ended, Some(130 | 3)), "{what}: {ended:?}");
         Some(took)
     };

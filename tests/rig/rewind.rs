@@ -39,22 +39,22 @@ pub(crate) struct Played {
     pub(crate) taken: Vec<String>,
 }
 
-fn opening() -> OpenWorld {
+fn open_world() -> OpenWorld {
     Arc::new(|task| worlds::open(task, &WorldOptions::default()))
 }
 
-fn outfit(spec: &RunSpec, open: OpenWorld) -> RunConfig {
-    RunConfig::of(spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap()
+fn run_config(spec: &RunSpec, open: OpenWorld) -> RunConfig {
+    RunConfig::from_spec(spec, Arc::new(Templates::builtin()), open, Duration::ZERO).unwrap()
 }
 
-fn wait<T>(future: impl Future<Output = T>) -> T {
+fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
 impl Played {
     /// A run without an end that a person plays.
     pub(crate) fn begin(root: &Path, env: &str, id: &str) -> Self {
-        Self::begin_in(root, env, id, opening())
+        Self::begin_in(root, env, id, open_world())
     }
 
     /// The same in worlds that are opened like this.
@@ -67,7 +67,7 @@ impl Played {
             limits: Limits { steps: 1_000_000, moves: None, wall_seconds: None },
             ..run::spec("react", vec![task])
         };
-        let launch = outfit(&spec, open);
+        let launch = run_config(&spec, open);
         let meta = run::meta(env, &spec);
         let (handle, thread, session) = Driver::start(root, meta, spec, Vec::new(), launch).unwrap();
         handle.send(Command::Step);
@@ -79,14 +79,14 @@ impl Played {
 
     /// Takes so many steps, of what the world accepts, that do not end the episode.
     pub(crate) fn play(&mut self, steps: u32) {
-        let admissible = wait(self.handle.admissible());
+        let admissible = block_on(self.handle.admissible());
         assert!(!admissible.is_empty());
         let mut actions = admissible;
         for _ in 0..steps {
             let n = self.taken.len() as u32 + 1;
             // Many actions come round again; a look at what is accepted now, once in a while, keeps the world moving.
             if n.is_multiple_of(8) {
-                actions = wait(self.handle.admissible());
+                actions = block_on(self.handle.admissible());
             }
             // A person's line has no blanks at its ends.
             let action = actions[(n as usize * 7) % actions.len()].trim().to_owned();
@@ -107,11 +107,12 @@ impl Played {
     /// Goes back to before a step, on a branch of its own, and there takes another action. The world stands when this
     /// returns.
     pub(crate) fn back_to(&mut self, step: u32, action: Option<&str>) -> BranchId {
-        let at = self.handle.store.proposal_of(step).unwrap();
+        let at = self.handle.store.decision_seq(step).unwrap();
         let then = action.map(|a| Command::Act(a.to_owned())).into_iter().collect();
-        let branch = wait(self.handle.fork(Fork { at, then, ..Fork::default() })).unwrap();
+        let branch =
+            block_on(self.handle.fork(Fork { at_seq: at, commands: then, ..Fork::default() })).unwrap();
         // Answered when the world has been brought back.
-        wait(self.handle.hint());
+        block_on(self.handle.hint());
         if action.is_some() {
             run::until(&self.handle, |s| {
                 s.divergence.is_some() || s.episode.as_ref().is_some_and(|e| e.answered_steps() >= step)
@@ -124,7 +125,7 @@ impl Played {
     pub(crate) fn again(self) -> Self {
         let (session, taken) = (self.session.clone(), self.taken.clone());
         self.end();
-        let resumed = Driver::resume(&session.dir, |spec| Ok(outfit(spec, opening()))).unwrap();
+        let resumed = Driver::resume(&session.dir, |spec| Ok(run_config(spec, open_world()))).unwrap();
         Self { handle: resumed.handle, thread: resumed.thread, session, taken }
     }
 

@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 use retrospect::domain::{
     MessageRole, ModelRole, Prompt, Segment, SegmentLabel, SegmentOrigin, Truncation, Usage,
 };
-use retrospect::provider::openai::{Endpoint, Key, Memory, OpenAi, Retry, Times};
+use retrospect::provider::openai::{Endpoint, OpenAi, QuirkStore, Retry, Secret, Timeouts};
 use retrospect::provider::{Delta, Phase, Provider, ProviderError, Request};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,18 +29,18 @@ pub(crate) struct Answer {
 /// An endpoint with a key, patient but for retries, which are quick.
 pub(crate) fn endpoint(base: &str) -> Endpoint {
     let mut endpoint = Endpoint::new(base, "tiny");
-    endpoint.key = Some(Key::new(KEY));
-    endpoint.times = Times {
+    endpoint.key = Some(Secret::new(KEY));
+    endpoint.timeouts = Timeouts {
         connect: Duration::from_secs(20),
-        first: Duration::from_secs(20),
+        first_piece: Duration::from_secs(20),
         idle: Duration::from_secs(20),
-        tail: Duration::from_millis(200),
+        after_end: Duration::from_millis(200),
         total: None,
     };
     endpoint.retry = Retry {
-        first: Duration::from_millis(1),
-        longest: Duration::from_millis(4),
-        total: Duration::from_secs(10),
+        first_wait: Duration::from_millis(1),
+        max_wait: Duration::from_millis(4),
+        max_total_wait: Duration::from_secs(10),
         ..Retry::default()
     };
     endpoint
@@ -48,7 +48,7 @@ pub(crate) fn endpoint(base: &str) -> Endpoint {
 
 /// A provider with a memory of its own: ports come again, and what one server refused another may want.
 pub(crate) fn provider(endpoint: Endpoint) -> OpenAi {
-    OpenAi::with_memory(endpoint, Arc::new(Memory::default()))
+    OpenAi::with_quirks(endpoint, Arc::new(QuirkStore::default()))
 }
 
 pub(crate) fn request() -> Request {
@@ -64,7 +64,7 @@ pub(crate) fn request() -> Request {
         segment(MessageRole::User, "\n>"),
     ];
     Request {
-        asked: ModelRole::Actor,
+        role: ModelRole::Actor,
         prompt: Arc::new(Prompt { segments }),
         seed: 7,
         stop: vec!["\n".to_owned()],
@@ -89,7 +89,7 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
             }
             Ok(Delta::Reasoning(words)) => answer.reasoning.push_str(&words),
             Ok(Delta::WasReasoning) => answer.reasoning.push_str(&std::mem::take(&mut answer.text)),
-            Ok(Delta::Anew) => {
+            Ok(Delta::Restarted) => {
                 answer.text.clear();
                 answer.reasoning.clear();
                 answer.truncated = None;
@@ -100,7 +100,7 @@ async fn collect(provider: &dyn Provider, request: Request) -> Answer {
             }
             Ok(Delta::Notice(words)) => answer.notices.push(words),
             Ok(Delta::Truncated(by)) => answer.truncated = Some(by),
-            Ok(Delta::Alive) => {}
+            Ok(Delta::KeepAlive) => {}
             Ok(Delta::Phase(phase)) => answer.phases.push(phase),
             Err(error) => answer.error = Some(error),
         }

@@ -13,21 +13,21 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 /// A file of `tests/data/tls`.
-pub(crate) fn data(name: &str) -> PathBuf {
+pub(crate) fn tls_file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/tls").join(name)
 }
 
-pub(crate) struct Front {
+pub(crate) struct TlsFront {
     pub(crate) base: String,
-    heard: Arc<Mutex<Vec<String>>>,
+    received_heads: Arc<Mutex<Vec<String>>>,
     task: tokio::task::JoinHandle<()>,
 }
 
-impl Front {
+impl TlsFront {
     /// https with this certificate before the server at an address.
     pub(crate) async fn start(behind: &str, certificate: &str) -> Self {
-        let chain = vec![CertificateDer::from_pem_file(data(certificate)).unwrap()];
-        let key = PrivateKeyDer::from_pem_file(data("server.key")).unwrap();
+        let chain = vec![CertificateDer::from_pem_file(tls_file(certificate)).unwrap()];
+        let key = PrivateKeyDer::from_pem_file(tls_file("server.key")).unwrap();
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
@@ -35,24 +35,24 @@ impl Front {
             .with_single_cert(chain, key)
             .unwrap();
         let acceptor = TlsAcceptor::from(Arc::new(config));
-        let (listener, behind) = (listen().await, place(behind));
+        let (listener, behind) = (listen().await, host_and_port(behind));
         let base = format!("https://{}/v1", listener.local_addr().unwrap());
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (acceptor, behind) = (acceptor.clone(), behind.clone());
                 tokio::spawn(async move {
                     if let Ok(stream) = acceptor.accept(stream).await {
-                        join(stream, &behind).await;
+                        connect_streams(stream, &behind).await;
                     }
                 });
             }
         });
-        Self { base, heard: Arc::default(), task }
+        Self { base, received_heads: Arc::default(), task }
     }
 
     /// A proxy that joins whoever asks for a tunnel with the server at an address.
-    pub(crate) async fn tunnel(behind: &str) -> Self {
-        let (listener, behind) = (listen().await, place(behind));
+    pub(crate) async fn start_tunnel(behind: &str) -> Self {
+        let (listener, behind) = (listen().await, host_and_port(behind));
         let base = format!("http://{}", listener.local_addr().unwrap());
         let heard = Arc::new(Mutex::new(Vec::new()));
         let hears = heard.clone();
@@ -67,21 +67,21 @@ impl Front {
                     }
                     hears.lock().unwrap().push(String::from_utf8_lossy(&head).into_owned());
                     if stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.is_ok() {
-                        join(stream, &behind).await;
+                        connect_streams(stream, &behind).await;
                     }
                 });
             }
         });
-        Self { base, heard, task }
+        Self { base, received_heads: heard, task }
     }
 
     /// The heads of all that was asked for.
-    pub(crate) fn heard(&self) -> Vec<String> {
-        self.heard.lock().unwrap().clone()
+    pub(crate) fn request_heads(&self) -> Vec<String> {
+        self.received_heads.lock().unwrap().clone()
     }
 }
 
-impl Drop for Front {
+impl Drop for TlsFront {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -92,11 +92,11 @@ async fn listen() -> TcpListener {
 }
 
 /// Host and port of an address.
-fn place(base: &str) -> String {
+fn host_and_port(base: &str) -> String {
     base.split("://").nth(1).unwrap().split('/').next().unwrap().to_owned()
 }
 
-async fn join(mut stream: impl AsyncRead + AsyncWrite + Unpin, behind: &str) {
+async fn connect_streams(mut stream: impl AsyncRead + AsyncWrite + Unpin, behind: &str) {
     if let Ok(mut server) = TcpStream::connect(behind).await {
         // Whoever goes takes the other along.
         let _ = copy_bidirectional(&mut stream, &mut server).await;

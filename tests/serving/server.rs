@@ -42,8 +42,8 @@ pub(crate) struct Asked {
 
 pub(crate) struct Server {
     pub(crate) base: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
-    gone: Arc<Mutex<u32>>,
+    received: Arc<Mutex<Vec<Asked>>>,
+    disconnect_count: Arc<Mutex<u32>>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -62,23 +62,23 @@ impl Server {
                 number += 1;
                 let (seen, left, busy) = (seen.clone(), left.clone(), Arc::downgrade(&busy));
                 tokio::spawn(async move {
-                    if !follow(stream, script, &seen, &busy).await {
+                    if !run_script(stream, script, &seen, &busy).await {
                         *left.lock().unwrap() += 1;
                     }
                 });
             }
         });
-        Self { base, asked, gone, task }
+        Self { base, received: asked, disconnect_count: gone, task }
     }
 
     /// All that was asked so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+        self.received.lock().unwrap().clone()
     }
 
     /// How often the other side was seen to go before the script was over.
     pub(crate) fn gone(&self) -> u32 {
-        *self.gone.lock().unwrap()
+        *self.disconnect_count.lock().unwrap()
     }
 }
 
@@ -89,7 +89,7 @@ impl Drop for Server {
 }
 
 /// Whether the script came to its end.
-async fn follow(
+async fn run_script(
     mut stream: TcpStream,
     mut script: Vec<Act>,
     seen: &Mutex<Vec<Asked>>,
@@ -101,7 +101,7 @@ async fn follow(
     }
     for act in script {
         let done = match act {
-            Act::Read => match read(&mut stream).await {
+            Act::Read => match read_request(&mut stream).await {
                 Some(asked) => {
                     drop(answering.take());
                     // One is the server's own.
@@ -150,7 +150,7 @@ async fn follow(
 }
 
 /// One request with its body.
-async fn read(stream: &mut TcpStream) -> Option<Asked> {
+async fn read_request(stream: &mut TcpStream) -> Option<Asked> {
     let mut bytes = Vec::new();
     let head = loop {
         if let Some(at) = bytes.windows(4).position(|w| w == b"\r\n\r\n") {

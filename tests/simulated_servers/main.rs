@@ -8,12 +8,12 @@
     reason = "a test may stop where it is wrong"
 )]
 
-mod brain;
 mod http;
+mod model;
 mod readme;
 mod servers;
 
-use brain::{LESSON, PLAN, PROSE, SENTENCES};
+use model::{LESSON, PLAN, PROSE, SENTENCES};
 use serde_json::Value;
 use servers::{Behavior, Exchange, Server, is_action, key_of};
 use std::fmt::Write as _;
@@ -118,10 +118,10 @@ impl Faults {
 }
 
 /// Every method against one server. All that is wrong is told at once.
-fn plays(behavior: &Behavior) {
+fn assert_plays(behavior: &Behavior) {
     let mut told = String::new();
     for method in METHODS {
-        let faults = play(behavior, behavior.key, readme_command(behavior), method);
+        let faults = play_method(behavior, behavior.key, readme_command(behavior), method);
         for fault in &faults.0 {
             let _ = writeln!(told, "{method}: {fault}");
         }
@@ -129,14 +129,14 @@ fn plays(behavior: &Behavior) {
     // Without its profile what is to be known of a server is learnt from what it refuses.
     if behavior.profile.is_some() {
         let generic = readme_command(&Behavior { profile: None, ..behavior.clone() });
-        for fault in &play(behavior, Some("OPENAI_API_KEY"), generic, "omnireflect").0 {
+        for fault in &play_method(behavior, Some("OPENAI_API_KEY"), generic, "omnireflect").0 {
             let _ = writeln!(told, "omnireflect without a profile: {fault}");
         }
     }
     assert!(told.is_empty(), "{}:\n{told}", behavior.name);
 }
 
-fn play(behavior: &Behavior, key: Option<&str>, words: Vec<String>, method: &str) -> Faults {
+fn play_method(behavior: &Behavior, key: Option<&str>, words: Vec<String>, method: &str) -> Faults {
     let (server, home, mut faults) = (Server::start(behavior.clone()), Home::new(), Faults::default());
     let (steps, mentor) = (STEPS.to_string(), format!("openai:{}", behavior.model));
     let trials = if matches!(method, "react" | "omnireflect") { 1 } else { 2 };
@@ -150,10 +150,10 @@ fn play(behavior: &Behavior, key: Option<&str>, words: Vec<String>, method: &str
     }
     let (code, out, err) = home.ask(&server, key, words, &more);
     let exchanges = server.exchanges();
-    faults.check(code == 0, || format!("exit {code}: {}", last_words(&out, &err)));
+    faults.check(code == 0, || format!("exit {code}: {}", last_lines(&out, &err)));
     let lines: Vec<Value> = out.lines().map(|l| serde_json::from_str(l).unwrap_or(Value::Null)).collect();
     let of = |kind: &str| lines.iter().filter(|l| l["type"] == kind).collect::<Vec<_>>();
-    actions(&mut faults, &of("step"), &exchanges, trials * STEPS);
+    check_actions(&mut faults, &of("step"), &exchanges, trials * STEPS);
     if method != "react" {
         let reflections = of("reflection");
         let written = |l: &&Value| {
@@ -185,7 +185,7 @@ fn play(behavior: &Behavior, key: Option<&str>, words: Vec<String>, method: &str
         let kept = last.is_none_or(|e| e.sent.get(field).is_some());
         faults.check(kept, || format!("{field} is not sent any more, though it was not refused"));
     }
-    requests(&mut faults, summary, &exchanges, behavior.extra_requests);
+    check_requests(&mut faults, summary, &exchanges, behavior.extra_requests);
     let counted: u64 = exchanges.iter().map(|e| e.counts.total()).sum();
     let told =
         ["reported", "proxy"].map(|name| summary["spent"][name].as_u64().unwrap_or(0)).iter().sum::<u64>();
@@ -196,7 +196,7 @@ fn play(behavior: &Behavior, key: Option<&str>, words: Vec<String>, method: &str
     // Every method's prompts are recorded by the same code, so one method shows it; each check is a process of its own.
     if method == METHODS[1] {
         let (code, out, err) = outcome(home.command(&["verify".to_owned(), "--last".to_owned()]));
-        faults.check(code == 0, || format!("verify: {}", last_words(&out, &err)));
+        faults.check(code == 0, || format!("verify: {}", last_lines(&out, &err)));
     }
     faults
 }
@@ -217,14 +217,14 @@ fn plans_are_read_and_executed_from_every_server() {
             .collect();
         if code != 0 || actions != PLAN {
             let _ =
-                writeln!(failed, "{}: exit {code}, {actions:?}: {}", behavior.name, last_words(&out, &err));
+                writeln!(failed, "{}: exit {code}, {actions:?}: {}", behavior.name, last_lines(&out, &err));
         }
     }
     assert!(failed.is_empty(), "{failed}");
 }
 
 /// Every step's action is one that the model gave, in its order, and none is empty.
-fn actions(faults: &mut Faults, steps: &[&Value], exchanges: &[Exchange], wanted: usize) {
+fn check_actions(faults: &mut Faults, steps: &[&Value], exchanges: &[Exchange], wanted: usize) {
     faults.check(steps.len() == wanted, || format!("{} steps of {wanted}", steps.len()));
     let given: Vec<&str> =
         exchanges.iter().filter_map(|e| e.completion.as_ref()).map(|c| c.action.as_str()).collect();
@@ -240,7 +240,7 @@ fn actions(faults: &mut Faults, steps: &[&Value], exchanges: &[Exchange], wanted
 }
 
 /// What is learnt about a server is remembered: `most` requests more than calls, and all of them at the beginning.
-fn requests(faults: &mut Faults, summary: &Value, exchanges: &[Exchange], most: usize) {
+fn check_requests(faults: &mut Faults, summary: &Value, exchanges: &[Exchange], most: usize) {
     let calls = summary["calls"].as_u64().unwrap_or(0) as usize;
     let extra = exchanges.len().saturating_sub(calls);
     faults.check(extra <= most, || format!("{} requests for {calls} calls", exchanges.len()));
@@ -259,7 +259,7 @@ fn requests(faults: &mut Faults, summary: &Value, exchanges: &[Exchange], most: 
     faults.check(late.is_none(), || format!("request {late:?} of {} was refused", exchanges.len()));
 }
 
-fn last_words(out: &str, err: &str) -> String {
+fn last_lines(out: &str, err: &str) -> String {
     let last =
         |text: &str| text.trim_end().lines().next_back().unwrap_or("").chars().take(600).collect::<String>();
     let errors =
@@ -269,62 +269,62 @@ fn last_words(out: &str, err: &str) -> String {
 
 #[test]
 fn qwen3_on_ollama() {
-    plays(&servers::ollama());
+    assert_plays(&servers::ollama());
 }
 
 #[test]
 fn qwen3_on_vllm() {
-    plays(&servers::vllm());
+    assert_plays(&servers::vllm());
 }
 
 #[test]
 fn qwen3_on_vllm_that_looks_for_stop_texts_behind_the_reasoning() {
-    plays(&servers::vllm_content_stops());
+    assert_plays(&servers::vllm_content_stops());
 }
 
 #[test]
 fn qwen3_on_vllm_without_a_reasoning_parser() {
-    plays(&servers::vllm_no_parser());
+    assert_plays(&servers::vllm_no_parser());
 }
 
 #[test]
 fn qwen3_on_vllm_whose_template_opens_the_reasoning_without_a_parser() {
-    plays(&servers::vllm_no_parser_opened());
+    assert_plays(&servers::vllm_no_parser_opened());
 }
 
 #[test]
 fn gpt_5_mini() {
-    plays(&servers::openai());
+    assert_plays(&servers::openai());
 }
 
 #[test]
 fn claude_at_anthropic() {
-    plays(&servers::anthropic());
+    assert_plays(&servers::anthropic());
 }
 
 #[test]
 fn claude_behind_litellm() {
-    plays(&servers::litellm());
+    assert_plays(&servers::litellm());
 }
 
 #[test]
 fn claude_on_openrouter() {
-    plays(&servers::openrouter_claude());
+    assert_plays(&servers::openrouter_claude());
 }
 
 #[test]
 fn deepseek_r1_on_openrouter() {
-    plays(&servers::openrouter());
+    assert_plays(&servers::openrouter());
 }
 
 #[test]
 fn gemini() {
-    plays(&servers::gemini());
+    assert_plays(&servers::gemini());
 }
 
 #[test]
 fn deepseek() {
-    plays(&servers::deepseek());
+    assert_plays(&servers::deepseek());
 }
 
 /// `doctor` with the README's command for each server: nothing that works is called broken, and what is odd is said.

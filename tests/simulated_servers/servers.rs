@@ -3,8 +3,8 @@
 //! A [`Behavior`] is data: what a server refuses and in which words, where it looks for stop texts, what it does with reasoning,
 //! how it counts, and how its stream is written. The model behind it is [`crate::brain`].
 
-use crate::brain::{self, Completion, Question, Style};
 use crate::http::{Listener, Request, Response};
+use crate::model::{self, Completion, Question, Style};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -26,16 +26,16 @@ pub(crate) enum Thinking {
 
 /// Where a server looks for stop texts in what a model with tags writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stops {
+pub(crate) enum StopScope {
     /// Everywhere, reasoning included.
     Everywhere,
     /// Behind `</think>`, which two line breaks follow.
-    BehindReasoning,
+    AfterReasoning,
 }
 
 /// What a server does with the tags around reasoning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Parser {
+pub(crate) enum TagHandling {
     /// It leaves them in the content.
     Leaves,
     /// It takes them out with the blanks around them (ollama/ollama, thinking/parser.go).
@@ -74,8 +74,8 @@ pub(crate) struct Behavior {
     /// Characters of reasoning before an action, and before any other answer.
     pub(crate) reasons: (usize, usize),
     pub(crate) thinking: Thinking,
-    pub(crate) stops: Stops,
-    pub(crate) parser: Parser,
+    pub(crate) stops: StopScope,
+    pub(crate) parser: TagHandling,
     /// The field of a delta that reasoning is in; none where it is not shown.
     pub(crate) field: Option<&'static str>,
     /// Fields that bound an answer here.
@@ -90,7 +90,7 @@ pub(crate) struct Behavior {
     pub(crate) comments: &'static str,
     pub(crate) headers: &'static str,
     pub(crate) usage: fn(Counts) -> Value,
-    pub(crate) tail: Tail,
+    pub(crate) tail: UsagePlacement,
     /// Its model's id in the list of models.
     pub(crate) listed: &'static str,
     /// The same seed samples the same words.
@@ -113,13 +113,13 @@ impl Behavior {
 
 /// Where the usage is in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tail {
+pub(crate) enum UsagePlacement {
     /// In an event of its own without choices, where `stream_options.include_usage` asks for it.
-    Own,
+    OwnEvent,
     /// In an event of its own with an empty delta.
     EmptyDelta,
     /// In the event with the finish reason, asked for or not.
-    Finish,
+    FinishEvent,
 }
 
 /// What one request came to.
@@ -217,7 +217,7 @@ fn chat(behavior: &Behavior, request: &Request, log: &Mutex<Vec<Exchange>>) -> R
         counts: made.counts,
     });
     drop(log);
-    write(behavior, &sent, &made)
+    to_response(behavior, &sent, &made)
 }
 
 /// What every server refuses.
@@ -244,7 +244,7 @@ struct Generated {
 }
 
 /// As many tokens as a text has: a quarter of its characters.
-fn tokens(text: &str) -> u64 {
+fn token_count(text: &str) -> u64 {
     (text.chars().count() as u64).div_ceil(4)
 }
 
@@ -252,7 +252,7 @@ fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
     let messages = sent["messages"].as_array().unwrap();
     let mut prompt: String = messages.iter().filter_map(|m| m["content"].as_str()).collect();
     // A template puts marks around every message.
-    let mut prompt_tokens = tokens(&prompt) + 8 * messages.len() as u64;
+    let mut prompt_tokens = token_count(&prompt) + 8 * messages.len() as u64;
     if let Some(most) = behavior.cuts_to.filter(|most| prompt_tokens > *most as u64) {
         prompt = prompt.chars().skip((prompt_tokens as usize - most) * 4).collect();
         prompt_tokens = most as u64;
@@ -260,8 +260,8 @@ fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
     let sampled = sent["temperature"].as_f64().is_none_or(|warm| warm > 0.0);
     let seed = sent["seed"].as_u64().filter(|_| behavior.seeds).map_or(number, |seed| seed as usize);
     let completion =
-        brain::complete(&prompt, behavior.style, behavior.reasons, if sampled { seed } else { 0 });
-    let thinks = behavior.thinking != Thinking::No && !switched_off(sent);
+        model::complete(&prompt, behavior.style, behavior.reasons, if sampled { seed } else { 0 });
+    let thinks = behavior.thinking != Thinking::No && !is_reasoning_off(sent);
     let (opening, closing) = match behavior.thinking {
         _ if !thinks => ("", ""),
         Thinking::Tags => ("<think>\n", "\n</think>\n\n"),
@@ -273,7 +273,7 @@ fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
     // Where the tag ends, behind which the answer begins with its line breaks.
     let content_at = written.len() - completion.answer.len() - if closing.is_empty() { 0 } else { 2 };
     let searched = match (behavior.thinking, behavior.stops) {
-        (Thinking::Tags | Thinking::Opened, Stops::Everywhere) if thinks => 0,
+        (Thinking::Tags | Thinking::Opened, StopScope::Everywhere) if thinks => 0,
         _ => content_at,
     };
     let bound = behavior.bounds.iter().find_map(|name| sent[*name].as_u64()).unwrap_or(u64::MAX);
@@ -293,28 +293,28 @@ fn generate(behavior: &Behavior, sent: &Value, number: usize) -> Generated {
     let (thought, content) = (&written[..split], &written[split..end]);
     let counts = Counts {
         prompt: prompt_tokens,
-        reasoning: tokens(&written[..content_at.min(used)]),
-        answer: tokens(&written[content_at.min(used)..used]),
+        reasoning: token_count(&written[..content_at.min(used)]),
+        answer: token_count(&written[content_at.min(used)..used]),
     };
     let untagged = thought.trim_start_matches("<think>").trim_end_matches("</think>");
     let (reasoning, content) = match behavior.parser {
         _ if !matches!(behavior.thinking, Thinking::Tags | Thinking::Opened) || !thinks => {
             (thought.to_owned(), content.to_owned())
         }
-        Parser::Leaves => (String::new(), written[..end].to_owned()),
-        Parser::Trims => (untagged.trim().to_owned(), content.trim_start().to_owned()),
-        Parser::Keeps => (untagged.to_owned(), content.to_owned()),
+        TagHandling::Leaves => (String::new(), written[..end].to_owned()),
+        TagHandling::Trims => (untagged.trim().to_owned(), content.trim_start().to_owned()),
+        TagHandling::Keeps => (untagged.to_owned(), content.to_owned()),
     };
     Generated { completion, reasoning, content, finish, counts }
 }
 
 /// A request that switches reasoning off: Ollama's `reasoning_effort: none` (openai/openai.go), the keyword of Qwen3's template.
-fn switched_off(sent: &Value) -> bool {
+fn is_reasoning_off(sent: &Value) -> bool {
     sent["reasoning_effort"] == "none" || sent["chat_template_kwargs"]["enable_thinking"] == false
 }
 
 /// The response, as a stream if that was asked for.
-fn write(behavior: &Behavior, sent: &Value, made: &Generated) -> Response {
+fn to_response(behavior: &Behavior, sent: &Value, made: &Generated) -> Response {
     let usage = (behavior.usage)(made.counts);
     if sent["stream"] != true {
         let mut message = json!({"role": "assistant", "content": made.content});
@@ -343,22 +343,25 @@ fn write(behavior: &Behavior, sent: &Value, made: &Generated) -> Response {
         chunk(choice(json!({"role": "assistant", "content": ""}), None), None)
     )];
     if let Some(field) = behavior.field {
-        let deltas = cut(&made.reasoning, 40).map(|words| chunk(choice(json!({field: words}), None), None));
+        let deltas =
+            split_text(&made.reasoning, 40).map(|words| chunk(choice(json!({field: words}), None), None));
         pieces.extend(deltas);
     }
-    pieces.extend(cut(&made.content, 10).map(|words| chunk(choice(json!({"content": words}), None), None)));
+    pieces.extend(
+        split_text(&made.content, 10).map(|words| chunk(choice(json!({"content": words}), None), None)),
+    );
     let mut end = String::new();
-    let finish_usage = (behavior.tail == Tail::Finish).then_some(&usage);
+    let finish_usage = (behavior.tail == UsagePlacement::FinishEvent).then_some(&usage);
     let _ = write!(end, "{}", chunk(choice(json!({}), Some(made.finish)), finish_usage));
     match behavior.tail {
-        Tail::Own if sent["stream_options"]["include_usage"] == true => {
+        UsagePlacement::OwnEvent if sent["stream_options"]["include_usage"] == true => {
             end.push_str(&chunk(json!([]), Some(&usage)));
         }
-        Tail::EmptyDelta => {
+        UsagePlacement::EmptyDelta => {
             let usage = chunk(json!([{"index": 0, "delta": {}}]), Some(&usage));
             end.push_str(&usage);
         }
-        Tail::Own | Tail::Finish => {}
+        UsagePlacement::OwnEvent | UsagePlacement::FinishEvent => {}
     }
     end.push_str("data: [DONE]\n\n");
     // In two pieces: a client that has all it wants may close before it has the usage.
@@ -366,22 +369,22 @@ fn write(behavior: &Behavior, sent: &Value, made: &Generated) -> Response {
     Response::Stream(behavior.headers, pieces)
 }
 
-fn cut(text: &str, size: usize) -> impl Iterator<Item = String> {
+fn split_text(text: &str, size: usize) -> impl Iterator<Item = String> {
     let letters: Vec<char> = text.chars().collect();
     letters.chunks(size).map(|piece| piece.iter().collect()).collect::<Vec<String>>().into_iter()
 }
 
 /// Nothing is refused.
-fn takes_all(_: &Value) -> Option<(u16, String)> {
+fn accept_all(_: &Value) -> Option<(u16, String)> {
     None
 }
 
-fn no_mishap(_: usize) -> Option<Response> {
+fn no_failure(_: usize) -> Option<Response> {
     None
 }
 
 /// As most count: the reasoning is part of the completion, and told beside it.
-fn detailed(counts: Counts) -> Value {
+fn usage_with_reasoning(counts: Counts) -> Value {
     json!({
         "prompt_tokens": counts.prompt, "completion_tokens": counts.answer + counts.reasoning, "total_tokens": counts.total(),
         "completion_tokens_details": {"reasoning_tokens": counts.reasoning},
@@ -389,7 +392,7 @@ fn detailed(counts: Counts) -> Value {
 }
 
 /// Without a word about reasoning.
-fn plain(counts: Counts) -> Value {
+fn usage_without_reasoning(counts: Counts) -> Value {
     json!({
         "prompt_tokens": counts.prompt, "completion_tokens": counts.answer + counts.reasoning, "total_tokens": counts.total(),
     })
@@ -415,17 +418,17 @@ pub(crate) fn ollama() -> Behavior {
         style: Style::Line,
         reasons: (1400, 2400),
         thinking: Thinking::Tags,
-        stops: Stops::Everywhere,
-        parser: Parser::Trims,
+        stops: StopScope::Everywhere,
+        parser: TagHandling::Trims,
         field: Some("reasoning"),
         bounds: &["max_tokens"],
         cuts_to: Some(4096),
-        refuses: takes_all,
-        mishap: no_mishap,
+        refuses: accept_all,
+        mishap: no_failure,
         comments: "",
         headers: "",
-        usage: plain,
-        tail: Tail::Own,
+        usage: usage_without_reasoning,
+        tail: UsagePlacement::OwnEvent,
         seeds: true,
         keeps: &["temperature", "top_p", "seed"],
         extra_requests: 2,
@@ -450,7 +453,7 @@ pub(crate) fn vllm() -> Behavior {
         model: "Qwen/Qwen3-4B",
         listed: "Qwen/Qwen3-4B",
         thinking: Thinking::Opened,
-        parser: Parser::Keeps,
+        parser: TagHandling::Keeps,
         field: Some("reasoning_content"),
         bounds: &["max_completion_tokens", "max_tokens"],
         cuts_to: None,
@@ -465,7 +468,7 @@ pub(crate) fn vllm_content_stops() -> Behavior {
     Behavior {
         name: "vllm-content-stops",
         thinking: Thinking::Tags,
-        stops: Stops::BehindReasoning,
+        stops: StopScope::AfterReasoning,
         field: Some("reasoning"),
         ..vllm()
     }
@@ -476,7 +479,7 @@ pub(crate) fn vllm_no_parser() -> Behavior {
     Behavior {
         name: "vllm-no-parser",
         thinking: Thinking::Tags,
-        parser: Parser::Leaves,
+        parser: TagHandling::Leaves,
         field: None,
         ..vllm()
     }
@@ -498,7 +501,7 @@ pub(crate) fn vllm_no_parser_opened() -> Behavior {
 fn vllm_refuses(sent: &Value) -> Option<(u16, String)> {
     const CONTEXT: u64 = 40_960;
     let prompt: u64 =
-        sent["messages"].as_array()?.iter().filter_map(|m| m["content"].as_str()).map(tokens).sum();
+        sent["messages"].as_array()?.iter().filter_map(|m| m["content"].as_str()).map(token_count).sum();
     let answer = sent["max_tokens"].as_u64().unwrap_or(1);
     (prompt + answer > CONTEXT).then(|| {
         let message = format!(
@@ -531,7 +534,7 @@ pub(crate) fn openai() -> Behavior {
         bounds: &["max_completion_tokens"],
         cuts_to: None,
         refuses: openai_refuses,
-        usage: detailed,
+        usage: usage_with_reasoning,
         seeds: false,
         keeps: &["seed"],
         extra_requests: 5,
@@ -603,12 +606,13 @@ pub(crate) fn anthropic() -> Behavior {
     }
 }
 
-const BOTH: &str = "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
+const TEMPERATURE_AND_TOP_P_ERROR: &str =
+    "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
 
 fn anthropic_refuses(sent: &Value) -> Option<(u16, String)> {
     let both = sent.get("temperature").is_some() && sent.get("top_p").is_some();
     let message = if both {
-        BOTH
+        TEMPERATURE_AND_TOP_P_ERROR
     } else if sent.get("temperature").is_some() {
         "`temperature` is deprecated for this model."
     } else {
@@ -635,7 +639,7 @@ pub(crate) fn litellm() -> Behavior {
         extra_requests: 3,
         doctor: &[&["refused seed"], &["refused top_p"]],
         headers: "x-litellm-model-id: 1\r\n",
-        tail: Tail::EmptyDelta,
+        tail: UsagePlacement::EmptyDelta,
         ..anthropic()
     }
 }
@@ -655,7 +659,7 @@ fn litellm_refuses(sent: &Value) -> Option<(u16, String)> {
          these params dynamically send allowed_openai_params=['seed'] in your request."
             .to_owned()
     } else if sent.get("temperature").is_some() && sent.get("top_p").is_some() {
-        upstream(BOTH)
+        upstream(TEMPERATURE_AND_TOP_P_ERROR)
     } else if sent["stop"].as_array().is_some_and(|all| all.iter().any(blank)) || blank(&sent["stop"]) {
         upstream("stop_sequences: each stop sequence must contain non-whitespace")
     } else {
@@ -686,7 +690,7 @@ pub(crate) fn openrouter_claude() -> Behavior {
 
 fn openrouter_claude_refuses(sent: &Value) -> Option<(u16, String)> {
     (sent.get("temperature").is_some() && sent.get("top_p").is_some()).then(|| {
-        let raw = json!({"type": "error", "error": {"type": "invalid_request_error", "message": BOTH}, "request_id": "req_011CX"});
+        let raw = json!({"type": "error", "error": {"type": "invalid_request_error", "message": TEMPERATURE_AND_TOP_P_ERROR}, "request_id": "req_011CX"});
         let metadata = json!({"raw": raw.to_string(), "provider_name": "Anthropic"});
         let error = json!({"message": "Provider returned error", "code": 400, "metadata": metadata});
         (400, json!({"error": error, "user_id": "user_2x"}).to_string())
@@ -712,21 +716,21 @@ pub(crate) fn openrouter() -> Behavior {
         bounds: &["max_completion_tokens", "max_tokens"],
         thinking: Thinking::Channel,
         cuts_to: None,
-        mishap: openrouter_mishap,
+        mishap: openrouter_failure,
         extra_requests: 3,
         doctor: &[&["max_tokens", "reason"]],
         comments: ": OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\n",
         usage: |counts| {
-            let mut usage = detailed(counts);
+            let mut usage = usage_with_reasoning(counts);
             usage["cost"] = json!(0.000_123);
             usage
         },
-        tail: Tail::EmptyDelta,
+        tail: UsagePlacement::EmptyDelta,
         ..ollama()
     }
 }
 
-fn openrouter_mishap(number: usize) -> Option<Response> {
+fn openrouter_failure(number: usize) -> Option<Response> {
     (number == 2).then(|| {
         let choice = json!({"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": "error"});
         let error = json!({"code": 502, "message": "Provider returned error", "metadata": {"error_type": "provider_unavailable"}});
@@ -757,13 +761,13 @@ pub(crate) fn gemini() -> Behavior {
         bounds: &["max_completion_tokens", "max_tokens"],
         cuts_to: None,
         refuses: gemini_refuses,
-        mishap: gemini_mishap,
+        mishap: gemini_failure,
         seeds: false,
         keeps: &["temperature", "top_p", "stop"],
         extra_requests: 3,
         doctor: &[&["max_tokens"]],
         usage: |counts| json!({"prompt_tokens": counts.prompt, "completion_tokens": counts.answer, "total_tokens": counts.total()}),
-        tail: Tail::Finish,
+        tail: UsagePlacement::FinishEvent,
         ..ollama()
     }
 }
@@ -794,7 +798,7 @@ fn gemini_refuses(sent: &Value) -> Option<(u16, String)> {
     (!unknown.is_empty()).then(|| (400, json!([{"error": error}]).to_string()))
 }
 
-fn gemini_mishap(number: usize) -> Option<Response> {
+fn gemini_failure(number: usize) -> Option<Response> {
     (number == 1).then(|| {
         let details = json!([
             {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{
@@ -833,8 +837,8 @@ pub(crate) fn deepseek() -> Behavior {
         field: Some("reasoning_content"),
         cuts_to: None,
         comments: ": keep-alive\n\n: keep-alive\n\n",
-        usage: detailed,
-        tail: Tail::Finish,
+        usage: usage_with_reasoning,
+        tail: UsagePlacement::FinishEvent,
         ..ollama()
     }
 }

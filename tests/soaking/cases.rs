@@ -17,15 +17,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Processor time a case may take.
-const TIME: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 1 });
+const MAX_CASE_TIME: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 1 });
 /// Memory a case may take.
-const MEMORY: u64 = 256 << 20;
+const MAX_CASE_MEMORY: u64 = 256 << 20;
 /// Wall time after which a case counts as hung.
-const HUNG: u64 = 60_000;
+const HANG_MILLIS: u64 = 60_000;
 /// Resident memory at which a case is stopped while it runs.
-const ABORT: u64 = 1 << 30;
+const ABORT_MEMORY: u64 = 1 << 30;
 /// The watch sleeps: no case is running.
-const IDLE: u64 = u64::MAX;
+const NO_CASE: u64 = u64::MAX;
 
 /// Chance of one case; splitmix64.
 #[derive(Clone, Debug)]
@@ -66,10 +66,10 @@ pub(crate) struct Soak {
     name: &'static str,
     seed: u64,
     cases: u64,
-    only: Option<u64>,
+    only_case: Option<u64>,
     slowest: (Duration, u64),
     largest: (u64, u64),
-    measured: bool,
+    measures_memory: bool,
 }
 
 impl Soak {
@@ -81,17 +81,17 @@ impl Soak {
             name,
             seed: number("RETROSPECT_SOAK_SEED").unwrap_or(0),
             cases: if whole { full } else { full / 100 },
-            only: number("RETROSPECT_SOAK_CASE"),
+            only_case: number("RETROSPECT_SOAK_CASE"),
             slowest: (Duration::ZERO, 0),
             largest: (0, 0),
-            measured: true,
+            measures_memory: true,
         }
     }
 
     /// Runs every case and prints what they came to. `case` gets its chance and its number.
     pub(crate) fn run(mut self, mut case: impl FnMut(&mut Rng, u64)) {
         let watch = Watch::start(self.name, self.seed);
-        let numbers = self.only.map_or(0..self.cases, |n| n..n + 1);
+        let numbers = self.only_case.map_or(0..self.cases, |n| n..n + 1);
         let count = numbers.end - numbers.start;
         for number in numbers {
             let mut rng = Rng::new(self.seed.wrapping_mul(0x0100_0000_01b3).wrapping_add(number));
@@ -108,11 +108,11 @@ impl Soak {
                 println!("{}: case {number} of seed {} failed", self.name, self.seed);
                 resume_unwind(panic);
             }
-            match (base, status("VmHWM:")) {
+            match (base, status_bytes("VmHWM:")) {
                 (Some(base), Some(peak)) => {
                     let grew = peak.saturating_sub(base);
                     assert!(
-                        grew <= MEMORY,
+                        grew <= MAX_CASE_MEMORY,
                         "{}: case {number} of seed {} took {} MB",
                         self.name,
                         self.seed,
@@ -120,18 +120,23 @@ impl Soak {
                     );
                     self.largest = self.largest.max((grew, number));
                 }
-                _ => self.measured = false,
+                _ => self.measures_memory = false,
             }
-            assert!(took <= TIME, "{}: case {number} of seed {} took {took:?}", self.name, self.seed);
+            assert!(
+                took <= MAX_CASE_TIME,
+                "{}: case {number} of seed {} took {took:?}",
+                self.name,
+                self.seed
+            );
             self.slowest = self.slowest.max((took, number));
         }
-        let memory = if self.measured {
+        let memory = if self.measures_memory {
             format!("largest {} MB (case {})", self.largest.0 >> 20, self.largest.1)
         } else {
             "memory not measured here".to_owned()
         };
         println!(
-            "{}: {count} cases of seed {} passed; slowest {:.1?} of processor time (case {}, limit {TIME:?}), {memory}, limit 256 MB",
+            "{}: {count} cases of seed {} passed; slowest {:.1?} of processor time (case {}, limit {MAX_CASE_TIME:?}), {memory}, limit 256 MB",
             self.name, self.seed, self.slowest.0, self.slowest.1
         );
     }
@@ -148,22 +153,22 @@ struct Watch {
 impl Watch {
     fn start(name: &'static str, seed: u64) -> Self {
         let watch =
-            Self { began: Instant::now(), since: Arc::new(AtomicU64::new(IDLE)), case: Arc::default() };
+            Self { began: Instant::now(), since: Arc::new(AtomicU64::new(NO_CASE)), case: Arc::default() };
         let (began, since, case) = (watch.began, Arc::downgrade(&watch.since), watch.case.clone());
         std::thread::spawn(move || {
             while let Some(since) = since.upgrade() {
                 let since = since.load(Ordering::Relaxed);
                 let now = began.elapsed().as_millis() as u64;
-                if since != IDLE && now.saturating_sub(since) > HUNG {
+                if since != NO_CASE && now.saturating_sub(since) > HANG_MILLIS {
                     eprintln!("{name}: case {} of seed {seed} hangs", case.load(Ordering::Relaxed));
                     std::process::abort();
                 }
                 // A case that eats up the machine must not get to its end.
-                if since != IDLE && status("VmRSS:").is_some_and(|r| r > ABORT) {
+                if since != NO_CASE && status_bytes("VmRSS:").is_some_and(|r| r > ABORT_MEMORY) {
                     eprintln!(
                         "{name}: case {} of seed {seed} takes more than {} MB",
                         case.load(Ordering::Relaxed),
-                        ABORT >> 20
+                        ABORT_MEMORY >> 20
                     );
                     std::process::abort();
                 }
@@ -179,7 +184,7 @@ impl Watch {
     }
 
     fn end(&self) {
-        self.since.store(IDLE, Ordering::Relaxed);
+        self.since.store(NO_CASE, Ordering::Relaxed);
     }
 }
 
@@ -192,10 +197,10 @@ fn processor_time() -> Option<Duration> {
 /// Resets the peak of the resident set; what is resident now, in bytes.
 fn peak_reset() -> Option<u64> {
     std::fs::write("/proc/self/clear_refs", "5").ok()?;
-    status("VmRSS:")
+    status_bytes("VmRSS:")
 }
 
-fn status(field: &str) -> Option<u64> {
+fn status_bytes(field: &str) -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|l| l.strip_prefix(field))?;
     line.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kb| kb << 10)

@@ -84,7 +84,7 @@ const UNICODE: &[&str] = &[
     "\u{3164}",
 ];
 
-const SHAPED: &[&str] = &[
+const STRUCTURED: &[&str] = &[
     "{",
     "}",
     "{{goal}}",
@@ -142,7 +142,7 @@ const SHAPED: &[&str] = &[
     "[human edit]:",
 ];
 
-const HOUSE: &[&str] = &[
+const HOUSEHOLD_WORDS: &[&str] = &[
     "apple 1",
     "apple",
     "mug 2",
@@ -211,10 +211,10 @@ pub(crate) fn text(rng: &mut Rng, large: usize) -> String {
         match rng.below(if mostly_house { 16 } else { 8 }) {
             0 | 1 => text.push_str(rng.pick(CONTROL)),
             2 | 3 => text.push_str(rng.pick(UNICODE)),
-            4 => text.push_str(rng.pick(SHAPED)),
+            4 => text.push_str(rng.pick(STRUCTURED)),
             5 => text.push(character(rng)),
-            6 => word(rng, &mut text),
-            _ => text.push_str(rng.pick(HOUSE)),
+            6 => push_word(rng, &mut text),
+            _ => text.push_str(rng.pick(HOUSEHOLD_WORDS)),
         }
         if rng.once_in(2) {
             text.push(' ');
@@ -225,9 +225,9 @@ pub(crate) fn text(rng: &mut Rng, large: usize) -> String {
             0 => "x",
             1 => rng.pick(CONTROL),
             2 => rng.pick(UNICODE),
-            3 => rng.pick(SHAPED),
+            3 => rng.pick(STRUCTURED),
             4 => "a b ",
-            _ => rng.pick(HOUSE),
+            _ => rng.pick(HOUSEHOLD_WORDS),
         };
         let at =
             (0..=text.len()).rev().find(|i| *i <= text.len() / 2 && text.is_char_boundary(*i)).unwrap_or(0);
@@ -241,7 +241,7 @@ fn character(rng: &mut Rng) -> char {
     char::from_u32(rng.below(top) as u32).unwrap_or('\u{fffd}')
 }
 
-fn word(rng: &mut Rng, text: &mut String) {
+fn push_word(rng: &mut Rng, text: &mut String) {
     let long = rng.once_in(20);
     let letters = 1 + rng.below(if long { 5_000 } else { 12 });
     let letter = character(rng);

@@ -79,12 +79,12 @@ impl Rig {
     pub(crate) fn answer(&mut self, most: usize) {
         for _ in 0..most {
             let Some(call) = self.engine.state.calls.values().next().cloned() else { break };
-            let reply = self.answer_to(&call);
+            let reply = self.reply_for(&call);
             self.reply(reply);
         }
     }
 
-    fn answer_to(&mut self, effect: &Effect) -> Reply {
+    fn reply_for(&mut self, effect: &Effect) -> Reply {
         let call = effect.call();
         let failed = |error: &EnvError| Reply::Failed {
             call,
@@ -185,12 +185,12 @@ pub(crate) fn file(events: &[Arc<Envelope>]) -> Vec<u8> {
 
 /// Reads the events back from the bytes a writer would have made of them, and folds them: it must be the same state.
 pub(crate) fn assert_folds_to(events: &[Arc<Envelope>], state: &State) {
-    let read = retrospect::journal::read_bytes(Path::new(FILE), &file(events)).unwrap();
-    assert_eq!(read.torn, None);
+    let read = retrospect::journal::read_branch_bytes(Path::new(FILE), &file(events)).unwrap();
+    assert_eq!(read.torn_tail, None);
     assert_eq!(read.events.len(), events.len());
     for (read, written) in read.events.iter().zip(events) {
         assert_eq!(read, written, "what was written is read");
     }
-    let timeline = retrospect::journal::fold(read.events);
+    let timeline = retrospect::journal::fold_events(read.events);
     assert_eq!(timeline.head().as_ref(), state, "the fold of the journal is the state");
 }

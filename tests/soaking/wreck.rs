@@ -16,14 +16,14 @@ pub(crate) fn lines(bytes: &[u8]) -> Vec<Vec<u8>> {
 
 /// A window of a branch file's lines (header first), broken in one to four places. What is found out of order is often
 /// numbered anew, so that the reader lets it through to the fold.
-pub(crate) fn branch(rng: &mut Rng, file: &[Vec<u8>], other: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn mutate_branch(rng: &mut Rng, file: &[Vec<u8>], other: &[Vec<u8>]) -> Vec<u8> {
     let keep = (2 + rng.below(60)).min(file.len());
     let from = if rng.once_in(3) { 1 + rng.below(file.len() - 1) } else { 1 };
     let mut lines: Vec<Vec<u8>> = vec![file[0].clone()];
     lines.extend(file[from..].iter().take(keep).cloned());
     let mut raw = false;
     for _ in 0..[1, 1, 1, 2, 4][rng.below(5)] {
-        raw |= one(rng, &mut lines, other);
+        raw |= mutate_once(rng, &mut lines, other);
     }
     if (from > 1 || rng.once_in(2)) && !rng.once_in(5) {
         renumber(&mut lines);
@@ -45,10 +45,10 @@ pub(crate) fn branch(rng: &mut Rng, file: &[Vec<u8>], other: &[Vec<u8>]) -> Vec<
 }
 
 /// One break; true when the end is to be cut off.
-fn one(rng: &mut Rng, lines: &mut Vec<Vec<u8>>, other: &[Vec<u8>]) -> bool {
+fn mutate_once(rng: &mut Rng, lines: &mut Vec<Vec<u8>>, other: &[Vec<u8>]) -> bool {
     let at = if rng.once_in(10) { 0 } else { rng.below(lines.len()) };
     match rng.below(16) {
-        0 => bytes(rng, &mut lines[at]),
+        0 => mutate_bytes(rng, &mut lines[at]),
         1 => return true,
         2 if lines.len() > 1 => drop(lines.remove(at)),
         3 => lines.insert(at, lines[rng.below(lines.len())].clone()),
@@ -61,7 +61,7 @@ fn one(rng: &mut Rng, lines: &mut Vec<Vec<u8>>, other: &[Vec<u8>]) -> bool {
             let text = crate::hostile::text(rng, 50);
             lines.insert(at, text.into_bytes());
         }
-        7 => lines[at] = deep(rng),
+        7 => lines[at] = nested_brackets(rng),
         8 => {
             // Half a line, with a line break of its own.
             let cut = rng.below(lines[at].len() + 1);
@@ -69,14 +69,14 @@ fn one(rng: &mut Rng, lines: &mut Vec<Vec<u8>>, other: &[Vec<u8>]) -> bool {
         }
         _ => {
             let donor = &other[rng.below(other.len())];
-            value(rng, &mut lines[at], donor);
+            mutate_value(rng, &mut lines[at], donor);
         }
     }
     false
 }
 
 /// Flips, inserts and removes bytes.
-pub(crate) fn bytes(rng: &mut Rng, line: &mut Vec<u8>) {
+pub(crate) fn mutate_bytes(rng: &mut Rng, line: &mut Vec<u8>) {
     for _ in 0..=rng.below(6) {
         if line.is_empty() {
             return;
@@ -92,7 +92,7 @@ pub(crate) fn bytes(rng: &mut Rng, line: &mut Vec<u8>) {
 }
 
 /// A line of nested brackets, closed or not.
-fn deep(rng: &mut Rng) -> Vec<u8> {
+fn nested_brackets(rng: &mut Rng) -> Vec<u8> {
     let depth = [10, 100, 127, 128, 129, 1_000, 200_000][rng.below(7)];
     let (open, close) = [("[", "]"), ("{\"a\":", "}"), ("[{\"turn\":", "}]")][rng.below(3)];
     let mut text = String::new();
@@ -111,14 +111,14 @@ fn deep(rng: &mut Rng) -> Vec<u8> {
 }
 
 /// Replaces something inside a line's JSON by something else.
-fn value(rng: &mut Rng, line: &mut Vec<u8>, other: &[u8]) {
-    let Ok(mut whole) = serde_json::from_slice::<Value>(line) else { return bytes(rng, line) };
+fn mutate_value(rng: &mut Rng, line: &mut Vec<u8>, other: &[u8]) {
+    let Ok(mut whole) = serde_json::from_slice::<Value>(line) else { return mutate_bytes(rng, line) };
     let donor: Value = serde_json::from_slice(other).unwrap_or(Value::Null);
-    let new = wild(rng, &donor);
-    let size = count(&whole);
+    let new = random_value(rng, &donor);
+    let size = count_values(&whole);
     let at = rng.below(size);
     let remove = rng.once_in(6);
-    change(&mut whole, at, &mut |spot| {
+    edit_value_at(&mut whole, at, &mut |spot| {
         if remove && let Value::Object(map) = spot {
             let key = map.keys().nth(at % map.len().max(1)).cloned();
             key.map(|k| map.remove(&k));
@@ -129,7 +129,7 @@ fn value(rng: &mut Rng, line: &mut Vec<u8>, other: &[u8]) {
     if let Value::Object(map) = &mut whole
         && rng.once_in(6)
     {
-        map.insert("type".to_owned(), kind(rng).into());
+        map.insert("type".to_owned(), random_kind(rng).into());
     }
     let mut text = serde_json::to_string(&whole).unwrap();
     for (mark, wild) in [
@@ -142,7 +142,7 @@ fn value(rng: &mut Rng, line: &mut Vec<u8>, other: &[u8]) {
     *line = text.into_bytes();
 }
 
-fn kind(rng: &mut Rng) -> &'static str {
+fn random_kind(rng: &mut Rng) -> &'static str {
     rng.pick(&[
         "run_started",
         "pool_loaded",
@@ -188,7 +188,7 @@ fn kind(rng: &mut Rng) -> &'static str {
     ])
 }
 
-fn wild(rng: &mut Rng, donor: &Value) -> Value {
+fn random_value(rng: &mut Rng, donor: &Value) -> Value {
     match rng.below(18) {
         0 => json!(0),
         1 => json!(-1),
@@ -210,24 +210,24 @@ fn wild(rng: &mut Rng, donor: &Value) -> Value {
         14 => Value::Object(Map::new()),
         15 => json!(f64::from_bits(rng.next() & 0x7fef_ffff_ffff_ffff)),
         _ => {
-            let at = rng.below(count(donor));
+            let at = rng.below(count_values(donor));
             let mut found = Value::Null;
-            change(&mut donor.clone(), at, &mut |spot| found = spot.clone());
+            edit_value_at(&mut donor.clone(), at, &mut |spot| found = spot.clone());
             found
         }
     }
 }
 
-fn count(value: &Value) -> usize {
+fn count_values(value: &Value) -> usize {
     1 + match value {
-        Value::Array(items) => items.iter().map(count).sum(),
-        Value::Object(map) => map.values().map(count).sum(),
+        Value::Array(items) => items.iter().map(count_values).sum(),
+        Value::Object(map) => map.values().map(count_values).sum(),
         _ => 0,
     }
 }
 
 /// Calls `edit` with the value of this place in the order of a walk; the places left over.
-fn change(value: &mut Value, at: usize, edit: &mut impl FnMut(&mut Value)) -> Option<usize> {
+fn edit_value_at(value: &mut Value, at: usize, edit: &mut impl FnMut(&mut Value)) -> Option<usize> {
     let Some(mut rest) = at.checked_sub(1) else {
         edit(value);
         return None;
@@ -235,12 +235,12 @@ fn change(value: &mut Value, at: usize, edit: &mut impl FnMut(&mut Value)) -> Op
     match value {
         Value::Array(items) => {
             for item in items {
-                rest = change(item, rest, edit)?;
+                rest = edit_value_at(item, rest, edit)?;
             }
         }
         Value::Object(map) => {
             for item in map.values_mut() {
-                rest = change(item, rest, edit)?;
+                rest = edit_value_at(item, rest, edit)?;
             }
         }
         _ => {}

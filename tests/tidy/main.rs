@@ -1,53 +1,53 @@
 //! The walls of the house, read from the parsed source (docs/ARCHITECTURE.md). `tricks` says what they must notice.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may stop where it is wrong")]
 
-mod house;
-mod look;
-mod names;
-mod tricks;
-mod walls;
+mod module_facts;
+mod name_resolution;
+mod rules;
+mod source_tree;
+mod violations;
 
-use house::{House, root, sources};
+use rules::{Findings, MODULE_DEPENDENCIES};
+use source_tree::{SourceTree, root, sources};
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::LazyLock;
-use walls::{Findings, ROOMS};
 
 /// The source is read once for all tests.
-static HERE: LazyLock<Findings> = LazyLock::new(|| Findings::of(&House::here()));
+static FINDINGS: LazyLock<Findings> = LazyLock::new(|| Findings::from_tree(&SourceTree::from_disk()));
 
-fn none(wrong: &[String]) {
+fn assert_none(wrong: &[String]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn every_file_is_reached_by_a_plain_mod() {
-    none(&HERE.house);
+    assert_none(&FINDINGS.structure);
 }
 
 #[test]
-fn rooms_know_only_whom_the_table_names() {
-    none(&HERE.arrows);
+fn modules_depend_only_as_the_table_allows() {
+    assert_none(&FINDINGS.dependencies);
 }
 
 #[test]
-fn only_the_rooms_that_are_there_for_it_touch_what_is_outside() {
-    none(&HERE.outside);
+fn only_listed_modules_have_side_effects() {
+    assert_none(&FINDINGS.side_effects);
 }
 
 #[test]
 fn only_apply_changes_the_state() {
-    none(&HERE.state);
+    assert_none(&FINDINGS.state);
 }
 
 /// What an agent is shown must not come from what only the world knows.
 #[test]
-fn nobody_who_writes_prompts_reads_the_truth() {
-    none(&HERE.truth);
+fn no_prompt_code_reads_the_ground_truth() {
+    assert_none(&FINDINGS.truth);
 }
 
 #[test]
-fn the_table_of_the_rooms_is_the_one_in_the_architecture() {
+fn the_dependency_table_matches_the_architecture_page() {
     let page = include_str!("../../docs/ARCHITECTURE.md");
     let rows = page.lines().filter(|l| l.starts_with("| `"));
     let told: BTreeSet<(String, BTreeSet<String>)> = rows
@@ -57,7 +57,7 @@ fn the_table_of_the_rooms_is_the_one_in_the_architecture() {
             (cells[0].trim_matches('`').to_owned(), known)
         })
         .collect();
-    let held: BTreeSet<(String, BTreeSet<String>)> = ROOMS
+    let held: BTreeSet<(String, BTreeSet<String>)> = MODULE_DEPENDENCIES
         .iter()
         .map(|(room, known)| ((*room).to_owned(), known.iter().map(|k| (*k).to_owned()).collect()))
         .collect();
@@ -67,13 +67,13 @@ fn the_table_of_the_rooms_is_the_one_in_the_architecture() {
 
 /// The lint that closes what is outside is opened for whole rooms in `lib.rs` alone, and for single lines with a reason.
 #[test]
-fn the_lint_for_what_is_outside_is_opened_in_one_place() {
-    let open: Vec<String> = house::files()
+fn the_side_effect_lint_is_allowed_in_one_place() {
+    let open: Vec<String> = source_tree::files()
         .into_iter()
         .filter(|(file, text)| file != "lib.rs" && text.contains("allow(clippy::disallowed"))
         .map(|(file, _)| file)
         .collect();
-    none(&open);
+    assert_none(&open);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn modules_have_no_mod_rs_and_say_why_they_exist() {
 #[test]
 fn public_functions_types_and_traits_are_documented() {
     let mut undocumented = Vec::new();
-    for (file, text) in house::files() {
+    for (file, text) in source_tree::files() {
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         for (n, line) in lines.iter().enumerate().take_while(|(_, line)| !line.starts_with("#[cfg(test)]")) {
             let Some(item) = line.strip_prefix("pub ") else { continue };
@@ -117,5 +117,5 @@ fn public_functions_types_and_traits_are_documented() {
             }
         }
     }
-    none(&undocumented);
+    assert_none(&undocumented);
 }

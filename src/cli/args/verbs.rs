@@ -1,6 +1,6 @@
 //! The flags of the verbs that start no run.
 
-use super::{PddlFiles, Screen, World};
+use super::{PddlFiles, ScreenArgs, TaskArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub struct Open {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub screen: Screen,
+    pub screen: ScreenArgs,
 }
 
 #[derive(Debug, Args)]
@@ -70,7 +70,7 @@ pub struct Demo {
     #[arg(long)]
     pub list: bool,
     #[command(flatten)]
-    pub screen: Screen,
+    pub screen: ScreenArgs,
 }
 
 #[derive(Debug, Args)]
@@ -79,7 +79,7 @@ pub struct Demo {
                   retrospect tasks --env alfworld --split valid_unseen --json")]
 pub struct Tasks {
     #[command(flatten)]
-    pub world: World,
+    pub world: TaskArgs,
     /// Write them as folders that ALFWorld's own loader reads.
     #[arg(long, value_name = "DIR")]
     pub write: Option<PathBuf>,
@@ -236,7 +236,7 @@ pub struct Export {
     /// html (one page that carries the session), markdown, json, svg (the screen), text (the transcript), reflexion (a run
     /// directory as its public code writes it; --out names it).
     #[arg(long, short, default_value = "html")]
-    pub format: Format,
+    pub format: ExportFormat,
     /// The place to mark or draw: EPISODE.STEP.
     #[arg(long, value_name = "E.S")]
     pub at: Option<String>,
@@ -270,10 +270,10 @@ pub struct Report {
     pub json: bool,
     /// text, markdown or json.
     #[arg(long, short, default_value = "text")]
-    pub format: Sheet,
+    pub format: ReportFormat,
     /// Published figures beside ours, where there are any of this environment, split, method and settings.
     #[arg(long, value_name = "paper")]
-    pub against: Option<Against>,
+    pub against: Option<Baseline>,
 }
 
 #[derive(Debug, Args)]
@@ -293,21 +293,21 @@ pub struct Rerun {
     #[arg(long)]
     pub accept_prompts: bool,
     #[command(flatten)]
-    pub drive: super::Drive,
+    pub drive: super::DriveArgs,
     #[command(flatten)]
-    pub screen: Screen,
+    pub screen: ScreenArgs,
 }
 
 /// What a report is held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Against {
+pub enum Baseline {
     /// The tables of the papers.
     Paper,
 }
 
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Sheet {
+pub enum ReportFormat {
     /// Aligned columns.
     Text,
     /// Markdown tables.
@@ -329,7 +329,7 @@ pub struct Doctor {
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
     #[command(flatten)]
-    pub models: super::Models,
+    pub models: super::ModelArgs,
     /// One JSON object.
     #[arg(long)]
     pub json: bool,
@@ -372,7 +372,7 @@ pub enum ConfigVerb {
 
 /// What a session can be told as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum ExportFormat {
     /// One page with the journal in it.
     Html,
     /// Markdown.

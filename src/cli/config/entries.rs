@@ -1,13 +1,13 @@
 //! The table: everything that can be configured.
 
-use super::{Entry, Sort};
+use super::{Entry, ValueType};
 
 /// Every entry, in the order of the reference.
 pub const ENTRIES: &[Entry] = &[
     entry(
         "sessions",
         "folder of the sessions; by default `sessions/` in the working directory if it exists, else the user's state folder",
-        Sort::Path,
+        ValueType::Path,
         "",
         "RETROSPECT_SESSIONS",
         "--sessions",
@@ -15,7 +15,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "data",
         "folder of ALFWorld's data, the one that contains `json_2.1.1`",
-        Sort::Path,
+        ValueType::Path,
         "",
         "ALFWORLD_DATA",
         "--data",
@@ -23,7 +23,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "pool",
         "pool file of the `lessons` command; by default `pool.jsonl` in the user's data folder",
-        Sort::Path,
+        ValueType::Path,
         "",
         "RETROSPECT_POOL",
         "--pool",
@@ -31,7 +31,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "cache",
         "folder of cached answers; by default `answers/` in the user's cache folder",
-        Sort::Path,
+        ValueType::Path,
         "",
         "RETROSPECT_CACHE_DIR",
         "",
@@ -39,7 +39,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.env",
         "the environment",
-        Sort::Word(crate::driver::worlds::NAMES),
+        ValueType::Choice(crate::driver::worlds::NAMES),
         "household",
         "RETROSPECT_ENV",
         "--env",
@@ -47,16 +47,23 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.method",
         "the method",
-        Sort::Word(crate::method::METHOD_NAMES),
+        ValueType::Choice(crate::method::METHOD_NAMES),
         "omnireflect",
         "RETROSPECT_METHOD",
         "--method",
     ),
-    entry("run.actor", "actor: who proposes actions", Sort::Text, "rules", "RETROSPECT_ACTOR", "--actor"),
+    entry(
+        "run.actor",
+        "actor: who proposes actions",
+        ValueType::Text,
+        "rules",
+        "RETROSPECT_ACTOR",
+        "--actor",
+    ),
     entry(
         "run.mentor",
         "mentor: who writes reflections",
-        Sort::Text,
+        ValueType::Text,
         "symbolic",
         "RETROSPECT_MENTOR",
         "--mentor",
@@ -64,7 +71,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.interface",
         "how the environment is shown to the agent in a run (`play` uses `raw` unless you set the flag)",
-        Sort::Word(&["raw", "react", "agentboard"]),
+        ValueType::Choice(&["raw", "react", "agentboard"]),
         "react",
         "RETROSPECT_INTERFACE",
         "--interface",
@@ -72,16 +79,16 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.as",
         "which version of a method to use where paper and public code differ",
-        Sort::Word(&["paper", "code"]),
+        ValueType::Choice(&["paper", "code"]),
         "paper",
         "RETROSPECT_AS",
         "--as",
     ),
-    entry("run.seed", "random seed of a run", Sort::Number(0), "0", "RETROSPECT_SEED", "--seed"),
+    entry("run.seed", "random seed of a run", ValueType::Number(0), "0", "RETROSPECT_SEED", "--seed"),
     entry(
         "run.trials",
         "maximum number of trials per task; if not set, the method's own",
-        Sort::Number(1),
+        ValueType::Number(1),
         "1",
         "RETROSPECT_TRIALS",
         "--trials",
@@ -89,7 +96,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.on_error",
         "what to do when a call fails in a run without a screen",
-        Sort::Word(&["stop", "skip-task"]),
+        ValueType::Choice(&["stop", "skip-task"]),
         "stop",
         "RETROSPECT_ON_ERROR",
         "--on-error",
@@ -97,7 +104,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.base_url",
         "address of the model server, such as `http://127.0.0.1:8080/v1`",
-        Sort::Text,
+        ValueType::Text,
         "",
         "OPENAI_BASE_URL",
         "--base-url",
@@ -105,7 +112,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.profile",
         "server profiles by name, separated by commas; later ones take precedence",
-        Sort::Text,
+        ValueType::Text,
         "",
         "RETROSPECT_PROFILE",
         "--profile",
@@ -113,7 +120,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.key_env",
         "environment variable that holds the API key, instead of `OPENAI_API_KEY`",
-        Sort::Text,
+        ValueType::Text,
         "",
         "RETROSPECT_KEY_ENV",
         "--key-env",
@@ -121,7 +128,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.headers",
         "additional headers for the model server, `NAME: VALUE`, one per line; `$NAME` in a value is an environment variable, `$$` a dollar sign",
-        Sort::Text,
+        ValueType::Text,
         "",
         "RETROSPECT_HEADERS",
         "--header",
@@ -129,7 +136,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.ca_file",
         "trusted CA certificates (PEM), in addition to the system's",
-        Sort::Path,
+        ValueType::Path,
         "",
         "RETROSPECT_CA_FILE",
         "--ca-file",
@@ -137,7 +144,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.api",
         "which API of the model server to use",
-        Sort::Word(&["chat", "completions"]),
+        ValueType::Choice(&["chat", "completions"]),
         "chat",
         "RETROSPECT_API",
         "--api",
@@ -145,7 +152,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.mentor_base_url",
         "address of the mentor's server, if it differs",
-        Sort::Text,
+        ValueType::Text,
         "",
         "RETROSPECT_MENTOR_BASE_URL",
         "--mentor-base-url",
@@ -153,7 +160,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.mentor_profile",
         "the mentor's profiles, if they differ",
-        Sort::Text,
+        ValueType::Text,
         "",
         "RETROSPECT_MENTOR_PROFILE",
         "--mentor-profile",
@@ -161,7 +168,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.cache",
         "cache of model answers on disk: the same request gets the same answer",
-        Sort::Word(&["off", "read", "read-write"]),
+        ValueType::Choice(&["off", "read", "read-write"]),
         "off",
         "RETROSPECT_CACHE",
         "--cache",
@@ -169,7 +176,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.prefetch",
         "request the next answer while a person reads a proposal; requires `run.cache = \"read-write\"`",
-        Sort::Switch,
+        ValueType::Bool,
         "false",
         "RETROSPECT_PREFETCH",
         "--prefetch",
@@ -177,7 +184,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.prompts",
         "folder of prompt templates; each replaces the built-in one with the same file name",
-        Sort::Path,
+        ValueType::Path,
         "",
         "RETROSPECT_PROMPTS",
         "--prompts",
@@ -185,7 +192,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.exemplars",
         "pool file whose lessons serve as examples for neuro-symbolic generation",
-        Sort::Path,
+        ValueType::Path,
         "",
         "RETROSPECT_EXEMPLARS",
         "--exemplars",
@@ -193,7 +200,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "run.breaks",
         "breakpoints and watches of every new session; separated by `;` in the variable",
-        Sort::Conditions,
+        ValueType::Conditions,
         "",
         "RETROSPECT_BREAKS",
         "--break",
@@ -201,7 +208,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "screen.theme",
         "name of a theme, or a theme file",
-        Sort::Text,
+        ValueType::Text,
         "default",
         "RETROSPECT_THEME",
         "--theme",
@@ -209,7 +216,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "screen.glyphs",
         "characters for frames and marks",
-        Sort::Word(&["unicode", "ascii"]),
+        ValueType::Choice(&["unicode", "ascii"]),
         "unicode",
         "RETROSPECT_GLYPHS",
         "",
@@ -217,17 +224,17 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "screen.motion",
         "animate the busy indicator while a model works",
-        Sort::Switch,
+        ValueType::Bool,
         "true",
         "RETROSPECT_MOTION",
         "",
     ),
-    entry("screen.mouse", "capture the mouse at start", Sort::Switch, "true", "RETROSPECT_MOUSE", ""),
-    entry("screen.hints", "show hints in the first run", Sort::Switch, "true", "RETROSPECT_HINTS", ""),
+    entry("screen.mouse", "capture the mouse at start", ValueType::Bool, "true", "RETROSPECT_MOUSE", ""),
+    entry("screen.hints", "show hints in the first run", ValueType::Bool, "true", "RETROSPECT_HINTS", ""),
     entry(
         "override.shown_as",
         "how an overridden action is shown to the agent",
-        Sort::Word(&["ask", "own", "human_edit"]),
+        ValueType::Choice(&["ask", "own", "human_edit"]),
         "ask",
         "RETROSPECT_SHOWN_AS",
         "",
@@ -235,7 +242,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "override.thought",
         "what happens to the thought before an overridden action",
-        Sort::Word(&["ask", "kept", "dropped", "rewritten"]),
+        ValueType::Choice(&["ask", "kept", "dropped", "rewritten"]),
         "ask",
         "RETROSPECT_THOUGHT",
         "",
@@ -243,7 +250,7 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "pddl.goal",
         "how the sentences of a PDDL goal are joined: `comma`, as in AgentBoard's code, or `blank` (a space), as in its labels",
-        Sort::Word(&["comma", "blank"]),
+        ValueType::Choice(&["comma", "blank"]),
         "comma",
         "RETROSPECT_PDDL_GOAL",
         "",
@@ -253,10 +260,10 @@ pub const ENTRIES: &[Entry] = &[
 const fn entry(
     name: &'static str,
     meaning: &'static str,
-    sort: Sort,
+    sort: ValueType,
     default: &'static str,
     variable: &'static str,
     flag: &'static str,
 ) -> Entry {
-    Entry { name, meaning, sort, default, variable, flag }
+    Entry { name, meaning, value_type: sort, default, variable, flag }
 }

@@ -1,6 +1,6 @@
 //! Reads the file and single values. Every complaint names file, line and key, and what is allowed.
 
-use super::{Config, ENTRIES, Entry, From, Sort};
+use super::{Config, ENTRIES, Entry, ValueOrigin, ValueType};
 use crate::cli::error::{CliError, CliErrorKind};
 use crate::domain::{ModelRole, SAMPLING_PARAMS, sampling_param};
 use crate::method::SETTINGS;
@@ -11,29 +11,31 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Reads a value as an environment variable or a flag has it.
-pub(super) fn parse(entry: &Entry, text: &str) -> Result<Value, String> {
-    let allowed = || format!("expected {}", entry.sort.words());
-    Ok(match entry.sort {
-        Sort::Text | Sort::Path => json!(text),
-        Sort::Number(from) => json!(text.parse::<u64>().ok().filter(|n| *n >= from).ok_or_else(allowed)?),
-        Sort::Switch => match text {
+pub(super) fn parse_value(entry: &Entry, text: &str) -> Result<Value, String> {
+    let allowed = || format!("expected {}", entry.value_type.allowed_values());
+    Ok(match entry.value_type {
+        ValueType::Text | ValueType::Path => json!(text),
+        ValueType::Number(from) => {
+            json!(text.parse::<u64>().ok().filter(|n| *n >= from).ok_or_else(allowed)?)
+        }
+        ValueType::Bool => match text {
             "true" | "on" | "yes" | "1" => json!(true),
             "false" | "off" | "no" | "0" => json!(false),
             _ => return Err(allowed()),
         },
         // Their default: none.
-        Sort::Conditions if text.is_empty() => json!([]),
-        Sort::Conditions => return Err(allowed()),
-        Sort::Word(words) => json!(words.iter().find(|w| **w == text).ok_or_else(allowed)?),
+        ValueType::Conditions if text.is_empty() => json!([]),
+        ValueType::Conditions => return Err(allowed()),
+        ValueType::Choice(words) => json!(words.iter().find(|w| **w == text).ok_or_else(allowed)?),
     })
 }
 
 /// Reads conditions with `;` between them: those that can be read, and what is wrong with the others. A pattern may hold any
 /// sign but a line break; a semicolon in one is written in the file.
-pub(super) fn conditions(text: &str) -> (Value, Vec<String>) {
+pub(super) fn parse_conditions(text: &str) -> (Value, Vec<String>) {
     let (mut read, mut bad) = (Vec::new(), Vec::new());
     for one in text.split(';').map(str::trim).filter(|c| !c.is_empty()) {
-        match condition(one) {
+        match parse_condition(one) {
             Ok(one) => read.push(one),
             Err(why) => bad.push(why),
         }
@@ -42,13 +44,13 @@ pub(super) fn conditions(text: &str) -> (Value, Vec<String>) {
 }
 
 /// Reads one condition.
-fn condition(text: &str) -> Result<Value, String> {
+fn parse_condition(text: &str) -> Result<Value, String> {
     let read = crate::method::parse_condition(text).map_err(|bad| format!("{}; {}", bad.message, bad.hint));
     read.map(|_| json!(text))
 }
 
 /// Fills a configuration from the text of its file.
-pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), CliError> {
+pub(super) fn apply_file(config: &mut Config, path: &Path, text: &str) -> Result<(), CliError> {
     let line_of = |at: usize| text.get(..at).map_or(0, |t| t.matches('\n').count()) + 1;
     let error = |at: usize, why: String| {
         CliError::new(
@@ -80,12 +82,13 @@ pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), C
                                 for (part, value) in inner {
                                     let name = format!("{name}.{}", part.get_ref());
                                     read.push(
-                                        setting_of(name, value).map_err(|w| error(part.span().start, w))?,
+                                        parse_preset_setting(name, value)
+                                            .map_err(|w| error(part.span().start, w))?,
                                     );
                                 }
                             }
                             _ => read.push(
-                                setting_of(name.to_owned(), value)
+                                parse_preset_setting(name.to_owned(), value)
                                     .map_err(|w| error(setting.span().start, w))?,
                             ),
                         }
@@ -98,15 +101,15 @@ pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), C
                     let named =
                         |why: String| error(model.span().start, format!("models.{}: {why}", model.get_ref()));
                     let table =
-                        json_of(table.get_ref()).ok_or_else(|| named("it holds a date".to_owned()))?;
-                    let profile =
-                        Profile::read(&table).map_err(|e| named(format!("{}; {}", e.what, e.next)))?;
+                        to_json(table.get_ref()).ok_or_else(|| named("it holds a date".to_owned()))?;
+                    let profile = Profile::from_table(&table)
+                        .map_err(|e| named(format!("{}; {}", e.message, e.hint)))?;
                     config.models.insert(model.get_ref().to_string(), profile);
                 }
             }
             DeValue::Table(inner) => {
                 for (sub, value) in inner {
-                    put(
+                    set_from_file(
                         config,
                         path,
                         &format!("{name}.{}", sub.get_ref()),
@@ -117,13 +120,13 @@ pub(super) fn fill(config: &mut Config, path: &Path, text: &str) -> Result<(), C
                     )?;
                 }
             }
-            _ => put(config, path, name, key.span().start, value, &error, line_of)?,
+            _ => set_from_file(config, path, name, key.span().start, value, &error, line_of)?,
         }
     }
     Ok(())
 }
 
-fn put(
+fn set_from_file(
     config: &mut Config,
     path: &Path,
     name: &str,
@@ -133,47 +136,54 @@ fn put(
     line_of: impl Fn(usize) -> usize,
 ) -> Result<(), CliError> {
     let Some(entry) = ENTRIES.iter().find(|e| e.name == name) else {
-        return Err(error(at, unknown(name)));
+        return Err(error(at, unknown_key_message(name)));
     };
-    if let (Sort::Conditions, DeValue::Array(all)) = (entry.sort, value.get_ref()) {
+    if let (ValueType::Conditions, DeValue::Array(all)) = (entry.value_type, value.get_ref()) {
         let mut read = Vec::new();
         for one in all {
             let said = match one.get_ref() {
-                DeValue::String(text) => condition(text),
+                DeValue::String(text) => parse_condition(text),
                 _ => Err("each condition is a text".to_owned()),
             };
             match said {
                 Ok(one) => read.push(one),
-                Err(why) => config.skipped.push(error(one.span().start, format!("{name}: {why}"))),
+                Err(why) => {
+                    config.invalid_breakpoints.push(error(one.span().start, format!("{name}: {why}")));
+                }
             }
         }
-        config.values.insert(entry.name, (Value::Array(read), From::File(path.to_owned(), line_of(at))));
+        config
+            .values
+            .insert(entry.name, (Value::Array(read), ValueOrigin::File(path.to_owned(), line_of(at))));
         return Ok(());
     }
-    let read = plain(value).and_then(|value| match (entry.sort, &value) {
-        (Sort::Number(from), Value::Number(n)) => n.as_u64().filter(|n| *n >= from).map(|_| value),
-        (Sort::Switch, Value::Bool(_)) | (Sort::Text | Sort::Path, Value::String(_)) => Some(value),
-        (Sort::Word(_), Value::String(word)) => parse(entry, word).ok(),
+    let read = scalar_value(value).and_then(|value| match (entry.value_type, &value) {
+        (ValueType::Number(from), Value::Number(n)) => n.as_u64().filter(|n| *n >= from).map(|_| value),
+        (ValueType::Bool, Value::Bool(_)) | (ValueType::Text | ValueType::Path, Value::String(_)) => {
+            Some(value)
+        }
+        (ValueType::Choice(_), Value::String(word)) => parse_value(entry, word).ok(),
         _ => None,
     });
-    let read =
-        read.ok_or_else(|| error(value.span().start, format!("{name}: expected {}", entry.sort.words())))?;
-    config.values.insert(entry.name, (read, From::File(path.to_owned(), line_of(at))));
+    let read = read.ok_or_else(|| {
+        error(value.span().start, format!("{name}: expected {}", entry.value_type.allowed_values()))
+    })?;
+    config.values.insert(entry.name, (read, ValueOrigin::File(path.to_owned(), line_of(at))));
     Ok(())
 }
 
 /// A value that is neither a list, a table nor a date.
-fn plain(value: &Spanned<DeValue<'_>>) -> Option<Value> {
-    json_of(value.get_ref()).filter(|json| !json.is_array() && !json.is_object())
+fn scalar_value(value: &Spanned<DeValue<'_>>) -> Option<Value> {
+    to_json(value.get_ref()).filter(|json| !json.is_array() && !json.is_object())
 }
 
 /// A setting of a preset: of a method, or a sampling parameter of a role.
 ///
 /// # Errors
 /// What is wrong with its name or its value, in words.
-fn setting_of(name: String, value: &Spanned<DeValue<'_>>) -> Result<(String, Value), String> {
+fn parse_preset_setting(name: String, value: &Spanned<DeValue<'_>>) -> Result<(String, Value), String> {
     if let Some((_, knob)) = sampling_param(&name) {
-        let checked = match json_of(value.get_ref()) {
+        let checked = match to_json(value.get_ref()) {
             Some(Value::String(text)) => knob.parse(&text),
             Some(value) => knob.validate(&value).map(|()| value),
             None => Err(format!("expected {}", knob.allowed)),
@@ -181,18 +191,18 @@ fn setting_of(name: String, value: &Spanned<DeValue<'_>>) -> Result<(String, Val
         return checked.map(|value| (name.clone(), value)).map_err(|why| format!("{name}: {why}"));
     }
     if !SETTINGS.iter().any(|s| s.name == name) {
-        return Err(unknown_setting(&name));
+        return Err(unknown_setting_message(&name));
     }
-    let value = plain(value).ok_or_else(|| format!("{name} must be a number, a switch or a word"))?;
+    let value = scalar_value(value).ok_or_else(|| format!("{name} must be a number, a switch or a word"))?;
     Ok((name, value))
 }
 
 /// Any value but a date.
-fn json_of(value: &DeValue<'_>) -> Option<Value> {
+fn to_json(value: &DeValue<'_>) -> Option<Value> {
     match value {
-        DeValue::Array(all) => all.iter().map(|v| json_of(v.get_ref())).collect(),
+        DeValue::Array(all) => all.iter().map(|v| to_json(v.get_ref())).collect(),
         DeValue::Table(table) => {
-            let pairs = table.iter().map(|(k, v)| Some((k.get_ref().to_string(), json_of(v.get_ref())?)));
+            let pairs = table.iter().map(|(k, v)| Some((k.get_ref().to_string(), to_json(v.get_ref())?)));
             pairs.collect::<Option<serde_json::Map<_, _>>>().map(Value::Object)
         }
         DeValue::String(text) => Some(json!(text.as_ref())),
@@ -203,38 +213,38 @@ fn json_of(value: &DeValue<'_>) -> Option<Value> {
     }
 }
 
-fn unknown(name: &str) -> String {
-    match nearest(name, ENTRIES.iter().map(|e| e.name)) {
+fn unknown_key_message(name: &str) -> String {
+    match closest_name(name, ENTRIES.iter().map(|e| e.name)) {
         Some(near) => format!("there is no key {name:?}; did you mean {near:?}?"),
         None => format!("there is no key {name:?}"),
     }
 }
 
 /// What to say of a setting that no method knows.
-pub(crate) fn unknown_setting(name: &str) -> String {
+pub(crate) fn unknown_setting_message(name: &str) -> String {
     let sampling = [ModelRole::Actor, ModelRole::Mentor]
         .map(|asked| SAMPLING_PARAMS.iter().map(move |k| k.setting_name(asked)));
     let sampling: Vec<String> = sampling.into_iter().flatten().collect();
     let names = SETTINGS.iter().map(|s| s.name).chain(sampling.iter().map(String::as_str));
     let names: Vec<&str> = names.collect();
-    match nearest(name, names.iter().copied()) {
+    match closest_name(name, names.iter().copied()) {
         Some(near) => format!("there is no setting {name:?}; did you mean {near:?}?"),
         None => format!("there is no setting {name:?}; there are {}", names.join(", ")),
     }
 }
 
 /// The name most like this one, if one is alike at all.
-pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn closest_name<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let bare = |s: &str| s.rsplit('.').next().unwrap_or(s).to_owned();
     known
-        .map(|k| (distance(name, k).min(distance(&bare(name), &bare(k))), k))
+        .map(|k| (edit_distance(name, k).min(edit_distance(&bare(name), &bare(k))), k))
         .min()
         .filter(|(d, k)| *d <= 2.min(k.len() / 3))
         .map(|(_, k)| k)
 }
 
 /// Letters to change from one word to the other.
-fn distance(a: &str, b: &str) -> usize {
+fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, c) in a.chars().enumerate() {

@@ -1,14 +1,14 @@
 //! The reference and the sample file, from the table.
 
-use super::{ENTRIES, Entry, Sort};
+use super::{ENTRIES, Entry, ValueType};
 use crate::domain::SAMPLING_PARAMS;
 #[cfg(test)]
 use crate::method::SETTINGS;
-use crate::provider::openai::{KEYS, Profile};
+use crate::provider::openai::{PROFILE_KEYS, Profile};
 use std::fmt::Write as _;
 
 /// `docs/CONFIG.md`.
-pub fn reference() -> String {
+pub fn reference_page() -> String {
     let mut out = String::from(
         "# Configuration\n\nThis page is generated from the program's own table; a test fails when it is out of date.\n\n\
          ```toml\n[run]\nactor = \"openai:qwen3:4b\"\nprofile = \"ollama\"\n\n[screen]\ntheme = \"default\"\n```\n\n\
@@ -34,20 +34,20 @@ pub fn reference() -> String {
         let _ = writeln!(
             out,
             "| `{}` | {} | {} | {} | `{}` | {} |",
-            key(entry),
+            short_name(entry),
             entry.meaning,
-            entry.sort.words(),
+            entry.value_type.allowed_values(),
             code(entry.default),
             entry.variable,
             code(entry.flag)
         );
     }
-    models(&mut out);
-    settings(&mut out);
+    write_profile_reference(&mut out);
+    write_settings_reference(&mut out);
     out
 }
 
-fn models(out: &mut String) {
+fn write_profile_reference(out: &mut String) {
     let _ = write!(
         out,
         "\n## `[models.NAME]`\n\n```toml\n[models.mine]\nbase_url = \"http://127.0.0.1:8080/v1\"\nkey_env = \"MY_KEY\"\n```\n\n\
@@ -77,16 +77,16 @@ fn models(out: &mut String) {
          | key | what it does |\n|---|---|\n",
         Profile::shipped_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
     );
-    for (key, meaning) in KEYS {
+    for (key, meaning) in PROFILE_KEYS {
         let _ = writeln!(out, "| `{key}` | {meaning} |");
     }
 }
 
-fn key(entry: &Entry) -> &str {
+fn short_name(entry: &Entry) -> &str {
     entry.name.rsplit('.').next().unwrap_or(entry.name)
 }
 
-fn settings(out: &mut String) {
+fn write_settings_reference(out: &mut String) {
     out.push_str(
         "\n## Settings of methods\n\nSet them with `--set NAME=VALUE`, or several at once with a `[preset.NAME]` table and `--preset \
          NAME`. `METHODS.md` lists all settings and the origin of each default.\n\n## Sampling parameters of a run\n\nSet them the same \
@@ -101,7 +101,7 @@ fn settings(out: &mut String) {
 
 /// The table of all settings of methods, as the end of `docs/METHODS.md` holds it.
 #[cfg(test)]
-pub(super) fn methods() -> String {
+pub(super) fn settings_table() -> String {
     let mut out = String::from(
         "| setting | what it does | values | default | from | with `--as code` | methods |\n|---|---|---|---|---|---|---|\n",
     );
@@ -122,7 +122,7 @@ pub(super) fn methods() -> String {
 }
 
 /// The file that `config init` writes: every key with its default, as comments.
-pub fn sample() -> String {
+pub fn sample_file() -> String {
     let mut out = String::from(
         "# The configuration of retrospect. Remove the `#` of a line to set its value.\n\
          # An environment variable overrides this file, and a flag overrides both.\n",
@@ -134,12 +134,18 @@ pub fn sample() -> String {
             table = of;
             let _ = write!(out, "\n[{of}]\n");
         }
-        let value = match entry.sort {
-            Sort::Number(_) | Sort::Switch => entry.default.to_owned(),
-            Sort::Conditions => "[]".to_owned(),
-            Sort::Text | Sort::Path | Sort::Word(_) => format!("{:?}", entry.default),
+        let value = match entry.value_type {
+            ValueType::Number(_) | ValueType::Bool => entry.default.to_owned(),
+            ValueType::Conditions => "[]".to_owned(),
+            ValueType::Text | ValueType::Path | ValueType::Choice(_) => format!("{:?}", entry.default),
         };
-        let _ = writeln!(out, "\n# {} ({}).\n#{} = {value}", entry.meaning, entry.sort.words(), key(entry));
+        let _ = writeln!(
+            out,
+            "\n# {} ({}).\n#{} = {value}",
+            entry.meaning,
+            entry.value_type.allowed_values(),
+            short_name(entry)
+        );
     }
     out.push_str(
         "\n# A server profile of your own, for `run --actor openai:MODEL --profile mine`:\n#[models.mine]\n\

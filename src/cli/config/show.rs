@@ -1,10 +1,10 @@
 //! `config init` and `config show`.
 
-use super::{Config, ENTRIES, From, sample};
+use super::{Config, ENTRIES, ValueOrigin, sample_file};
 use crate::cli::args::{self, ConfigVerb};
 use crate::cli::error::{CliError, CliErrorKind};
-use crate::cli::models::without_values;
-use crate::cli::out::Out;
+use crate::cli::models::redact_header_values;
+use crate::cli::output::Output;
 use crate::domain::SAMPLING_PARAMS;
 use crate::files;
 use crate::provider::openai::Profile;
@@ -12,13 +12,13 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 /// `config init|show`.
-pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), CliError> {
+pub fn run_config_verb(config: &Config, args: &args::Config, out: &mut Output) -> Result<(), CliError> {
     match &args.verb {
-        ConfigVerb::Init { force } => init(config, *force, out),
+        ConfigVerb::Init { force } => write_sample_file(config, *force, out),
         ConfigVerb::Show { json: true } => {
             let mut values = Map::new();
             for entry in ENTRIES {
-                if let Some((value, from)) = shown(config, entry.name) {
+                if let Some((value, from)) = redacted_value(config, entry.name) {
                     values.insert(entry.name.to_owned(), json!({"value": value, "from": from.to_string()}));
                 }
             }
@@ -36,57 +36,59 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), C
                         "trials": r.trials, "steps": r.steps, "pool": r.starts_with_lessons, "settings": r.settings})
                 })
                 .collect();
-            out.json(&json!({"paper_presets": papers, "file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets, "models": config.models.keys().collect::<Vec<_>>()}).to_string())
+            out.print_json(&json!({"paper_presets": papers, "file": config.file, "exists": config.file.is_file(), "values": values, "presets": presets, "models": config.models.keys().collect::<Vec<_>>()}).to_string())
         }
         ConfigVerb::Show { json: false } => {
             let state =
                 if config.file.is_file() { "" } else { " (not there; `retrospect config init` writes it)" };
-            out.line(&format!("file: {}{state}", config.file.display()))?;
+            out.print_line(&format!("file: {}{state}", config.file.display()))?;
             for (name, place) in [("themes", "themes/"), ("keys", "keys.toml")] {
-                out.line(&format!("{name}: {}", config.folder.join(place).display()))?;
+                out.print_line(&format!("{name}: {}", config.folder.join(place).display()))?;
             }
-            out.line("")?;
+            out.print_line("")?;
             for entry in ENTRIES {
-                let Some((value, from)) = shown(config, entry.name) else { continue };
+                let Some((value, from)) = redacted_value(config, entry.name) else { continue };
                 let value = match value.as_str() {
                     Some("") => "-".to_owned(),
                     Some(text) => text.to_owned(),
                     None => value.to_string(),
                 };
-                out.line(&format!("{:<20} {value:<24} {from}", entry.name))?;
+                out.print_line(&format!("{:<20} {value:<24} {from}", entry.name))?;
             }
-            out.line("")?;
+            out.print_line("")?;
             let own = config.models.keys().cloned().collect::<Vec<_>>().join(", ");
             let own = if own.is_empty() { "none".to_owned() } else { own };
-            out.line(&format!(
+            out.print_line(&format!(
                 "profiles of model servers (run --profile NAME): {own} of the file; shipped: {}",
                 Profile::shipped_names().join(", ")
             ))?;
-            out.line("")?;
-            out.line("settings of methods (run --set NAME=VALUE):")?;
+            out.print_line("")?;
+            out.print_line("settings of methods (run --set NAME=VALUE):")?;
             for spec in crate::method::SETTINGS.iter() {
-                out.line(&format!(
+                out.print_line(&format!(
                     "  {:<18} {:<12} {}",
                     spec.name,
                     spec.default.to_json().to_string(),
                     spec.meaning
                 ))?;
             }
-            out.line("")?;
-            out.line(
+            out.print_line("")?;
+            out.print_line(
                 "sampling parameters of a model that is asked (run --set actor.NAME=VALUE or mentor.NAME=VALUE); a profile's where none is set:",
             )?;
             for knob in &SAMPLING_PARAMS {
-                out.line(&format!("  {:<18} {}; {}", knob.name, knob.meaning, knob.allowed))?;
+                out.print_line(&format!("  {:<18} {}; {}", knob.name, knob.meaning, knob.allowed))?;
             }
-            out.line("")?;
-            out.line("presets (run --preset NAME), each a row of a paper's table as far as settings go:")?;
+            out.print_line("")?;
+            out.print_line(
+                "presets (run --preset NAME), each a row of a paper's table as far as settings go:",
+            )?;
             for row in crate::report::metrics::paper_rows() {
-                out.line(&format!("  {:<28} {}: {}", row.preset, row.source(), row.label))?;
+                out.print_line(&format!("  {:<28} {}: {}", row.preset, row.source(), row.label))?;
             }
             for (name, settings) in &config.presets {
                 let settings: Vec<String> = settings.iter().map(|(n, v)| format!("{n}={v}")).collect();
-                out.line(&format!("  {name:<28} {}: {}", config.file.display(), settings.join(" ")))?;
+                out.print_line(&format!("  {name:<28} {}: {}", config.file.display(), settings.join(" ")))?;
             }
             Ok(())
         }
@@ -94,10 +96,10 @@ pub fn show(config: &Config, args: &args::Config, out: &mut Out) -> Result<(), C
 }
 
 /// A value as it may be shown: headers can be secrets.
-fn shown<'a>(config: &'a Config, name: &str) -> Option<(Cow<'a, Value>, &'a From)> {
+fn redacted_value<'a>(config: &'a Config, name: &str) -> Option<(Cow<'a, Value>, &'a ValueOrigin)> {
     let (value, from) = config.values.get(name)?;
     let value = match value.as_str() {
-        Some(lines) if name == "run.headers" => Cow::Owned(json!(without_values(lines))),
+        Some(lines) if name == "run.headers" => Cow::Owned(json!(redact_header_values(lines))),
         Some(url) if name.ends_with("base_url") => Cow::Owned(json!(crate::text::redact_url(url))),
         _ => Cow::Borrowed(value),
     };
@@ -105,7 +107,7 @@ fn shown<'a>(config: &'a Config, name: &str) -> Option<(Cow<'a, Value>, &'a From
 }
 
 /// Writes the sample file.
-pub fn init(config: &Config, force: bool, out: &mut Out) -> Result<(), CliError> {
+pub fn write_sample_file(config: &Config, force: bool, out: &mut Output) -> Result<(), CliError> {
     if config.file.exists() && !force {
         return Err(CliError::new(
             CliErrorKind::Config,
@@ -115,7 +117,7 @@ pub fn init(config: &Config, force: bool, out: &mut Out) -> Result<(), CliError>
     }
     std::fs::create_dir_all(config.folder.join("themes"))
         .map_err(|e| CliError::file(&config.folder, "could not be made", &e))?;
-    files::replace(&config.file, sample().as_bytes())
+    files::replace(&config.file, sample_file().as_bytes())
         .map_err(|e| CliError::file(&config.file, "could not be written", &e))?;
-    out.line(&format!("wrote {}", config.file.display()))
+    out.print_line(&format!("wrote {}", config.file.display()))
 }

@@ -3,7 +3,7 @@
 use super::*;
 use std::fs;
 
-fn load(text: &str, variables: &[(&str, &str)]) -> Result<Config, CliError> {
+fn load_config(text: &str, variables: &[(&str, &str)]) -> Result<Config, CliError> {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("config.toml");
     fs::write(&file, text).unwrap();
@@ -14,19 +14,22 @@ fn load(text: &str, variables: &[(&str, &str)]) -> Result<Config, CliError> {
 fn a_later_layer_counts_more() {
     let file = "[run]\nactor = \"human\"\n";
     let variable = [("RETROSPECT_ACTOR", "recorded:x")];
-    let mut config = load("", &[]).unwrap();
-    assert_eq!((config.text("run.actor"), config.from("run.actor")), ("rules", &From::Default));
-    config = load(file, &[]).unwrap();
+    let mut config = load_config("", &[]).unwrap();
+    assert_eq!((config.text("run.actor"), config.origin("run.actor")), ("rules", &ValueOrigin::Default));
+    config = load_config(file, &[]).unwrap();
     assert_eq!(config.text("run.actor"), "human");
-    assert!(matches!(config.from("run.actor"), From::File(_, 2)));
-    config = load(file, &variable).unwrap();
+    assert!(matches!(config.origin("run.actor"), ValueOrigin::File(_, 2)));
+    config = load_config(file, &variable).unwrap();
     assert_eq!(
-        (config.text("run.actor"), config.from("run.actor")),
-        ("recorded:x", &From::Variable("RETROSPECT_ACTOR"))
+        (config.text("run.actor"), config.origin("run.actor")),
+        ("recorded:x", &ValueOrigin::Variable("RETROSPECT_ACTOR"))
     );
-    config.flag("run.actor", Some("rules")).unwrap();
-    assert_eq!((config.text("run.actor"), config.from("run.actor")), ("rules", &From::Flag("--actor")));
-    config.flag("run.actor", None).unwrap();
+    config.set_flag("run.actor", Some("rules")).unwrap();
+    assert_eq!(
+        (config.text("run.actor"), config.origin("run.actor")),
+        ("rules", &ValueOrigin::Flag("--actor"))
+    );
+    config.set_flag("run.actor", None).unwrap();
     assert_eq!(config.text("run.actor"), "rules");
 }
 
@@ -51,40 +54,41 @@ fn complaints_name_file_line_and_what_is_allowed() {
         ("[preset]\na = 1\n", "config.toml:2: preset.a is not a table"),
     ];
     for (text, words) in cases {
-        let error = load(text, &[]).unwrap_err();
+        let error = load_config(text, &[]).unwrap_err();
         assert!(error.message.contains(words), "{}", error.message);
         assert!(!error.hint.is_empty());
     }
-    let error = load("", &[("RETROSPECT_TRIALS", "many")]).unwrap_err();
+    let error = load_config("", &[("RETROSPECT_TRIALS", "many")]).unwrap_err();
     assert!(
         error.message.starts_with("RETROSPECT_TRIALS=\"many\": expected a whole number"),
         "{}",
         error.message
     );
-    assert_eq!(error.code(), 1);
-    let error = load("", &[]).unwrap().flag("run.interface", Some("3d")).unwrap_err();
+    assert_eq!(error.exit_code(), 1);
+    let error = load_config("", &[]).unwrap().set_flag("run.interface", Some("3d")).unwrap_err();
     assert!(
         error.message.contains("--interface \"3d\": expected raw, react, agentboard"),
         "{}",
         error.message
     );
-    assert_eq!(error.code(), 2);
+    assert_eq!(error.exit_code(), 2);
 }
 
 #[test]
 fn presets_are_settings_by_name() {
-    let config = load("[preset.fast]\nreflect = \"periodic\"\nr_freq = 5\n", &[]).unwrap();
-    let preset: std::collections::BTreeMap<_, _> = config.preset("fast").unwrap().iter().cloned().collect();
+    let config = load_config("[preset.fast]\nreflect = \"periodic\"\nr_freq = 5\n", &[]).unwrap();
+    let preset: std::collections::BTreeMap<_, _> =
+        config.preset_settings("fast").unwrap().iter().cloned().collect();
     assert_eq!(preset["r_freq"], 5);
     assert_eq!(preset["reflect"], "periodic");
-    assert!(config.preset("slow").unwrap_err().hint.contains("your own: fast"));
+    assert!(config.preset_settings("slow").unwrap_err().hint.contains("your own: fast"));
 }
 
 #[test]
 fn the_sample_is_the_default_configuration() {
-    let config = load(&sample(), &[]).unwrap();
-    assert!(config.values.values().all(|v| v.1 == From::Default));
-    let uncommented: String = sample()
+    let config = load_config(&sample_file(), &[]).unwrap();
+    assert!(config.values.values().all(|v| v.1 == ValueOrigin::Default));
+    let uncommented: String = sample_file()
         .lines()
         .map(|l| match l.strip_prefix('#') {
             Some(set) if set.contains(" = ") && !set.starts_with(' ') => format!("{set}\n"),
@@ -92,18 +96,18 @@ fn the_sample_is_the_default_configuration() {
             _ => format!("{l}\n"),
         })
         .collect();
-    let set = load(&uncommented, &[]).unwrap();
+    let set = load_config(&uncommented, &[]).unwrap();
     for entry in ENTRIES {
         assert_eq!(set.values[entry.name].0, config.values[entry.name].0, "{}", entry.name);
-        assert!(matches!(set.from(entry.name), From::File(..)), "{}", entry.name);
+        assert!(matches!(set.origin(entry.name), ValueOrigin::File(..)), "{}", entry.name);
     }
-    assert_eq!(set.preset("every-five").unwrap().len(), 2);
+    assert_eq!(set.preset_settings("every-five").unwrap().len(), 2);
 }
 
 #[test]
 fn every_default_is_a_value_of_its_kind() {
     for entry in ENTRIES {
-        assert!(read::parse(entry, entry.default).is_ok(), "{}", entry.name);
+        assert!(read::parse_value(entry, entry.default).is_ok(), "{}", entry.name);
     }
 }
 
@@ -111,11 +115,11 @@ fn every_default_is_a_value_of_its_kind() {
 fn the_reference_is_not_stale() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/CONFIG.md");
     if std::env::var_os("RETROSPECT_BLESS").is_some() {
-        fs::write(&path, reference()).unwrap();
+        fs::write(&path, reference_page()).unwrap();
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
     assert!(
-        kept == reference(),
+        kept == reference_page(),
         "docs/CONFIG.md is stale: RETROSPECT_BLESS=1 cargo test the_reference writes it anew"
     );
 }
@@ -126,8 +130,12 @@ fn the_settings_in_the_methods_document_are_those_of_the_program() {
     let written = std::fs::read_to_string(path).unwrap();
     let (text, table) = written.split_once("## Settings\n\n").unwrap();
     if std::env::var_os("RETROSPECT_BLESS").is_some() {
-        std::fs::write(path, format!("{text}## Settings\n\n{}", reference::methods())).unwrap();
+        std::fs::write(path, format!("{text}## Settings\n\n{}", reference::settings_table())).unwrap();
         return;
     }
-    assert_eq!(table, reference::methods(), "docs/METHODS.md is stale: RETROSPECT_BLESS=1 writes it anew");
+    assert_eq!(
+        table,
+        reference::settings_table(),
+        "docs/METHODS.md is stale: RETROSPECT_BLESS=1 writes it anew"
+    );
 }

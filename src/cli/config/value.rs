@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
+pub enum ValueType {
     /// Any text.
     Text,
     /// A path; `~/` stands for the home folder.
@@ -13,16 +13,16 @@ pub enum Sort {
     /// A whole number from this on.
     Number(u64),
     /// A switch.
-    Switch,
+    Bool,
     /// One of these words.
-    Word(&'static [&'static str]),
+    Choice(&'static [&'static str]),
     /// Conditions at which runs stop, each a text.
     Conditions,
 }
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum From {
+pub enum ValueOrigin {
     /// Nobody set it.
     Default,
     /// The configuration file.
@@ -35,7 +35,7 @@ pub enum From {
     Preset(&'static str),
 }
 
-impl fmt::Display for From {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
@@ -47,15 +47,15 @@ impl fmt::Display for From {
     }
 }
 
-impl Sort {
+impl ValueType {
     /// What is allowed, in words.
-    pub fn words(self) -> String {
+    pub fn allowed_values(self) -> String {
         match self {
             Self::Text => "text".to_owned(),
             Self::Path => "a path".to_owned(),
             Self::Number(from) => format!("a whole number, at least {from}"),
-            Self::Switch => "true or false".to_owned(),
-            Self::Word(words) => words.join(", "),
+            Self::Bool => "true or false".to_owned(),
+            Self::Choice(words) => words.join(", "),
             Self::Conditions => "a list of conditions (`docs/BREAKPOINTS.md`)".to_owned(),
         }
     }

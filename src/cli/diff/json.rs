@@ -1,7 +1,7 @@
 //! Comparisons as JSON; `docs/COMPARE.md` says what every field is.
 
-use super::Told;
-use super::line::Line;
+use super::Totals;
+use super::compared_branch::ComparedBranch;
 use crate::domain::{Step, Task};
 use crate::timeline::compare::{
     Comparison, Difference, EpisodePair, Outcome, PriorDifferences, Row, RowKind, SegmentText, Side,
@@ -9,13 +9,17 @@ use crate::timeline::compare::{
 use serde_json::{Map, Value, json};
 
 /// An object whose fields are printed in this order: they are put together by hand.
-fn object(fields: &[(&str, Value)]) -> String {
+fn ordered_object(fields: &[(&str, Value)]) -> String {
     let each: Vec<String> = fields.iter().map(|(name, value)| format!("{}:{value}", json!(name))).collect();
     format!("{{{}}}", each.join(","))
 }
 
 /// Two episodes, as one object.
-pub(super) fn comparison(found: &Comparison, lines: (&Line, &Line), only_differences: bool) -> String {
+pub(super) fn comparison_json(
+    found: &Comparison,
+    lines: (&ComparedBranch, &ComparedBranch),
+    only_differences: bool,
+) -> String {
     let [same, changed, only_a, only_b] = found.counts();
     let counts = json!({
         "same": same,
@@ -26,47 +30,47 @@ pub(super) fn comparison(found: &Comparison, lines: (&Line, &Line), only_differe
     });
     let first = found.first_difference.map(|at| {
         let row = found.rows[at];
-        json!({ "row": at, "a": row.left, "b": row.right, "parts": parts(&row) })
+        json!({ "row": at, "a": row.left, "b": row.right, "parts": part_names(&row) })
     });
     let reasons: Vec<&str> =
         found.reasons().into_iter().map(crate::timeline::compare::Reason::name).collect();
     let kept = found.rows.iter().filter(|r| !only_differences || r.kind() != RowKind::Same);
-    let rows: Vec<Value> = kept.map(|r| row(r, found)).collect();
-    object(&[
+    let rows: Vec<Value> = kept.map(|r| row_json(r, found)).collect();
+    ordered_object(&[
         ("type", json!("comparison")),
-        ("task", task(&found.left.episode.task)),
-        ("a", side(&found.left, &found.outcomes.0, lines.0)),
-        ("b", side(&found.right, &found.outcomes.1, lines.1)),
-        ("beforehand", json!(differing(&found.initial_differences))),
-        ("meanwhile", json!(differing(&found.later_differences))),
+        ("task", task_json(&found.left.episode.task)),
+        ("a", side_json(&found.left, &found.outcomes.0, lines.0)),
+        ("b", side_json(&found.right, &found.outcomes.1, lines.1)),
+        ("beforehand", json!(differing_json(&found.initial_differences))),
+        ("meanwhile", json!(differing_json(&found.later_differences))),
         ("same", json!(found.first_difference.is_none())),
         ("first", json!(first)),
         ("reasons", json!(reasons)),
-        ("before", found.prior.as_ref().map_or(Value::Null, before)),
+        ("before", found.prior.as_ref().map_or(Value::Null, before_json)),
         ("counts", counts),
         ("rows", json!(rows)),
     ])
 }
 
 /// An episode without its counterpart.
-pub(super) fn alone(pair: &EpisodePair) -> String {
-    object(&[
+pub(super) fn unpaired_json(pair: &EpisodePair) -> String {
+    ordered_object(&[
         ("type", json!("alone")),
         ("side", json!(if pair.left.is_some() { "a" } else { "b" })),
         ("episode", json!(pair.left.or(pair.right))),
         ("trial", json!(pair.trial)),
-        ("task", task(&pair.task)),
+        ("task", task_json(&pair.task)),
     ])
 }
 
 /// What all came to.
-pub(super) fn summary(told: &Told) -> String {
+pub(super) fn summary_json(told: &Totals) -> String {
     let both = |of: (u64, u64)| json!({ "a": of.0, "b": of.1 });
-    object(&[
+    ordered_object(&[
         ("type", json!("summary")),
         ("compared", json!(told.compared)),
-        ("same", json!(told.same)),
-        ("different", json!(told.compared - told.same)),
+        ("same", json!(told.identical)),
+        ("different", json!(told.compared - told.identical)),
         ("only_a", json!(told.only_a)),
         ("only_b", json!(told.only_b)),
         ("won", both((told.won.0.into(), told.won.1.into()))),
@@ -76,11 +80,11 @@ pub(super) fn summary(told: &Told) -> String {
     ])
 }
 
-fn task(task: &Task) -> Value {
+fn task_json(task: &Task) -> Value {
     json!({ "env": task.env, "id": task.id, "seed": task.seed, "goal": task.goal })
 }
 
-fn side(side: &Side, outcome: &Outcome, line: &Line) -> Value {
+fn side_json(side: &Side, outcome: &Outcome, line: &ComparedBranch) -> Value {
     let gains: Vec<Value> = outcome
         .progress_gains
         .iter()
@@ -106,7 +110,7 @@ fn side(side: &Side, outcome: &Outcome, line: &Line) -> Value {
     })
 }
 
-fn before(before: &PriorDifferences) -> Value {
+fn before_json(before: &PriorDifferences) -> Value {
     let lesson = |l: &crate::timeline::compare::ComparedLesson| {
         json!({
             "number": l.number,
@@ -127,7 +131,7 @@ fn before(before: &PriorDifferences) -> Value {
         .collect();
     let world = &before.world;
     json!({
-        "settings": differing(&before.settings),
+        "settings": differing_json(&before.settings),
         "lessons": {
             "only_a": lessons.only_left.iter().map(lesson).collect::<Vec<_>>(),
             "only_b": lessons.only_right.iter().map(lesson).collect::<Vec<_>>(),
@@ -136,21 +140,21 @@ fn before(before: &PriorDifferences) -> Value {
         "prompt": segments,
         "world": {
             "observation": world.observation.as_ref().map(|(a, b)| json!({ "a": a, "b": b })),
-            "shown": differing(&world.shown),
+            "shown": differing_json(&world.shown),
             "progress": world.progress.map(|(a, b)| json!({ "a": a, "b": b })),
         },
     })
 }
 
-fn differing(list: &[Difference]) -> Vec<Value> {
+fn differing_json(list: &[Difference]) -> Vec<Value> {
     list.iter().map(|d| json!({ "name": d.name, "a": d.left, "b": d.right })).collect()
 }
 
-fn parts(row: &Row) -> Vec<&'static str> {
+fn part_names(row: &Row) -> Vec<&'static str> {
     row.parts.iter().map(crate::timeline::compare::StepPart::name).collect()
 }
 
-fn row(row: &Row, found: &Comparison) -> Value {
+fn row_json(row: &Row, found: &Comparison) -> Value {
     let kind = match row.kind() {
         RowKind::Same => "same",
         RowKind::Changed => "changed",
@@ -159,15 +163,15 @@ fn row(row: &Row, found: &Comparison) -> Value {
     };
     let mut told = Map::new();
     told.insert("kind".to_owned(), json!(kind));
-    told.insert("parts".to_owned(), json!(parts(row)));
+    told.insert("parts".to_owned(), json!(part_names(row)));
     for (name, number, side) in [("a", row.left, &found.left), ("b", row.right, &found.right)] {
-        let told_step = number.map(|n| side.episode.step(n).map_or_else(|| start(side), step));
+        let told_step = number.map(|n| side.episode.step(n).map_or_else(|| reset_json(side), step_json));
         told.insert(name.to_owned(), json!(told_step));
     }
     Value::Object(told)
 }
 
-fn start(side: &Side) -> Value {
+fn reset_json(side: &Side) -> Value {
     let reset = side.episode.first_observation.as_ref();
     json!({
         "step": 0,
@@ -180,7 +184,7 @@ fn start(side: &Side) -> Value {
     })
 }
 
-fn step(step: &Step) -> Value {
+fn step_json(step: &Step) -> Value {
     json!({
         "step": step.number,
         "thought": step.thought,

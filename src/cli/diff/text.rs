@@ -1,9 +1,9 @@
 //! Comparisons as text: two columns where there is room, else one with a mark before each line.
 
-use super::line::Line;
-use super::{Told, Voice};
+use super::compared_branch::ComparedBranch;
+use super::{DiffPrinter, Totals};
 use crate::cli::error::CliError;
-use crate::cli::out::{Out, Paint};
+use crate::cli::output::{Output, TextStyle};
 use crate::domain::Step;
 use crate::text::{one_line, truncate, width, wrap_at_most};
 use crate::timeline::compare::{
@@ -12,117 +12,121 @@ use crate::timeline::compare::{
 };
 
 /// Fewer columns than this hold no two of them.
-const TWO: usize = 72;
+const MIN_WIDTH_OF_TWO_COLUMNS: usize = 72;
 /// Lines that one text takes at most.
-const LINES: usize = 6;
+const MAX_LINES: usize = 6;
 /// Columns of what a line is about.
-const NAME: usize = 16;
+const NAME_COLUMNS: usize = 16;
 
-type Piece = (Paint, String);
+type StyledText = (TextStyle, String);
 
-impl Voice<'_> {
-    fn line(&self, out: &mut Out, line: &[Piece]) -> Result<(), CliError> {
-        out.painted(line, self.colour)
+impl DiffPrinter<'_> {
+    fn print_line(&self, out: &mut Output, line: &[StyledText]) -> Result<(), CliError> {
+        out.print_styled(line, self.colour)
     }
 
-    fn rule(&self, words: &str, out: &mut Out) -> Result<(), CliError> {
+    fn print_rule(&self, words: &str, out: &mut Output) -> Result<(), CliError> {
         let words = truncate(words, self.width.saturating_sub(8), "...");
         let rest = self.width.saturating_sub(width(&words) + 4);
-        self.line(
+        self.print_line(
             out,
             &[
-                (Paint::Dim, "-- ".to_owned()),
-                (Paint::Strong, words),
-                (Paint::Dim, format!(" {}", "-".repeat(rest))),
+                (TextStyle::Dim, "-- ".to_owned()),
+                (TextStyle::Heading, words),
+                (TextStyle::Dim, format!(" {}", "-".repeat(rest))),
             ],
         )
     }
 
     /// What both sides have to one thing: two columns, or one below the other.
-    fn saying(&self, said: &ComparisonEntry, out: &mut Out) -> Result<(), CliError> {
-        let two = self.width >= TWO;
-        let room = if two { (self.width - NAME - 3) / 2 } else { self.width.saturating_sub(4) };
+    fn print_both_sides(&self, said: &ComparisonEntry, out: &mut Output) -> Result<(), CliError> {
+        let two = self.width >= MIN_WIDTH_OF_TWO_COLUMNS;
+        let room = if two { (self.width - NAME_COLUMNS - 3) / 2 } else { self.width.saturating_sub(4) };
         let lines = |side: &Option<String>| {
-            side.as_deref().map_or_else(|| vec!["-".to_owned()], |t| wrapped(t, room))
+            side.as_deref().map_or_else(|| vec!["-".to_owned()], |t| wrap_text(t, room))
         };
         let (a, b) = (lines(&said.left), lines(&said.right));
         if !two {
-            self.line(out, &[(Paint::Plain, said.name.clone())])?;
-            for (mark, paint, side) in [("- ", Paint::Left, a), ("+ ", Paint::Right, b)] {
+            self.print_line(out, &[(TextStyle::Plain, said.name.clone())])?;
+            for (mark, paint, side) in [("- ", TextStyle::OnlyLeft, a), ("+ ", TextStyle::OnlyRight, b)] {
                 for text in side {
-                    self.line(out, &[(paint, format!("  {mark}{text}"))])?;
+                    self.print_line(out, &[(paint, format!("  {mark}{text}"))])?;
                 }
             }
             return Ok(());
         }
         // A name that its column would cut stands in a row of its own.
-        let cut = width(&said.name) >= NAME;
+        let cut = width(&said.name) >= NAME_COLUMNS;
         if cut {
-            self.line(out, &[(Paint::Dim, truncate(&said.name, self.width, "..."))])?;
+            self.print_line(out, &[(TextStyle::Dim, truncate(&said.name, self.width, "..."))])?;
         }
         let name = if cut { String::new() } else { said.name.clone() };
         for place in 0..a.len().max(b.len()) {
             let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
             let name = if place == 0 { name.as_str() } else { "" };
             let line = [
-                (Paint::Dim, padded(name, NAME)),
-                (Paint::Left, padded(&at(&a), room)),
-                (Paint::Dim, " | ".to_owned()),
-                (Paint::Right, at(&b)),
+                (TextStyle::Dim, pad_text(name, NAME_COLUMNS)),
+                (TextStyle::OnlyLeft, pad_text(&at(&a), room)),
+                (TextStyle::Dim, " | ".to_owned()),
+                (TextStyle::OnlyRight, at(&b)),
             ];
-            self.line(out, &line)?;
+            self.print_line(out, &line)?;
         }
         Ok(())
     }
 }
 
-fn wrapped(text: &str, room: usize) -> Vec<String> {
-    let (mut lines, more) = wrap_at_most(&one_line(text), room.max(1), LINES);
+fn wrap_text(text: &str, room: usize) -> Vec<String> {
+    let (mut lines, more) = wrap_at_most(&one_line(text), room.max(1), MAX_LINES);
     if more && let Some(last) = lines.last_mut() {
         *last = truncate(&format!("{last} ..."), room.max(4), "...");
     }
     lines
 }
 
-fn padded(text: &str, columns: usize) -> String {
+fn pad_text(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
 /// Two episodes: who they are, the rows, the first difference with what preceded it, what they came to.
-pub(super) fn comparison(voice: &Voice<'_>, found: &Comparison, out: &mut Out) -> Result<(), CliError> {
+pub(super) fn print_comparison(
+    voice: &DiffPrinter<'_>,
+    found: &Comparison,
+    out: &mut Output,
+) -> Result<(), CliError> {
     let about = |name: &str, a: &str, b: &str| ComparisonEntry {
         topic: "sides",
         name: name.to_owned(),
         left: Some(a.to_owned()),
         right: Some(b.to_owned()),
     };
-    voice.saying(
+    voice.print_both_sides(
         &about("compared", &format!("A  {}", found.left.name), &format!("B  {}", found.right.name)),
         out,
     )?;
     let task =
         |s: &Side| format!("{}, trial {}: {}", s.episode.task.id, s.episode.trial, s.episode.task.goal);
-    voice.saying(&about("task", &task(&found.left), &task(&found.right)), out)?;
-    told(voice, found.run_entries(), out)?;
-    voice.line(out, &[])?;
+    voice.print_both_sides(&about("task", &task(&found.left), &task(&found.right)), out)?;
+    print_groups(voice, found.run_entries(), out)?;
+    voice.print_line(out, &[])?;
     let mut left_out = 0;
     for (place, row) in found.rows.iter().enumerate() {
         if row.kind() == RowKind::Same && (voice.args.only_differences || place == 0) {
             left_out += usize::from(place > 0);
             continue;
         }
-        passed_over(voice, std::mem::take(&mut left_out), out)?;
+        print_omitted(voice, std::mem::take(&mut left_out), out)?;
         if found.first_difference == Some(place) {
-            first(voice, found, place, out)?;
+            print_first_difference(voice, found, place, out)?;
         }
-        rows(voice, found, row, out)?;
+        print_step_row(voice, found, row, out)?;
     }
-    passed_over(voice, left_out, out)?;
-    voice.line(out, &[])?;
+    print_omitted(voice, left_out, out)?;
+    voice.print_line(out, &[])?;
     for result in found.outcome_entries() {
-        voice.saying(&result, out)?;
+        voice.print_both_sides(&result, out)?;
     }
-    voice.line(out, &[])?;
+    voice.print_line(out, &[])?;
     let [same, changed, only_a, only_b] = found.counts();
     // The row of the first observations is no turn.
     let start = usize::from(found.rows.first().is_some_and(|r| r.kind() == RowKind::Same));
@@ -134,75 +138,93 @@ pub(super) fn comparison(voice: &Voice<'_>, found: &Comparison, out: &mut Out) -
         let same = same - start;
         format!("turns: {same} the same, {changed} changed, {only_a} only in A, {only_b} only in B{waiting}")
     } else if found.initial_differences.is_empty() && found.later_differences.is_empty() {
-        format!("no difference: all {} are the same{waiting}", counted(same - start, "turn"))
+        format!("no difference: all {} are the same{waiting}", pluralized(same - start, "turn"))
     } else {
-        format!("all {} are the same, the settings are not (above){waiting}", counted(same - start, "turn"))
+        format!(
+            "all {} are the same, the settings are not (above){waiting}",
+            pluralized(same - start, "turn")
+        )
     };
-    voice.line(out, &[(Paint::Strong, words)])
+    voice.print_line(out, &[(TextStyle::Heading, words)])
 }
 
-fn passed_over(voice: &Voice<'_>, turns: usize, out: &mut Out) -> Result<(), CliError> {
+fn print_omitted(voice: &DiffPrinter<'_>, turns: usize, out: &mut Output) -> Result<(), CliError> {
     if turns == 0 {
         return Ok(());
     }
-    voice.line(out, &[(Paint::Dim, format!("     ... {} the same ...", counted(turns, "turn")))])
+    voice.print_line(out, &[(TextStyle::Dim, format!("     ... {} the same ...", pluralized(turns, "turn")))])
 }
 
-fn counted(number: usize, what: &str) -> String {
+fn pluralized(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The first difference, and what preceded it.
-fn first(voice: &Voice<'_>, found: &Comparison, place: usize, out: &mut Out) -> Result<(), CliError> {
-    voice.rule("first difference", out)?;
+fn print_first_difference(
+    voice: &DiffPrinter<'_>,
+    found: &Comparison,
+    place: usize,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    voice.print_rule("first difference", out)?;
     for said in found.decision_entries(place) {
-        voice.saying(&said, out)?;
+        voice.print_both_sides(&said, out)?;
     }
     let reasons: Vec<&str> =
         found.reasons().into_iter().map(crate::timeline::compare::Reason::description).collect();
-    for line in wrapped(&format!("before it: {}", reasons.join("; ")), voice.width) {
-        voice.line(out, &[(Paint::Changed, line)])?;
+    for line in wrap_text(&format!("before it: {}", reasons.join("; ")), voice.width) {
+        voice.print_line(out, &[(TextStyle::Changed, line)])?;
     }
-    told(
+    print_groups(
         voice,
         found.prior.as_ref().map(crate::timeline::compare::PriorDifferences::entries).unwrap_or_default(),
         out,
     )?;
-    voice.rule("", out)
+    voice.print_rule("", out)
 }
 
 /// What stands side by side, below what it is about.
-fn told(voice: &Voice<'_>, sayings: Vec<ComparisonEntry>, out: &mut Out) -> Result<(), CliError> {
+fn print_groups(
+    voice: &DiffPrinter<'_>,
+    sayings: Vec<ComparisonEntry>,
+    out: &mut Output,
+) -> Result<(), CliError> {
     let mut about = "";
     for said in sayings {
         if std::mem::replace(&mut about, said.topic) != said.topic {
-            voice.line(out, &[(Paint::Strong, said.topic.to_owned())])?;
+            voice.print_line(out, &[(TextStyle::Heading, said.topic.to_owned())])?;
         }
         let name = format!("  {}", said.name);
-        voice.saying(&ComparisonEntry { name, ..said }, out)?;
+        voice.print_both_sides(&ComparisonEntry { name, ..said }, out)?;
     }
     Ok(())
 }
 
 /// The lines of one row: what was done, and of what differs all.
-fn rows(voice: &Voice<'_>, found: &Comparison, row: &Row, out: &mut Out) -> Result<(), CliError> {
+fn print_step_row(
+    voice: &DiffPrinter<'_>,
+    found: &Comparison,
+    row: &Row,
+    out: &mut Output,
+) -> Result<(), CliError> {
     let kind = row.kind();
-    let two = voice.width >= TWO;
+    let two = voice.width >= MIN_WIDTH_OF_TWO_COLUMNS;
     let room = if two { (voice.width - 3) / 2 } else { voice.width - 2 };
-    let side = |side: &Side, number: Option<u32>| number.map_or_else(Vec::new, |n| cell(side, n, row, room));
+    let side =
+        |side: &Side, number: Option<u32>| number.map_or_else(Vec::new, |n| format_side(side, n, row, room));
     let (a, b) = (side(&found.left, row.left), side(&found.right, row.right));
     let (left, right) = match kind {
-        RowKind::Same => (Paint::Plain, Paint::Plain),
-        _ => (Paint::Left, Paint::Right),
+        RowKind::Same => (TextStyle::Plain, TextStyle::Plain),
+        _ => (TextStyle::OnlyLeft, TextStyle::OnlyRight),
     };
     if !two {
-        let sides: &[(&str, Paint, &[String])] = match kind {
+        let sides: &[(&str, TextStyle, &[String])] = match kind {
             RowKind::Same => &[("  ", left, &a)],
             _ => &[("- ", left, &a), ("+ ", right, &b)],
         };
         for (mark, paint, lines) in sides {
             for line in *lines {
-                voice.line(out, &[(*paint, format!("{mark}{line}"))])?;
+                voice.print_line(out, &[(*paint, format!("{mark}{line}"))])?;
             }
         }
         return Ok(());
@@ -216,16 +238,16 @@ fn rows(voice: &Voice<'_>, found: &Comparison, row: &Row, out: &mut Out) -> Resu
     for place in 0..a.len().max(b.len()) {
         let at = |side: &[String]| side.get(place).cloned().unwrap_or_default();
         let mark = if place == 0 { mark } else { "   " };
-        let line = [(left, padded(&at(&a), room)), (Paint::Changed, mark.to_owned()), (right, at(&b))];
-        voice.line(out, &line)?;
+        let line = [(left, pad_text(&at(&a), room)), (TextStyle::Changed, mark.to_owned()), (right, at(&b))];
+        voice.print_line(out, &line)?;
     }
     Ok(())
 }
 
 /// One side of a row as lines of so many columns.
-fn cell(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
+fn format_side(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
     let indent = |text: &str| {
-        let lines = wrapped(text, room.saturating_sub(6));
+        let lines = wrap_text(text, room.saturating_sub(6));
         lines.into_iter().map(|l| format!("      {l}")).collect::<Vec<_>>()
     };
     let Some(step) = side.episode.step(number) else {
@@ -242,8 +264,8 @@ fn cell(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
     }
     // A row that is the same has one line, but for a proposal that waits: that it does is told in whole.
     let one = !shown && pending_label(step).is_none();
-    let (room, words) = (room.saturating_sub(6), done(step));
-    let done = if one { vec![truncate(&one_line(&words), room, "...")] } else { wrapped(&words, room) };
+    let (room, words) = (room.saturating_sub(6), format_action(step));
+    let done = if one { vec![truncate(&one_line(&words), room, "...")] } else { wrap_text(&words, room) };
     for (place, text) in done.into_iter().enumerate() {
         let head = if place == 0 { format!("{number:>3} > ") } else { " ".repeat(6) };
         lines.push(format!("{head}{text}"));
@@ -259,7 +281,7 @@ fn cell(side: &Side, number: u32, row: &Row, room: usize) -> Vec<String> {
     lines
 }
 
-fn done(step: &Step) -> String {
+fn format_action(step: &Step) -> String {
     let by = if step.is_person_action() { "  (by a person)" } else { "" };
     match pending_label(step) {
         Some(stands) => format!("{}{by} ({stands})", action_or_thought(step)).trim_start().to_owned(),
@@ -268,18 +290,23 @@ fn done(step: &Step) -> String {
 }
 
 /// The heads of a list of episodes.
-pub(super) fn heads(voice: &Voice<'_>, a: &Line, b: &Line, out: &mut Out) -> Result<(), CliError> {
-    voice.line(out, &[(Paint::Left, format!("A  {}", a.name))])?;
-    voice.line(out, &[(Paint::Right, format!("B  {}", b.name))])?;
-    voice.line(out, &[])
+pub(super) fn print_session_names(
+    voice: &DiffPrinter<'_>,
+    a: &ComparedBranch,
+    b: &ComparedBranch,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    voice.print_line(out, &[(TextStyle::OnlyLeft, format!("A  {}", a.name))])?;
+    voice.print_line(out, &[(TextStyle::OnlyRight, format!("B  {}", b.name))])?;
+    voice.print_line(out, &[])
 }
 
 /// One pair of a list of episodes.
-pub(super) fn row(
-    voice: &Voice<'_>,
+pub(super) fn print_pair_row(
+    voice: &DiffPrinter<'_>,
     pair: &EpisodePair,
     found: &Comparison,
-    out: &mut Out,
+    out: &mut Output,
 ) -> Result<(), CliError> {
     let alike = found.first_difference.is_none()
         && found.initial_differences.is_empty()
@@ -288,19 +315,19 @@ pub(super) fn row(
         return Ok(());
     }
     let told = |o: &Outcome| {
-        format!("{}, {}, progress {:.2}", o.verdict(), counted(o.steps as usize, "step"), o.progress)
+        format!("{}, {}, progress {:.2}", o.verdict(), pluralized(o.steps as usize, "step"), o.progress)
     };
     let number = |n: Option<u32>| n.map_or_else(String::new, |n| n.to_string());
     let head =
         format!("#{} | #{}  {}, trial {}", number(pair.left), number(pair.right), pair.task.id, pair.trial);
-    voice.line(out, &[(Paint::Strong, truncate(&head, voice.width, "..."))])?;
-    voice.line(
+    voice.print_line(out, &[(TextStyle::Heading, truncate(&head, voice.width, "..."))])?;
+    voice.print_line(
         out,
-        &[(Paint::Left, truncate(&format!("  A  {}", told(&found.outcomes.0)), voice.width, "..."))],
+        &[(TextStyle::OnlyLeft, truncate(&format!("  A  {}", told(&found.outcomes.0)), voice.width, "..."))],
     )?;
-    voice.line(
+    voice.print_line(
         out,
-        &[(Paint::Right, truncate(&format!("  B  {}", told(&found.outcomes.1)), voice.width, "..."))],
+        &[(TextStyle::OnlyRight, truncate(&format!("  B  {}", told(&found.outcomes.1)), voice.width, "..."))],
     )?;
     let words = match found.first_difference.map(|at| found.rows[at]) {
         None if found.initial_differences.is_empty() && found.later_differences.is_empty() => {
@@ -317,23 +344,28 @@ pub(super) fn row(
             format!("first difference at turn {turn}: {}", reasons.join("; "))
         }
     };
-    for line in wrapped(&words, voice.width.saturating_sub(5)) {
-        voice.line(out, &[(Paint::Changed, format!("     {line}"))])?;
+    for line in wrap_text(&words, voice.width.saturating_sub(5)) {
+        voice.print_line(out, &[(TextStyle::Changed, format!("     {line}"))])?;
     }
     Ok(())
 }
 
 /// An episode without its counterpart.
-pub(super) fn alone(voice: &Voice<'_>, pair: &EpisodePair, out: &mut Out) -> Result<(), CliError> {
-    let (side, paint) = if pair.left.is_some() { ("A", Paint::Left) } else { ("B", Paint::Right) };
+pub(super) fn print_unpaired(
+    voice: &DiffPrinter<'_>,
+    pair: &EpisodePair,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    let (side, paint) =
+        if pair.left.is_some() { ("A", TextStyle::OnlyLeft) } else { ("B", TextStyle::OnlyRight) };
     let number = pair.left.or(pair.right).unwrap_or(0);
     let words = format!("#{number} only in {side}: {}, trial {}", pair.task.id, pair.trial);
-    voice.line(out, &[(paint, truncate(&words, voice.width, "..."))])
+    voice.print_line(out, &[(paint, truncate(&words, voice.width, "..."))])
 }
 
 /// What all pairs of a list came to.
-pub(super) fn sums(voice: &Voice<'_>, told: &Told, out: &mut Out) -> Result<(), CliError> {
-    voice.line(out, &[])?;
+pub(super) fn print_totals(voice: &DiffPrinter<'_>, told: &Totals, out: &mut Output) -> Result<(), CliError> {
+    voice.print_line(out, &[])?;
     let row = |name: &str, a: u64, b: u64| ComparisonEntry {
         topic: "outcome",
         name: name.to_owned(),
@@ -346,21 +378,24 @@ pub(super) fn sums(voice: &Voice<'_>, told: &Told, out: &mut Out) -> Result<(), 
         row("mistakes", told.mistakes.0, told.mistakes.1),
         row("tokens", told.tokens.0, told.tokens.1),
     ];
-    rows.iter().try_for_each(|r| voice.saying(r, out))?;
-    voice.line(out, &[])?;
-    let different = told.compared - told.same;
+    rows.iter().try_for_each(|r| voice.print_both_sides(r, out))?;
+    voice.print_line(out, &[])?;
+    let different = told.compared - told.identical;
     let words = match different {
-        0 => format!("no difference in {}", counted(told.compared as usize, "episode")),
-        1 => format!("1 of {} differs", counted(told.compared as usize, "episode")),
-        _ => format!("{different} of {} differ", counted(told.compared as usize, "episode")),
+        0 => format!("no difference in {}", pluralized(told.compared as usize, "episode")),
+        1 => format!("1 of {} differs", pluralized(told.compared as usize, "episode")),
+        _ => format!("{different} of {} differ", pluralized(told.compared as usize, "episode")),
     };
     let alone = match (told.only_a, told.only_b) {
         (0, 0) => String::new(),
         (a, b) => format!("; {a} only in A, {b} only in B"),
     };
-    voice.line(out, &[(Paint::Strong, format!("{words}{alone}"))])?;
+    voice.print_line(out, &[(TextStyle::Heading, format!("{words}{alone}"))])?;
     if different > 0 {
-        voice.line(out, &[(Paint::Dim, "one of them side by side: `retrospect diff A#1 B#1`".to_owned())])?;
+        voice.print_line(
+            out,
+            &[(TextStyle::Dim, "one of them side by side: `retrospect diff A#1 B#1`".to_owned())],
+        )?;
     }
     Ok(())
 }

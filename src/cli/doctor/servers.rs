@@ -1,17 +1,20 @@
 //! The model servers that are set here, asked a few short questions.
 
-use super::{Line, State, line};
+use super::{CheckResult, CheckStatus, check_result};
 use crate::cli::config::Config;
 use crate::cli::error::CliError;
-use crate::cli::{models, watch};
+use crate::cli::{headless, models};
 use crate::domain::{ModelRole, sampling_param};
-use crate::provider::openai::{OpenAi, Verdict, check};
+use crate::provider::openai::{OpenAi, Verdict, check_server};
 use serde_json::{Map, Value};
 
 /// What there is to say of the servers of actor and mentor; nothing where none is set.
 ///
 /// `changes` are sampling parameters that are sent in place of the profile's, by their names.
-pub(super) fn servers(config: &Config, changes: &[(String, Value)]) -> Result<Vec<Line>, CliError> {
+pub(super) fn check_servers(
+    config: &Config,
+    changes: &[(String, Value)],
+) -> Result<Vec<CheckResult>, CliError> {
     let mut lines = Vec::new();
     let set = ["run.base_url", "run.profile"].iter().any(|name| !config.text(name).is_empty());
     for (asked, name) in [(ModelRole::Actor, "run.actor"), (ModelRole::Mentor, "run.mentor")] {
@@ -21,22 +24,25 @@ pub(super) fn servers(config: &Config, changes: &[(String, Value)]) -> Result<Ve
             None if set && asked == ModelRole::Actor => "",
             None => continue,
         };
-        let endpoint = match models::endpoint(config, asked, model, None) {
+        let endpoint = match models::resolve_endpoint(config, asked, model, None) {
             Ok(endpoint) => endpoint,
             Err(error) => {
-                lines.push(line("server", State::Broken, error.message, error.hint));
+                lines.push(check_result("server", CheckStatus::Broken, error.message, error.hint));
                 continue;
             }
         };
-        let found =
-            watch::runtime()?.block_on(check(&OpenAi::new(endpoint), asked, &of_role(asked, changes)));
+        let found = headless::new_runtime()?.block_on(check_server(
+            &OpenAi::new(endpoint),
+            asked,
+            &of_role(asked, changes),
+        ));
         lines.extend(found.into_iter().map(|finding| {
             let state = match finding.verdict {
-                Verdict::Good => State::Ok,
-                Verdict::Warning => State::Warning,
-                Verdict::Bad => State::Broken,
+                Verdict::Good => CheckStatus::Ok,
+                Verdict::Warning => CheckStatus::Warning,
+                Verdict::Bad => CheckStatus::Broken,
             };
-            line(finding.about, state, finding.what, finding.next)
+            check_result(finding.topic, state, finding.message, finding.hint)
         }));
     }
     Ok(lines)

@@ -1,12 +1,12 @@
 //! Which server is spoken to, and who gets which key.
 
 use super::*;
-use crate::provider::openai::Key;
+use crate::provider::openai::Secret;
 
 const KEY: &str = "sk-hosted-key-of-a-person";
 
 /// What the endpoint comes to: its address and whether it gets the person's key; else the words of the refusal.
-fn found(
+fn resolved_server(
     asked: ModelRole,
     file: &str,
     variables: &[(&str, &str)],
@@ -19,16 +19,16 @@ fn found(
     let variable = |name: &str| variables.iter().find(|v| v.0 == name).map(|v| v.1.to_owned());
     let mut config = Config::load(Some(&path), variable).map_err(|f| f.message)?;
     for (name, value) in flags {
-        config.flag(name, Some(value)).map_err(|f| f.message)?;
+        config.set_flag(name, Some(value)).map_err(|f| f.message)?;
     }
     let mut settings = Settings::default();
     for (name, value) in begun {
         settings.set(name, *value, SettingOrigin::Flag);
     }
     let begun = (!begun.is_empty()).then_some(&settings);
-    let endpoint = endpoint_of(&config, asked, "m", begun, &variable).map_err(|f| f.message)?;
+    let endpoint = resolve_endpoint_with(&config, asked, "m", begun, &variable).map_err(|f| f.message)?;
     assert!(!format!("{endpoint:?}").contains(KEY));
-    Ok((endpoint.base_url.clone(), endpoint.key == Some(Key::new(KEY))))
+    Ok((endpoint.base_url.clone(), endpoint.key == Some(Secret::new(KEY))))
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_flag_counts_more_than_a_profile_and_a_profile_more_than_what_is_set_for_all
         &'a [(&'a [(&'a str, &'a str)], &'a [(&'static str, &'a str)], Result<(&'a str, bool), &'a str>)];
     let cases: Cases<'_> = &[
         (&[], &[], Err("no model server is known here")),
-        (&[keyed], &[], Ok((HOSTED, true))),
+        (&[keyed], &[], Ok((DEFAULT_BASE_URL, true))),
         (&[keyed, here], &[], Ok(("http://here/v1", true))),
         (&[keyed, here], &[profile], Ok(("http://mine/v1", false))),
         (&[keyed, here], &[profile, flag], Ok(("http://flag/v1", true))),
@@ -59,7 +59,7 @@ fn a_flag_counts_more_than_a_profile_and_a_profile_more_than_what_is_set_for_all
         (&[here], &[], Ok(("http://here/v1", false))),
     ];
     for (variables, flags, want) in cases {
-        let got = found(ModelRole::Actor, mine, variables, flags, &[]);
+        let got = resolved_server(ModelRole::Actor, mine, variables, flags, &[]);
         match (&got, want) {
             (Ok(got), Ok(want)) => assert_eq!((got.0.as_str(), got.1), *want, "{variables:?} {flags:?}"),
             (Err(got), Err(want)) => assert!(got.contains(want), "{got}"),
@@ -72,7 +72,7 @@ fn a_flag_counts_more_than_a_profile_and_a_profile_more_than_what_is_set_for_all
 fn the_mentor_may_have_a_server_of_its_own() {
     let file = "[models.big]\nbase_url = \"http://big/v1\"\n[models.small]\nbase_url = \"http://small/v1\"\n";
     let both = [("run.profile", "small"), ("run.mentor_profile", "big")];
-    let of = |asked, flags: &[(&'static str, &str)]| found(asked, file, &[], flags, &[]).unwrap().0;
+    let of = |asked, flags: &[(&'static str, &str)]| resolved_server(asked, file, &[], flags, &[]).unwrap().0;
     assert_eq!(of(ModelRole::Actor, &both), "http://small/v1");
     assert_eq!(of(ModelRole::Mentor, &both), "http://big/v1");
     assert_eq!(of(ModelRole::Mentor, &both[..1]), "http://small/v1");
@@ -103,7 +103,7 @@ fn a_resume_asks_only_where_this_person_asks_anyway() {
     let keyed = ("OPENAI_API_KEY", KEY);
     let evil = ("actor.base_url", "http://evil.example/v1");
     let of = |variables: &[(&str, &str)], flags: &[(&'static str, &str)], begun: (&str, &str)| {
-        found(ModelRole::Actor, "", variables, flags, &[begun])
+        resolved_server(ModelRole::Actor, "", variables, flags, &[begun])
     };
     assert!(of(&[keyed], &[], evil).unwrap_err().contains("was asked at http://evil.example/v1"));
     assert!(
@@ -113,7 +113,10 @@ fn a_resume_asks_only_where_this_person_asks_anyway() {
     );
     let local = ("actor.base_url", "http://127.0.0.1:8080/v1");
     assert_eq!(of(&[keyed], &[], local).unwrap().0, "http://127.0.0.1:8080/v1");
-    assert_eq!(of(&[keyed], &[], ("actor.base_url", HOSTED)), Ok((HOSTED.to_owned(), true)));
+    assert_eq!(
+        of(&[keyed], &[], ("actor.base_url", DEFAULT_BASE_URL)),
+        Ok((DEFAULT_BASE_URL.to_owned(), true))
+    );
     assert_eq!(
         of(&[keyed, ("OPENAI_BASE_URL", "http://here/v1/")], &[], ("actor.base_url", "http://here/v1"))
             .unwrap()
@@ -124,8 +127,14 @@ fn a_resume_asks_only_where_this_person_asks_anyway() {
     assert_eq!(of(&[keyed], &[flag], evil), Ok(("http://other/v1".to_owned(), true)));
     let profile = [("actor.base_url", "http://evil.example/v1"), ("actor.profile", "openrouter")];
     assert!(
-        found(ModelRole::Actor, "", &[keyed, ("OPENROUTER_API_KEY", "sk-router-key")], &[], &profile)
-            .is_err()
+        resolved_server(
+            ModelRole::Actor,
+            "",
+            &[keyed, ("OPENROUTER_API_KEY", "sk-router-key")],
+            &[],
+            &profile
+        )
+        .is_err()
     );
 }
 
@@ -138,13 +147,13 @@ fn a_run_that_was_switched_says_what_its_new_profile_sends() {
     let path = dir.path().join("config.toml");
     std::fs::write(&path, file).unwrap();
     let mut config = Config::load(Some(&path), |_| None).unwrap();
-    config.flag("run.profile", Some("near")).unwrap();
+    config.set_flag("run.profile", Some("near")).unwrap();
     let mut run: RunSpec = serde_json::from_value(json!({
         "method": "react", "actor": "openai:small", "mentor": "none", "interface": "raw", "tasks": [], "trials": 1,
         "seed": 0, "autonomy": "confirm", "limits": {"steps": 50}, "loop_detector": false,
     }))
     .unwrap();
-    note_down(&config, "openai:small", "none", &mut run.settings).unwrap();
+    record_servers(&config, "openai:small", "none", &mut run.settings).unwrap();
     let of = |run: &RunSpec, part: &str| run.settings.0.get(&format!("actor.{part}")).cloned();
     assert_eq!(of(&run, "sampling").unwrap().value["temperature"], json!(0.1));
     for (words, model, temperature) in
@@ -152,7 +161,7 @@ fn a_run_that_was_switched_says_what_its_new_profile_sends() {
     {
         let mut spec = crate::engine::with_model(&run, ModelRole::Actor, words);
         assert!(of(&spec, "sampling").is_none(), "{words}: what the old one sent is no more");
-        for (name, setting) in noted(&spec, &config) {
+        for (name, setting) in missing_server_settings(&spec, &config) {
             spec.settings.0.entry(name).or_insert(setting);
         }
         assert_eq!(spec.actor, format!("openai:{model}"));
@@ -171,7 +180,9 @@ fn a_run_that_was_switched_says_what_its_new_profile_sends() {
             "{told}"
         );
         // It is taken up again as it is.
-        assert!(endpoint_of(&config, ModelRole::Actor, model, Some(&spec.settings), &|_| None).is_ok());
+        assert!(
+            resolve_endpoint_with(&config, ModelRole::Actor, model, Some(&spec.settings), &|_| None).is_ok()
+        );
     }
 }
 
@@ -193,16 +204,17 @@ fn a_shipped_profile_that_is_chosen_on_the_way_asks_where_it_would_at_the_start(
     for (variable, flag, chosen, want) in cases {
         let variable = |name: &str| variable.filter(|_| name == "OPENAI_BASE_URL").map(str::to_owned);
         let mut config = Config::load(Some(&path), variable).unwrap();
-        config.flag("run.profile", Some("near")).unwrap();
-        config.flag("run.base_url", flag).unwrap();
+        config.set_flag("run.profile", Some("near")).unwrap();
+        config.set_flag("run.base_url", flag).unwrap();
         let mut run: RunSpec = serde_json::from_value(json!({
             "method": "react", "actor": "openai:small", "mentor": "none", "interface": "raw", "tasks": [], "trials": 1,
             "seed": 0, "autonomy": "confirm", "limits": {"steps": 50}, "loop_detector": false,
         }))
         .unwrap();
-        note_down(&config, "openai:small", "none", &mut run.settings).unwrap();
+        record_servers(&config, "openai:small", "none", &mut run.settings).unwrap();
         let spec = crate::engine::with_model(&run, ModelRole::Actor, &format!("openai:big profile {chosen}"));
-        let found = endpoint_of(&config, ModelRole::Actor, "big", Some(&spec.settings), &variable).unwrap();
+        let found =
+            resolve_endpoint_with(&config, ModelRole::Actor, "big", Some(&spec.settings), &variable).unwrap();
         assert_eq!(found.base_url, want, "{chosen}");
     }
 }
@@ -211,6 +223,6 @@ fn a_shipped_profile_that_is_chosen_on_the_way_asks_where_it_would_at_the_start(
 #[cfg(not(feature = "tls"))]
 #[test]
 fn a_build_without_https_says_so() {
-    let told = found(ModelRole::Actor, "", &[("OPENAI_API_KEY", KEY)], &[], &[]).unwrap_err();
+    let told = resolved_server(ModelRole::Actor, "", &[("OPENAI_API_KEY", KEY)], &[], &[]).unwrap_err();
     assert!(told.contains("built without https"), "{told}");
 }

@@ -1,16 +1,16 @@
 //! The prompt templates in force, and whether a run may be taken up with them.
 
 use crate::cli::bounded;
+use crate::cli::calibration_setup;
 use crate::cli::config::Config;
 use crate::cli::error::{CliError, CliErrorKind};
-use crate::cli::learn;
 use crate::domain::{RunSpec, SettingOrigin};
 use crate::prompt::Templates;
 use std::path::Path;
 
 /// Whether a run may be taken up with the templates in force here. Where they are others than those it was begun with,
 /// that has to be said (`accepted`); their hash is then to be written down.
-pub(in crate::cli) fn same_templates(
+pub(in crate::cli) fn check_templates(
     spec: &RunSpec,
     config: &Config,
     accepted: bool,
@@ -19,7 +19,7 @@ pub(in crate::cli) fn same_templates(
     let Some(begun) = spec.settings.0.get("templates") else { return Ok(None) };
     let had = begun.value.as_str().unwrap_or_default();
     let folder = config.path("run.prompts");
-    let here = templates(config)?;
+    let here = load_templates(config)?;
     if here.hash() == had {
         return Ok(None);
     }
@@ -52,15 +52,15 @@ fn is_builtin(folder: &Path) -> bool {
 }
 
 /// The prompt templates in force: the built-in ones, with those of a folder over them, and with the exemplars of a pool.
-pub(in crate::cli) fn templates(config: &Config) -> Result<Templates, CliError> {
-    let templates = folder_of_templates(config.path("run.prompts").as_deref())?;
+pub(in crate::cli) fn load_templates(config: &Config) -> Result<Templates, CliError> {
+    let templates = read_templates_folder(config.path("run.prompts").as_deref())?;
     match config.path("run.exemplars") {
         None => Ok(templates),
-        Some(file) => learn::exemplars(templates, &file),
+        Some(file) => calibration_setup::with_exemplars(templates, &file),
     }
 }
 
-fn folder_of_templates(folder: Option<&Path>) -> Result<Templates, CliError> {
+fn read_templates_folder(folder: Option<&Path>) -> Result<Templates, CliError> {
     let Some(folder) = folder.filter(|f| !is_builtin(f)) else { return Ok(Templates::builtin()) };
     let mut files = Vec::new();
     let entries = std::fs::read_dir(folder)
@@ -70,7 +70,7 @@ fn folder_of_templates(folder: Option<&Path>) -> Result<Templates, CliError> {
         if name.starts_with('.') {
             continue;
         }
-        let text = bounded::text(&path).map_err(|e| CliError::file(&path, "could not be read", &e))?;
+        let text = bounded::read_text(&path).map_err(|e| CliError::file(&path, "could not be read", &e))?;
         files.push((name, text));
     }
     files.sort();

@@ -1,9 +1,9 @@
 //! One branch, event by event: what an event says that those before it, its world or this program gainsay.
 
-use super::Found;
-use super::accepted::Differences;
-use super::differing::difference;
-use super::drawn::Drawn;
+use super::VerifyReport;
+use super::accepted::AcceptedDifferences;
+use super::difference::describe_difference;
+use super::recomputation::Recomputation;
 use crate::domain::{BranchId, ModelRole, PromptRecord, Seq, StepResult, Task, Truncation};
 use crate::driver::worlds::{self, WorldOptions};
 use crate::engine::{Envelope, Event, State, episode_end};
@@ -12,55 +12,55 @@ use crate::prompt::{body_hash, interface, read, render};
 use crate::text::truncate;
 use std::sync::Arc;
 
-pub(super) struct Check {
+pub(super) struct BranchCheck {
     pub(super) state: State,
     branch: BranchId,
     options: WorldOptions,
     with_world: bool,
     world: Option<Box<dyn Environment>>,
-    sent: Option<String>,
+    pending_action: Option<String>,
     /// The actor's reply whose reading comes next.
-    reply: Option<(String, Option<Truncation>)>,
-    accepted: Differences,
-    pub(super) drawn: Drawn,
+    pending_reply: Option<(String, Option<Truncation>)>,
+    accepted: AcceptedDifferences,
+    pub(super) recomputation: Recomputation,
 }
 
-impl Check {
+impl BranchCheck {
     /// Begins with the state before the events that are looked at.
-    pub(super) fn from(
+    pub(super) fn new(
         state: State,
         branch: BranchId,
         options: WorldOptions,
         with_world: bool,
-        accepted: Differences,
+        accepted: AcceptedDifferences,
     ) -> Self {
         let mut check = Self {
-            drawn: Drawn::on(branch.clone()),
+            recomputation: Recomputation::new(branch.clone()),
             state,
             branch,
             options,
             with_world,
             world: None,
-            sent: None,
-            reply: None,
+            pending_action: None,
+            pending_reply: None,
             accepted,
         };
-        check.redraw();
+        check.restart_recomputation();
         check
     }
 
     /// From here on it counts what is drawn.
-    pub(super) fn redraw(&mut self) {
-        self.drawn = Drawn::on(self.branch.clone());
+    pub(super) fn restart_recomputation(&mut self) {
+        self.recomputation = Recomputation::new(self.branch.clone());
         if let Some(run) = &self.state.run {
-            self.drawn.begin(run);
+            self.recomputation.start(run);
         }
     }
 
-    pub(super) fn event(&mut self, envelope: &Arc<Envelope>, found: &mut Found) {
-        let mut wrong = self.against_the_state(envelope);
-        wrong.extend(self.view(&envelope.event));
-        self.drawn.event(envelope, &self.state);
+    pub(super) fn check_event(&mut self, envelope: &Arc<Envelope>, found: &mut VerifyReport) {
+        let mut wrong = self.contradictions(envelope);
+        wrong.extend(self.view_problem(&envelope.event));
+        self.recomputation.add_event(envelope, &self.state);
         self.state.apply(envelope);
         found.events += 1;
         match &envelope.event {
@@ -76,33 +76,33 @@ impl Check {
             Event::TextDefined { hash, text } if crate::prompt::text_hash(text) != *hash => {
                 wrong.push(format!("the stored text has another hash than {hash}"));
             }
-            Event::RunStarted { spec, .. } | Event::RunChanged { spec } => self.drawn.begin(spec),
+            Event::RunStarted { spec, .. } | Event::RunChanged { spec } => self.recomputation.start(spec),
             Event::EpisodeStarted { task, .. } => {
                 found.episodes += 1;
-                (self.sent, self.reply) = (None, None);
-                self.world = if self.with_world { self.open(task, found) } else { None };
+                (self.pending_action, self.pending_reply) = (None, None);
+                self.world = if self.with_world { self.open_world(task, found) } else { None };
             }
             Event::WorldReset { result: turn, .. } => {
                 let now = self.world.as_mut().map(|w| w.reset());
-                wrong.extend(self.compare(turn, now, envelope.seq, found));
+                wrong.extend(self.compare_with_world(turn, now, envelope.seq, found));
             }
             Event::ActionTaken { executed, call: Some(_), list_only: false, .. } => {
-                self.sent = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
+                self.pending_action = Some(executed.sent.clone().unwrap_or_else(|| executed.action.clone()));
             }
             Event::Observed { result: turn, .. } => {
-                if let Some(sent) = self.sent.take() {
+                if let Some(sent) = self.pending_action.take() {
                     let now = self.world.as_mut().map(|w| w.step(&sent));
-                    wrong.extend(self.compare(turn, now, envelope.seq, found));
+                    wrong.extend(self.compare_with_world(turn, now, envelope.seq, found));
                 }
             }
             _ => {}
         }
-        let place = self.place(envelope.seq);
+        let place = self.describe_event(envelope.seq);
         found.problems.extend(wrong.into_iter().map(|what| format!("{place}: {what}")));
     }
 
     /// An event in words, with its branch where that is not the trunk.
-    pub(super) fn place(&self, seq: Seq) -> String {
+    pub(super) fn describe_event(&self, seq: Seq) -> String {
         if self.branch == BranchId::trunk() {
             return format!("event {seq}");
         }
@@ -110,7 +110,7 @@ impl Check {
     }
 
     /// What an event says that the events before it gainsay.
-    fn against_the_state(&mut self, envelope: &Envelope) -> Vec<String> {
+    fn contradictions(&mut self, envelope: &Envelope) -> Vec<String> {
         let mut wrong = Vec::new();
         let steps = self.state.episode.as_ref().map_or(0, |e| e.steps.len() as u32);
         let here = |what: &str, step: u32, wrong: &mut Vec<String>| {
@@ -120,7 +120,7 @@ impl Check {
         };
         match &envelope.event {
             Event::PromptSent { prompt } | Event::PromptDrafted { prompt } => {
-                wrong.extend(self.prompt(prompt, steps));
+                wrong.extend(self.prompt_problem(prompt, steps));
             }
             Event::EpisodeStarted { episode, .. } => {
                 let due = self.state.next_episode_number();
@@ -130,11 +130,15 @@ impl Check {
             }
             Event::StepOpened { step } if *step != steps + 1 => here("the opening", *step, &mut wrong),
             Event::ReplyReceived { text, truncated, .. } if self.state.is_asking(ModelRole::Actor) => {
-                self.reply = Some((text.clone(), *truncated));
+                self.pending_reply = Some((text.clone(), *truncated));
             }
             Event::Proposed { step, thought, action, complaints } => {
                 here("the proposal", *step, &mut wrong);
-                match self.reply.take().map(|(text, truncated)| read(&text).with_truncation_note(truncated)) {
+                match self
+                    .pending_reply
+                    .take()
+                    .map(|(text, truncated)| read::read_reply(&text).with_truncation_note(truncated))
+                {
                     Some(was)
                         if (&was.thought, &was.action, &was.complaints) == (thought, action, complaints) => {}
                     Some(was) => wrong.push(format!(
@@ -152,8 +156,8 @@ impl Check {
                 here("the answer", *step, &mut wrong);
                 // Where the world was not asked it stands as it stood.
                 let standing = self.state.unchanged_result();
-                if self.sent.is_none() && **turn != standing {
-                    wrong.push(format!("the world was not asked; {}", difference(turn, &standing)));
+                if self.pending_action.is_none() && **turn != standing {
+                    wrong.push(format!("the world was not asked; {}", describe_difference(turn, &standing)));
                 }
             }
             Event::Noted { step, .. } => here("a note", *step, &mut wrong),
@@ -176,7 +180,7 @@ impl Check {
     }
 
     /// Whether goal and view are what the interface makes of the world's words. The state is the one before the event.
-    fn view(&mut self, event: &Event) -> Option<String> {
+    fn view_problem(&mut self, event: &Event) -> Option<String> {
         let (seen, now) = match event {
             Event::WorldReset { result: turn, agent_view: seen, goal, .. } => {
                 let read = interface::goal_from_reset(turn);
@@ -189,7 +193,7 @@ impl Check {
             }
             Event::Observed { call, result: turn, agent_view: seen, .. } => {
                 let executed = self.state.last_step()?.executed.as_ref()?;
-                let lists = call.is_some() && self.sent.is_none();
+                let lists = call.is_some() && self.pending_action.is_none();
                 let admissible = match &mut self.world {
                     // The list was in no event: only the world itself can say it again.
                     None if lists => return None,
@@ -209,7 +213,7 @@ impl Check {
         })
     }
 
-    fn prompt(&self, prompt: &PromptRecord, steps: u32) -> Option<String> {
+    fn prompt_problem(&self, prompt: &PromptRecord, steps: u32) -> Option<String> {
         let seed = self.state.seed_for(prompt);
         // Other words for a failed call keep the seed it had, until it is made again.
         let kept = self.state.waiting_prompt(prompt.call).is_some_and(|was| was.seed == prompt.seed);
@@ -230,41 +234,43 @@ impl Check {
         })
     }
 
-    fn open(&self, task: &Task, found: &mut Found) -> Option<Box<dyn Environment>> {
+    fn open_world(&self, task: &Task, found: &mut VerifyReport) -> Option<Box<dyn Environment>> {
         match worlds::open(task, &self.options) {
             Ok(world) if world.info().deterministic => Some(world),
             Ok(_) => {
-                found.unopened.push(format!("{} {}: this world is not the same twice", task.env, task.id));
+                found
+                    .unavailable_worlds
+                    .push(format!("{} {}: this world is not the same twice", task.env, task.id));
                 None
             }
             Err(error) => {
-                found.unopened.push(format!("{} {}: {error}", task.env, task.id));
+                found.unavailable_worlds.push(format!("{} {}: {error}", task.env, task.id));
                 None
             }
         }
     }
 
-    fn compare(
+    fn compare_with_world(
         &mut self,
         recorded: &StepResult,
         now: Option<Result<StepResult, crate::env::EnvError>>,
         seq: Seq,
-        found: &mut Found,
+        found: &mut VerifyReport,
     ) -> Option<String> {
         let now = now?;
         found.observations += 1;
         if let (Ok(turn), Some(episode)) = (&now, &self.state.episode)
             && turn != recorded
             && let step = episode.steps.len() as u32
-            && let Some(by) = self.accepted.accept(episode.number, step, seq, recorded, turn)
+            && let Some(by) = self.accepted.accepting_event(episode.number, step, seq, recorded, turn)
         {
-            let what = difference(recorded, turn);
+            let what = describe_difference(recorded, turn);
             found.accepted.push(format!("event {seq}: {what}; a person accepted that in event {by}"));
             return None;
         }
         let what = match now {
             Ok(turn) if turn == *recorded => return None,
-            Ok(turn) => difference(recorded, &turn),
+            Ok(turn) => describe_difference(recorded, &turn),
             Err(error) => {
                 let was = truncate(&recorded.observation, 200, "...");
                 format!("the world now fails ({error}) where the journal has {was:?}")

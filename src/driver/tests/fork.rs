@@ -1,11 +1,11 @@
 //! Forks and switches on a toy world: what is refused, what is written, what is brought back, and what is heard no more.
 
-use super::{Counter, launch, meta, spec, start, until};
+use super::{Counter, meta, spec, start, test_config, wait_until};
 use crate::domain::{BranchId, Seq, ShownAs, Stage, StepResult, ThoughtDisposition};
 use crate::driver::{Driver, Fork, Handle, Health, RunConfig};
 use crate::engine::{Command, CommandError, Event};
 use crate::env::{EnvError, Environment};
-use crate::journal::{LabelChange, Session, Standing, Use, open_branch, read_branch};
+use crate::journal::{LabelChange, OpenMode, Session, SessionStatus, open_branch, read_branch};
 use crate::provider::{Delta, Provider, ProviderError, Request};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -13,11 +13,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-fn wait<T>(future: impl Future<Output = T>) -> T {
+fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
-fn b(n: u32) -> BranchId {
+fn branch_id(n: u32) -> BranchId {
     BranchId(format!("b{n}"))
 }
 
@@ -25,7 +25,7 @@ fn step_to(handle: &Handle, number: u32) {
     while handle.store.head().step_awaiting_decision().is_none_or(|s| s.number < number) {
         handle.send(Command::Step);
         let before = handle.store.head().step_awaiting_decision().map_or(0, |s| s.number);
-        until(handle, |h| {
+        wait_until(handle, |h| {
             h.store.head().step_awaiting_decision().is_some_and(|s| s.number > before)
                 && h.store.head().is_waiting()
         });
@@ -33,13 +33,13 @@ fn step_to(handle: &Handle, number: u32) {
 }
 
 /// The event that proposed a step on the branch at work.
-fn proposal_of(handle: &Handle, number: u32) -> Seq {
+fn proposal_seq(handle: &Handle, number: u32) -> Seq {
     let events = handle.store.timeline().events_after(Seq(0));
     let proposed = |e: &Event| matches!(e, Event::Proposed { step, .. } if *step == number);
     events.iter().find(|e| proposed(&e.event)).unwrap().seq
 }
 
-fn instead(action: &str) -> Vec<Command> {
+fn override_with(action: &str) -> Vec<Command> {
     vec![Command::Override {
         action: action.to_owned(),
         shown_as: ShownAs::Own,
@@ -47,8 +47,8 @@ fn instead(action: &str) -> Vec<Command> {
     }]
 }
 
-fn at(seq: Seq, then: Vec<Command>) -> Fork {
-    Fork { at: seq, then, ..Fork::default() }
+fn fork_at(seq: Seq, then: Vec<Command>) -> Fork {
+    Fork { at_seq: seq, commands: then, ..Fork::default() }
 }
 
 fn observation(handle: &Handle, step: u32) -> String {
@@ -57,9 +57,9 @@ fn observation(handle: &Handle, step: u32) -> String {
 }
 
 /// What is on the disk folds to what is shown.
-fn same_as_on_disk(session: &Session, handle: &Handle) {
+fn assert_matches_disk(session: &Session, handle: &Handle) {
     let file = session.branch_file(&handle.store.branch());
-    let opened = open_branch(&file, Use::Check).unwrap();
+    let opened = open_branch(&file, OpenMode::Verify).unwrap();
     assert_eq!(**opened.timeline.head(), *handle.store.head());
     for seq in (0..=opened.timeline.len()).step_by(3) {
         assert_eq!(opened.timeline.state_at(Seq(seq)), handle.store.state_at(Seq(seq)), "event {seq}");
@@ -69,46 +69,52 @@ fn same_as_on_disk(session: &Session, handle: &Handle) {
 #[test]
 fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
+    let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     step_to(&handle, 5);
     let before = std::fs::read(session.trunk()).unwrap();
-    let third = proposal_of(&handle, 3);
+    let third = proposal_seq(&handle, 3);
     let line = handle.store.epoch();
-    assert_eq!(wait(handle.fork(at(third, instead("wait")))), Ok(b(1)));
-    assert_eq!((handle.store.branch(), handle.store.epoch()), (b(1), line + 1));
-    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4));
+    assert_eq!(block_on(handle.fork(fork_at(third, override_with("wait")))), Ok(branch_id(1)));
+    assert_eq!((handle.store.branch(), handle.store.epoch()), (branch_id(1), line + 1));
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4));
     assert_eq!(observation(&handle, 2), "It is 2.");
     assert_eq!(observation(&handle, 3), "It is 2.", "the world had been taken back, and did not count");
     assert_eq!(handle.store.head().divergence, None);
-    same_as_on_disk(&session, &handle);
+    assert_matches_disk(&session, &handle);
     let after = std::fs::read(session.trunk()).unwrap();
     assert!(after.starts_with(&before), "no event was changed or removed");
     assert!(read_branch(&session.trunk()).unwrap().events.last().unwrap().event == Event::Closed);
     // Back on the trunk everything is as it was left; and forth again.
-    wait(handle.switch(BranchId::trunk())).unwrap();
-    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 5));
+    block_on(handle.switch(BranchId::trunk())).unwrap();
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 5));
     step_to(&handle, 6);
     assert_eq!(observation(&handle, 5), "It is 5.");
-    same_as_on_disk(&session, &handle);
-    wait(handle.switch(b(1))).unwrap();
+    assert_matches_disk(&session, &handle);
+    block_on(handle.switch(branch_id(1))).unwrap();
     step_to(&handle, 6);
     assert_eq!(observation(&handle, 5), "It is 4.");
     // A fork of the fork, from a step they share: it grows from the trunk.
-    let second = proposal_of(&handle, 2);
-    assert_eq!(wait(handle.fork(at(second, instead("wait")))), Ok(b(2)));
-    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 3));
-    same_as_on_disk(&session, &handle);
-    let third = proposal_of(&handle, 3);
-    assert_eq!(wait(handle.fork(at(third, Vec::new()))), Ok(b(3)), "nothing has to be done there");
-    until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
+    let second = proposal_seq(&handle, 2);
+    assert_eq!(block_on(handle.fork(fork_at(second, override_with("wait")))), Ok(branch_id(2)));
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 3));
+    assert_matches_disk(&session, &handle);
+    let third = proposal_seq(&handle, 3);
+    assert_eq!(
+        block_on(handle.fork(fork_at(third, Vec::new()))),
+        Ok(branch_id(3)),
+        "nothing has to be done there"
+    );
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
     step_to(&handle, 4);
-    same_as_on_disk(&session, &handle);
-    session.label(&b(2), LabelChange::Name(Some(" patient ".to_owned()))).unwrap();
-    session.label(&b(2), LabelChange::Archived(true)).unwrap();
+    assert_matches_disk(&session, &handle);
+    session.set_label(&branch_id(2), LabelChange::Name(Some(" patient ".to_owned()))).unwrap();
+    session.set_label(&branch_id(2), LabelChange::Archived(true)).unwrap();
     let branches = session.branches().unwrap();
     let told: Vec<_> = branches
         .iter()
-        .map(|b| (b.header.id.0.as_str(), b.header.parent.as_ref().map(|p| p.0.as_str()), b.root.as_str()))
+        .map(|b| {
+            (b.header.id.0.as_str(), b.header.parent.as_ref().map(|p| p.0.as_str()), b.root_change.as_str())
+        })
         .collect();
     assert_eq!(
         told,
@@ -120,15 +126,15 @@ fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
         ]
     );
     assert_eq!((branches[2].label.name.as_deref(), branches[2].label.archived), (Some("patient"), true));
-    assert_eq!(branches[3].standing, Standing::Live);
-    assert_eq!((branches[1].standing, branches[1].steps), (Standing::Closed, 5));
+    assert_eq!(branches[3].status, SessionStatus::Live);
+    assert_eq!((branches[1].status, branches[1].steps), (SessionStatus::Closed, 5));
     handle.quit();
     thread.join().unwrap();
     // The branch that was written last is the one that is taken up.
-    let resumed = Driver::resume(&session.dir, |_| Ok(launch(9, false))).unwrap();
-    assert_eq!(resumed.handle.store.branch(), b(3));
+    let resumed = Driver::resume(&session.dir, |_| Ok(test_config(9, false))).unwrap();
+    assert_eq!(resumed.handle.store.branch(), branch_id(3));
     step_to(&resumed.handle, 5);
-    same_as_on_disk(&session, &resumed.handle);
+    assert_matches_disk(&session, &resumed.handle);
     resumed.handle.quit();
     resumed.thread.join().unwrap();
 }
@@ -136,22 +142,22 @@ fn going_on_from_the_past_with_another_action_leaves_the_old_line_as_it_was() {
 #[test]
 fn what_is_refused_makes_no_file_and_leaves_the_line_at_work() {
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
+    let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     step_to(&handle, 3);
-    let second = proposal_of(&handle, 2);
+    let second = proposal_seq(&handle, 2);
     let before = handle.store.head();
-    let refused = |fork: Fork| -> CommandError { wait(handle.fork(fork)).unwrap_err() };
-    assert!(refused(at(Seq(0), Vec::new())).message.contains("no run has begun"));
-    assert!(refused(at(second, vec![Command::Redo])).message.contains("nothing to redo"));
-    let twice = [instead("wait"), instead("wait")].concat();
+    let refused = |fork: Fork| -> CommandError { block_on(handle.fork(fork)).unwrap_err() };
+    assert!(refused(fork_at(Seq(0), Vec::new())).message.contains("no run has begun"));
+    assert!(refused(fork_at(second, vec![Command::Redo])).message.contains("nothing to redo"));
+    let twice = [override_with("wait"), override_with("wait")].concat();
     assert!(
-        refused(at(second, twice)).message.contains("no proposal"),
+        refused(fork_at(second, twice)).message.contains("no proposal"),
         "the second wish would come too early"
     );
-    let nowhere = Fork { from: Some(b(7)), at: second, ..Fork::default() };
+    let nowhere = Fork { source_branch: Some(branch_id(7)), at_seq: second, ..Fork::default() };
     assert!(refused(nowhere).message.contains("no branch b7"));
-    assert!(wait(handle.switch(BranchId("../x".to_owned()))).unwrap_err().message.contains("no branch"));
-    assert!(wait(handle.switch(BranchId::trunk())).is_err());
+    assert!(block_on(handle.switch(BranchId("../x".to_owned()))).unwrap_err().message.contains("no branch"));
+    assert!(block_on(handle.switch(BranchId::trunk())).is_err());
     assert_eq!(handle.store.head(), before);
     assert_eq!((session.branch_count(), handle.store.epoch()), (1, 0));
     handle.quit();
@@ -161,20 +167,20 @@ fn what_is_refused_makes_no_file_and_leaves_the_line_at_work() {
 #[test]
 fn a_fork_inside_a_batch_begins_after_the_batch_before() {
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
+    let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     step_to(&handle, 2);
-    let proposed = proposal_of(&handle, 2);
+    let proposed = proposal_seq(&handle, 2);
     let inside = Seq(proposed.0 - 1);
     assert!(
         handle.store.timeline().event(inside).unwrap().batch_continues,
         "reply and proposal are one batch"
     );
-    wait(handle.fork(at(inside, Vec::new()))).unwrap();
-    let header = read_branch(&session.branch_file(&b(1))).unwrap().header;
+    block_on(handle.fork(fork_at(inside, Vec::new()))).unwrap();
+    let header = read_branch(&session.branch_file(&branch_id(1))).unwrap().header;
     assert_eq!(header.at_seq, Seq(inside.0 - 1));
     // The call that was in flight there is made again.
-    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 2));
-    same_as_on_disk(&session, &handle);
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 2));
+    assert_matches_disk(&session, &handle);
     handle.quit();
     thread.join().unwrap();
 }
@@ -197,7 +203,7 @@ impl Provider for Stuck {
 }
 
 /// Waits until it was asked so often; being asked is no news that a store would tell.
-fn counted(asked: &AtomicU32, times: u32) {
+fn wait_for_count(asked: &AtomicU32, times: u32) {
     for _ in 0..4000 {
         if asked.load(Ordering::Relaxed) == times {
             return;
@@ -211,15 +217,15 @@ fn counted(asked: &AtomicU32, times: u32) {
 fn a_reply_to_the_old_line_is_inert_though_its_call_is_in_flight_again() {
     let dir = tempfile::tempdir().unwrap();
     let asked = Arc::new(AtomicU32::new(0));
-    let launch = RunConfig { actor: Arc::new(Stuck(2, asked.clone())), ..launch(9, false) };
+    let launch = RunConfig { actor: Arc::new(Stuck(2, asked.clone())), ..test_config(9, false) };
     let (handle, thread, session) = start(dir.path(), 1, launch);
     step_to(&handle, 2);
     handle.send(Command::Step);
-    counted(&asked, 3);
+    wait_for_count(&asked, 3);
     let head = handle.store.head();
     let call = *head.calls.keys().next().unwrap();
-    wait(handle.fork(at(head.head, Vec::new()))).unwrap();
-    counted(&asked, 4);
+    block_on(handle.fork(fork_at(head.head, Vec::new()))).unwrap();
+    wait_for_count(&asked, 4);
     assert_eq!(handle.store.head().calls.keys().next(), Some(&call), "it is asked again on the new line");
     let stale = crate::engine::Reply::Model {
         truncated: None,
@@ -230,9 +236,9 @@ fn a_reply_to_the_old_line_is_inert_though_its_call_is_in_flight_again() {
     };
     let before = handle.store.head();
     handle.inbox().send(crate::driver::Message::Reply(0, stale)).unwrap();
-    wait(handle.ask(Command::Remark { step: 1, text: "behind it".to_owned() })).unwrap();
+    block_on(handle.send_and_wait(Command::Remark { step: 1, text: "behind it".to_owned() })).unwrap();
     assert_eq!(handle.store.head().head.0, before.head.0 + 1, "nothing but the remark");
-    same_as_on_disk(&session, &handle);
+    assert_matches_disk(&session, &handle);
     handle.quit();
     thread.join().unwrap();
 }
@@ -266,16 +272,16 @@ impl Environment for Fickle {
 fn a_world_that_answers_otherwise_is_caught_at_the_first_difference_and_a_person_decides() {
     let dir = tempfile::tempdir().unwrap();
     let opened = AtomicU32::new(0);
-    let mut launch = launch(9, false);
-    launch.open = Arc::new(move |_| {
+    let mut launch = test_config(9, false);
+    launch.open_world = Arc::new(move |_| {
         let n = opened.fetch_add(1, Ordering::Relaxed);
-        Ok(Box::new(Fickle(Counter { count: 0, goal: 9, lies: false }, n)))
+        Ok(Box::new(Fickle(Counter { count: 0, goal: 9, is_lying: false }, n)))
     });
     let (handle, thread, session) = start(dir.path(), 1, launch);
     step_to(&handle, 6);
-    let fifth = proposal_of(&handle, 5);
-    wait(handle.fork(at(fifth, instead("wait")))).unwrap();
-    until(&handle, |h| h.store.head().divergence.is_some());
+    let fifth = proposal_seq(&handle, 5);
+    block_on(handle.fork(fork_at(fifth, override_with("wait")))).unwrap();
+    wait_until(&handle, |h| h.store.head().divergence.is_some());
     let head = handle.store.head();
     assert_eq!(head.divergence, Some((1, 3, "It is 3.".to_owned(), "It is 3. Or so.".to_owned())));
     let fifth = head.last_step().unwrap();
@@ -285,11 +291,11 @@ fn a_world_that_answers_otherwise_is_caught_at_the_first_difference_and_a_person
         "it is written"
     );
     assert!(fifth.answer.is_none(), "and the world is not asked before somebody decides");
-    same_as_on_disk(&session, &handle);
-    wait(handle.ask(Command::Retry)).unwrap();
-    until(&handle, |h| h.store.head().last_step().is_some_and(|s| s.answer.is_some()));
+    assert_matches_disk(&session, &handle);
+    block_on(handle.send_and_wait(Command::Retry)).unwrap();
+    wait_until(&handle, |h| h.store.head().last_step().is_some_and(|s| s.answer.is_some()));
     assert_eq!(observation(&handle, 5), "It is 4.", "then what was wished with the fork is done");
-    same_as_on_disk(&session, &handle);
+    assert_matches_disk(&session, &handle);
     handle.quit();
     thread.join().unwrap();
 }
@@ -298,23 +304,23 @@ fn a_world_that_answers_otherwise_is_caught_at_the_first_difference_and_a_person
 fn a_line_that_cannot_be_closed_is_left_as_after_a_crash() {
     let dir = tempfile::tempdir().unwrap();
     let (session, writer) = Session::create(dir.path(), meta("s")).unwrap();
-    let failing = writer.failing.clone();
+    let failing = writer.failing_writes.clone();
     let (handle, thread) =
-        Driver::over(session.clone(), writer, spec(1), Vec::new(), launch(9, false)).unwrap();
+        Driver::start_in(session.clone(), writer, spec(1), Vec::new(), test_config(9, false)).unwrap();
     step_to(&handle, 3);
     failing.store(1, Ordering::Relaxed);
-    let second = proposal_of(&handle, 2);
-    wait(handle.fork(at(second, instead("wait")))).unwrap();
-    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 3));
+    let second = proposal_seq(&handle, 2);
+    block_on(handle.fork(fork_at(second, override_with("wait")))).unwrap();
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 3));
     assert_eq!(handle.store.live().health, Health::Running);
     let trunk = read_branch(&session.trunk()).unwrap();
-    assert_eq!(trunk.torn, None, "nothing of the failed write is left in the file");
+    assert_eq!(trunk.torn_tail, None, "nothing of the failed write is left in the file");
     assert!(trunk.events.last().unwrap().event != Event::Closed);
-    wait(handle.switch(BranchId::trunk())).unwrap();
-    until(&handle, |h| {
+    block_on(handle.switch(BranchId::trunk())).unwrap();
+    wait_until(&handle, |h| {
         h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 3 && s.stage == Stage::Decision)
     });
-    same_as_on_disk(&session, &handle);
+    assert_matches_disk(&session, &handle);
     handle.quit();
     thread.join().unwrap();
 }
@@ -322,15 +328,15 @@ fn a_line_that_cannot_be_closed_is_left_as_after_a_crash() {
 #[test]
 fn what_is_wished_while_a_forks_world_is_brought_back_comes_after_the_forks_own_wishes() {
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread, _session) = start(dir.path(), 1, launch(9, false));
+    let (handle, thread, _session) = start(dir.path(), 1, test_config(9, false));
     step_to(&handle, 5);
-    let third = proposal_of(&handle, 3);
-    handle.send_fork(at(third, instead("wait")));
+    let third = proposal_seq(&handle, 3);
+    handle.send_fork(fork_at(third, override_with("wait")));
     handle.send(Command::Remark { step: 3, text: "after it".to_owned() });
-    until(&handle, |h| {
+    wait_until(&handle, |h| {
         h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4) && h.store.epoch() == 1
     });
-    until(&handle, |h| {
+    wait_until(&handle, |h| {
         h.store.timeline().events_after(third).iter().any(|e| matches!(e.event, Event::Remarked { .. }))
     });
     let events = handle.store.timeline().events_after(third);
@@ -347,24 +353,24 @@ fn what_is_wished_while_a_forks_world_is_brought_back_comes_after_the_forks_own_
 #[test]
 fn a_branch_whose_line_is_broken_says_which_file() {
     let dir = tempfile::tempdir().unwrap();
-    let (handle, thread, session) = start(dir.path(), 1, launch(9, false));
+    let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
     step_to(&handle, 4);
-    wait(handle.fork(at(proposal_of(&handle, 3), instead("wait")))).unwrap();
-    until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4));
+    block_on(handle.fork(fork_at(proposal_seq(&handle, 3), override_with("wait")))).unwrap();
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4));
     handle.quit();
     thread.join().unwrap();
     let fault = |session: &Session| {
         std::fs::remove_dir_all(session.dir.join("index")).ok();
-        open_branch(&session.branch_file(&b(1)), Use::Look).map(|_| ()).unwrap_err().to_string()
+        open_branch(&session.branch_file(&branch_id(1)), OpenMode::Read).map(|_| ()).unwrap_err().to_string()
     };
     let trunk = std::fs::read_to_string(session.trunk()).unwrap();
-    let fork = std::fs::read_to_string(session.branch_file(&b(1))).unwrap();
+    let fork = std::fs::read_to_string(session.branch_file(&branch_id(1))).unwrap();
     let put = |trunk: Option<&str>, fork: &str| {
         std::fs::remove_file(session.trunk()).ok();
         if let Some(trunk) = trunk {
             std::fs::write(session.trunk(), trunk).unwrap();
         }
-        std::fs::write(session.branch_file(&b(1)), fork).unwrap();
+        std::fs::write(session.branch_file(&branch_id(1)), fork).unwrap();
         fault(&session)
     };
     let cut: String = trunk.split_inclusive('\n').take(9).collect();
@@ -382,11 +388,11 @@ fn a_branch_whose_line_is_broken_says_which_file() {
     assert!(said.contains("header is that of branch \"b4\""), "{said}");
     // A fork that a power cut left without a header was never made; the next one takes another name.
     std::fs::write(session.trunk(), &trunk).unwrap();
-    std::fs::write(session.branch_file(&b(1)), "").unwrap();
+    std::fs::write(session.branch_file(&branch_id(1)), "").unwrap();
     assert_eq!(session.branches().unwrap().len(), 1);
     assert_eq!(session.last_written(), BranchId::trunk());
     let (header, _) = session.fork(&BranchId::trunk(), Seq(1), "x", jiff::Timestamp::UNIX_EPOCH).unwrap();
-    assert_eq!(header.id, b(2));
+    assert_eq!(header.id, branch_id(2));
 }
 
 /// Two programs that fork at once make two branches.

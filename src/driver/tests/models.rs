@@ -1,20 +1,20 @@
 //! Models that break, refuse settings, or are stood in for by a recording.
 
-use super::{launch, play_out, start, until};
+use super::{run_to_end, start, test_config, wait_until};
 use crate::domain::{FailureKind, Usage};
 use crate::driver::{DriverError, ReplyOverride, RunConfig};
 use crate::engine::{Command, Event};
 use crate::journal::read_branch;
-use crate::provider::{Delta, Provider, ProviderError, Request, Scripted};
+use crate::provider::{Delta, Provider, ProviderError, Request, ScriptedProvider};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Panics as often as is said: first in its stream, then while the stream is read.
-struct Brittle(AtomicU32);
+struct PanickingProvider(AtomicU32);
 
-impl Provider for Brittle {
+impl Provider for PanickingProvider {
     fn name(&self) -> String {
         "brittle".to_owned()
     }
@@ -32,30 +32,32 @@ impl Provider for Brittle {
 #[test]
 fn a_provider_that_panics_is_a_failed_call() {
     let dir = tempfile::tempdir().unwrap();
-    let actor = Arc::new(Brittle(AtomicU32::new(0)));
-    let (handle, thread, _) = start(dir.path(), 1, RunConfig { actor, ..launch(2, false) });
+    let actor = Arc::new(PanickingProvider(AtomicU32::new(0)));
+    let (handle, thread, _) = start(dir.path(), 1, RunConfig { actor, ..test_config(2, false) });
     handle.send(Command::Run);
     for _ in 0..2 {
-        until(&handle, |h| h.store.head().failed_call.is_some());
+        wait_until(&handle, |h| h.store.head().failed_call.is_some());
         let failure = handle.store.head().failed_call.clone().unwrap().1;
         assert_eq!((failure.source.as_str(), failure.kind), ("brittle", Some(FailureKind::Panicked)));
         assert!(failure.message.contains("broke (a panic)") && failure.hint.contains("retry"), "{failure:?}");
         assert!(handle.store.live().calls.is_empty());
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let retried = runtime.block_on(handle.ask(Command::Retry)).unwrap();
-        until(&handle, |h| {
+        let retried = runtime.block_on(handle.send_and_wait(Command::Retry)).unwrap();
+        wait_until(&handle, |h| {
             let head = h.store.head();
             head.head > retried
                 && (head.failed_call.is_some() || head.ended_episodes.len() == 1 || head.is_waiting())
         });
     }
-    play_out(&handle, thread);
+    run_to_end(&handle, thread);
 }
 
-fn recordings() -> ReplyOverride {
+fn recorded_overrides() -> ReplyOverride {
     Arc::new(|_, source: &str| match source {
-        "recorded:good" => Ok(Arc::new(Scripted::new(|_| Ok("count".to_owned()))) as Arc<dyn Provider>),
-        "recorded:other" => Ok(Arc::new(Scripted::new(|_| {
+        "recorded:good" => {
+            Ok(Arc::new(ScriptedProvider::new(|_| Ok("count".to_owned()))) as Arc<dyn Provider>)
+        }
+        "recorded:other" => Ok(Arc::new(ScriptedProvider::new(|_| {
             Err(ProviderError::new("segment 2 differs first", "choose another"))
         }))),
         other => {
@@ -67,17 +69,17 @@ fn recordings() -> ReplyOverride {
 #[test]
 fn a_recorded_reply_is_taken_once_and_named() {
     let dir = tempfile::tempdir().unwrap();
-    let mute = Arc::new(Scripted::new(|_| {
-        Err(ProviderError::new("no one answers", "retry").of_kind(FailureKind::Unreachable))
+    let mute = Arc::new(ScriptedProvider::new(|_| {
+        Err(ProviderError::new("no one answers", "retry").with_kind(FailureKind::Unreachable))
     }));
-    let made = RunConfig { actor: mute, stand_in: Some(recordings()), ..launch(9, false) };
+    let made = RunConfig { actor: mute, reply_override: Some(recorded_overrides()), ..test_config(9, false) };
     let (handle, thread, session) = start(dir.path(), 1, made);
     handle.send(Command::RetryFromRecording("recorded:good".to_owned()));
-    until(&handle, |h| !h.store.live().signals.is_empty());
+    wait_until(&handle, |h| !h.store.live().signals.is_empty());
     assert!(format!("{:?}", handle.store.live().signals).contains("no call to a model has failed"));
     handle.send(Command::Step);
     let failed_with = |words: &'static str| {
-        until(&handle, move |h| {
+        wait_until(&handle, move |h| {
             h.store.head().failed_call.as_ref().is_some_and(|t| t.1.message.contains(words))
         });
     };
@@ -87,7 +89,7 @@ fn a_recorded_reply_is_taken_once_and_named() {
     handle.send(Command::RetryFromRecording("recorded:other".to_owned()));
     failed_with("segment 2 differs first");
     handle.send(Command::RetryFromRecording("recorded:good".to_owned()));
-    until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
     let state = handle.store.head();
     let step = state.step_awaiting_decision().unwrap();
     assert_eq!(
@@ -111,7 +113,7 @@ fn a_recorded_reply_is_taken_once_and_named() {
         _ => None,
     });
     assert_eq!(from.collect::<Vec<_>>(), [Some("recorded:good".to_owned())]);
-    let state = crate::journal::fold(events);
+    let state = crate::journal::fold_events(events);
     assert_eq!(state.head(), &handle.store.head(), "the fold has it too");
 }
 
@@ -123,7 +125,7 @@ impl Provider for Learner {
         "learner".to_owned()
     }
 
-    fn unsent(&self) -> Vec<String> {
+    fn unsent_settings(&self) -> Vec<String> {
         let refused = self.0.load(Ordering::Relaxed) >= 2;
         refused.then(|| "seed: the server refused it".to_owned()).into_iter().collect()
     }
@@ -138,8 +140,8 @@ impl Provider for Learner {
 fn what_a_server_refuses_on_the_way_is_journaled_once() {
     let dir = tempfile::tempdir().unwrap();
     let actor = Arc::new(Learner(Arc::default()));
-    let (handle, thread, session) = start(dir.path(), 1, RunConfig { actor, ..launch(4, false) });
-    play_out(&handle, thread);
+    let (handle, thread, session) = start(dir.path(), 1, RunConfig { actor, ..test_config(4, false) });
+    run_to_end(&handle, thread);
     let events = read_branch(&session.trunk()).unwrap().events;
     let place = |want: fn(&Event) -> bool| -> Vec<usize> {
         events.iter().enumerate().filter(|(_, e)| want(&e.event)).map(|(n, _)| n).collect()
@@ -183,14 +185,14 @@ fn what_had_come_of_an_answer_is_written_down_when_it_is_broken_off() {
     {
         let dir = tempfile::tempdir().unwrap();
         let (handle, thread, session) =
-            start(dir.path(), 1, RunConfig { actor: Arc::new(Slow(usage)), ..launch(2, false) });
+            start(dir.path(), 1, RunConfig { actor: Arc::new(Slow(usage)), ..test_config(2, false) });
         handle.send(Command::Step);
-        until(&handle, |h| {
+        wait_until(&handle, |h| {
             let live = h.store.live();
             live.calls.first().is_some_and(|c| c.text == "count to" && c.usage == usage)
         });
         handle.send(Command::Cancel);
-        until(&handle, |h| h.store.head().is_step_cancelled());
+        wait_until(&handle, |h| h.store.head().is_step_cancelled());
         let state = handle.store.head();
         let step = state.last_step().unwrap();
         let came = &step.partial_replies[0];
@@ -201,12 +203,12 @@ fn what_had_come_of_an_answer_is_written_down_when_it_is_broken_off() {
         let reported = usage.map_or(0, |_| 95);
         let apart = state.usage.actor_counts;
         assert_eq!((apart.reported, apart.estimated), (reported, tokens - reported));
-        until(&handle, |h| h.store.live().calls.is_empty());
+        wait_until(&handle, |h| h.store.live().calls.is_empty());
         // A recorded reply takes its place.
         handle.quit();
         thread.join().unwrap();
         let events = read_branch(&session.trunk()).unwrap().events;
-        assert_eq!(crate::journal::fold(events).head().last_step(), state.last_step());
+        assert_eq!(crate::journal::fold_events(events).head().last_step(), state.last_step());
     }
 }
 
@@ -221,7 +223,7 @@ impl Provider for Paid {
     fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
         let (first, counted) = (Delta::Text("Thought: hm".to_owned()), Delta::Usage(self.0));
         let failed = ProviderError::new("no credit is left", "pay");
-        stream::iter([Ok(first), Ok(counted), Ok(Delta::Anew), Err(failed)]).boxed()
+        stream::iter([Ok(first), Ok(counted), Ok(Delta::Restarted), Err(failed)]).boxed()
     }
 }
 
@@ -232,9 +234,9 @@ fn what_a_failed_call_had_paid_for_is_counted() {
     let paid = Usage::default().with_earlier(&counted);
     let dir = tempfile::tempdir().unwrap();
     let (handle, thread, session) =
-        start(dir.path(), 1, RunConfig { actor: Arc::new(Paid(paid)), ..launch(2, false) });
+        start(dir.path(), 1, RunConfig { actor: Arc::new(Paid(paid)), ..test_config(2, false) });
     handle.send(Command::Step);
-    until(&handle, |h| h.store.head().failed_call.is_some());
+    wait_until(&handle, |h| h.store.head().failed_call.is_some());
     let state = handle.store.head();
     assert_eq!(state.failed_call.as_ref().unwrap().1.usage, Some(paid));
     assert_eq!((state.usage.actor_counts.reported, state.usage.actor_counts.cost_nano), (95, 7));
@@ -242,19 +244,23 @@ fn what_a_failed_call_had_paid_for_is_counted() {
     handle.quit();
     thread.join().unwrap();
     let events = read_branch(&session.trunk()).unwrap().events;
-    assert_eq!(crate::journal::fold(events).head().usage, state.usage);
+    assert_eq!(crate::journal::fold_events(events).head().usage, state.usage);
 }
 
 #[test]
 fn a_recorded_reply_takes_the_place_of_an_answer_that_was_broken_off() {
     let dir = tempfile::tempdir().unwrap();
-    let made = RunConfig { actor: Arc::new(Slow(None)), stand_in: Some(recordings()), ..launch(9, false) };
+    let made = RunConfig {
+        actor: Arc::new(Slow(None)),
+        reply_override: Some(recorded_overrides()),
+        ..test_config(9, false)
+    };
     let (handle, thread, _) = start(dir.path(), 1, made);
     handle.send(Command::Step);
-    until(&handle, |h| h.store.live().calls.first().is_some_and(|c| !c.text.is_empty()));
+    wait_until(&handle, |h| h.store.live().calls.first().is_some_and(|c| !c.text.is_empty()));
     handle.send(Command::Cancel);
     handle.send(Command::RetryFromRecording("recorded:good".to_owned()));
-    until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
     let state = handle.store.head();
     let step = state.step_awaiting_decision().unwrap();
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Real games below a data folder, kept or left out as ALFWorld's own loader does it.
 
-use super::{WorldError, WorldOptions, read, refused};
+use super::{WorldError, WorldOptions, read_file, to_env_error};
 use crate::domain::Task;
 use crate::env::alfworld::{Game, Subgoals, Targets, TaskType, World};
 use crate::env::{EnvError, Environment};
@@ -9,32 +9,32 @@ use std::path::{Path, PathBuf};
 
 /// The splits, by the names of their folders.
 pub(super) const SPLITS: &[&str] = &["train", "valid_seen", "valid_unseen"];
-const GAME: &str = "game.tw-pddl";
-const TRAJ: &str = "traj_data.json";
+const GAME_FILE: &str = "game.tw-pddl";
+const TRAJ_FILE: &str = "traj_data.json";
 /// Folders below each other that are looked into; real data need five.
-const DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Opens the game of a task.
 pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
-    world(&task.id, options).map(|world| Box::new(world) as Box<dyn Environment>)
+    load_world(&task.id, options).map(|world| Box::new(world) as Box<dyn Environment>)
 }
 
 /// Opens the game of a label, whose subgoals measure progress.
-pub(super) fn labelled(
+pub(super) fn open_labelled(
     game: &str,
     subgoals: Subgoals,
     options: &WorldOptions,
 ) -> Result<Box<dyn Environment>, EnvError> {
-    Ok(Box::new(world(game, options)?.with_subgoals(subgoals)))
+    Ok(Box::new(load_world(game, options)?.with_subgoals(subgoals)))
 }
 
-fn world(game: &str, options: &WorldOptions) -> Result<World, EnvError> {
-    let file = locate(game, options).map_err(|e| refused(&e))?;
+fn load_world(game: &str, options: &WorldOptions) -> Result<World, EnvError> {
+    let file = find_game_file(game, options).map_err(|e| to_env_error(&e))?;
     let label = file.display().to_string();
-    let bytes = read(&file).map_err(|e| refused(&e))?;
-    let traj = file.with_file_name(TRAJ);
+    let bytes = read_file(&file).map_err(|e| to_env_error(&e))?;
+    let traj = file.with_file_name(TRAJ_FILE);
     // A game without its traj_data, or one whose traj_data say nothing of targets, is measured by its own goal.
-    let targets = match super::bytes(&traj) {
+    let targets = match super::read_bytes(&traj) {
         Ok(bytes) => Some(Targets::from_traj_data(&traj.display().to_string(), &bytes)?),
         Err(_) => None,
     };
@@ -43,25 +43,25 @@ fn world(game: &str, options: &WorldOptions) -> Result<World, EnvError> {
 
 /// The task of a game file, its folder, or a name below the data.
 pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
-    let file = locate(text, options)?;
-    let goal = game(&file).map_err(|why| WorldError::UnknownTask {
+    let file = find_game_file(text, options)?;
+    let goal = read_goal(&file).map_err(|why| WorldError::UnknownTask {
         env: "alfworld".to_owned(),
         task: text.to_owned(),
         why,
     })?;
-    let task_type = super::bytes(&file.with_file_name(TRAJ))
+    let task_type = super::read_bytes(&file.with_file_name(TRAJ_FILE))
         .ok()
-        .and_then(|bytes| serde_json::from_slice::<Traj>(&bytes).ok())
+        .and_then(|bytes| serde_json::from_slice::<TrajData>(&bytes).ok())
         .map(|t| t.task_type);
-    Ok(task(name(&file, options), goal, task_type))
+    Ok(build_task(task_id_of(&file, options), goal, task_type))
 }
 
-fn task(id: String, goal: String, task_type: Option<String>) -> Task {
+fn build_task(id: String, goal: String, task_type: Option<String>) -> Task {
     Task { env: "alfworld".to_owned(), id, goal, task_type, difficulty: None, seed: 0 }
 }
 
 /// The id of a game: its folder's path below the data, else its whole path.
-fn name(file: &Path, options: &WorldOptions) -> String {
+fn task_id_of(file: &Path, options: &WorldOptions) -> String {
     // The way through a link is as good a name as the place that it leads to, and says less of the disk.
     let linked = options.data.as_deref().filter(|d| file.strip_prefix(d).is_ok());
     let whole = match linked {
@@ -74,12 +74,12 @@ fn name(file: &Path, options: &WorldOptions) -> String {
         .filter(|p| p.components().count() > 1);
     let kept = below.unwrap_or(whole);
     let folder =
-        if kept.file_name().is_some_and(|n| n == GAME) { kept.parent().unwrap_or(&kept) } else { &kept };
+        if kept.file_name().is_some_and(|n| n == GAME_FILE) { kept.parent().unwrap_or(&kept) } else { &kept };
     folder.to_string_lossy().replace('\\', "/")
 }
 
 /// The file of a game that a text names: itself, its folder, or a name below the data.
-pub(super) fn locate(text: &str, options: &WorldOptions) -> Result<PathBuf, WorldError> {
+pub(super) fn find_game_file(text: &str, options: &WorldOptions) -> Result<PathBuf, WorldError> {
     let unknown =
         |why: String| WorldError::UnknownTask { env: "alfworld".to_owned(), task: text.to_owned(), why };
     if text.is_empty() {
@@ -90,7 +90,7 @@ pub(super) fn locate(text: &str, options: &WorldOptions) -> Result<PathBuf, Worl
     let mut bases = vec![PathBuf::new()];
     if let Some(data) = &options.data {
         bases.push(data.clone());
-        for root in versions(data) {
+        for root in data_roots(data) {
             bases.extend(SPLITS.iter().map(|split| root.join(split)));
             bases.push(root);
         }
@@ -100,11 +100,11 @@ pub(super) fn locate(text: &str, options: &WorldOptions) -> Result<PathBuf, Worl
         if path.is_file() {
             return Ok(path);
         }
-        if path.join(GAME).is_file() {
-            return Ok(path.join(GAME));
+        if path.join(GAME_FILE).is_file() {
+            return Ok(path.join(GAME_FILE));
         }
         let mut trials: Vec<PathBuf> =
-            subfolders(&path).into_iter().map(|d| d.join(GAME)).filter(|f| f.is_file()).collect();
+            subfolders(&path).into_iter().map(|d| d.join(GAME_FILE)).filter(|f| f.is_file()).collect();
         trials.sort();
         match trials.as_slice() {
             [] => {}
@@ -113,7 +113,7 @@ pub(super) fn locate(text: &str, options: &WorldOptions) -> Result<PathBuf, Worl
                 return Err(unknown(format!(
                     "it has {} trials; name one, such as {}",
                     trials.len(),
-                    name(first, options)
+                    task_id_of(first, options)
                 )));
             }
         }
@@ -130,9 +130,9 @@ pub(super) fn locate(text: &str, options: &WorldOptions) -> Result<PathBuf, Worl
 }
 
 /// The goal of a game file. A file that is no game is an error: what cannot be played should make no session.
-fn game(file: &Path) -> Result<String, String> {
+fn read_goal(file: &Path) -> Result<String, String> {
     #[derive(Deserialize)]
-    struct Parts {
+    struct GameParts {
         #[serde(rename = "pddl_domain")]
         _domain: serde::de::IgnoredAny,
         #[serde(rename = "pddl_problem")]
@@ -140,14 +140,14 @@ fn game(file: &Path) -> Result<String, String> {
         #[serde(default)]
         grammar: String,
     }
-    let bytes = super::bytes(file).map_err(|e| format!("{}: could not be read: {e}", file.display()))?;
-    serde_json::from_slice::<Parts>(&bytes)
-        .map(|parts| goal(&parts.grammar))
-        .map_err(|e| format!("{} is no {GAME}: {e}", file.display()))
+    let bytes = super::read_bytes(file).map_err(|e| format!("{}: could not be read: {e}", file.display()))?;
+    serde_json::from_slice::<GameParts>(&bytes)
+        .map(|parts| goal_in_grammar(&parts.grammar))
+        .map_err(|e| format!("{} is no {GAME_FILE}: {e}", file.display()))
 }
 
 /// The data folder itself and the `json_*` folders in it.
-fn versions(data: &Path) -> Vec<PathBuf> {
+fn data_roots(data: &Path) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = subfolders(data)
         .into_iter()
         .filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("json_")))
@@ -163,12 +163,12 @@ fn subfolders(path: &Path) -> Vec<PathBuf> {
 }
 
 #[derive(Deserialize)]
-struct Traj {
+struct TrajData {
     task_type: String,
 }
 
 #[derive(Deserialize)]
-struct Head {
+struct GameHeader {
     #[serde(default)]
     solvable: Option<bool>,
     #[serde(default)]
@@ -177,7 +177,7 @@ struct Head {
 
 /// The games of a split (or of all of them) that ALFWorld's loader keeps: `traj_data.json` is there, the path has neither
 /// `movable` nor `Sliced` in it, the type is one of the six, and the game says that it is solvable. Sorted by path.
-pub(super) fn list(split: Option<&str>, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
+pub(super) fn list_split(split: Option<&str>, options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
     let Some(data) = &options.data else {
         return Err(WorldError::NoData {
             what: "ALFWorld's games are not part of this program, and ALFWORLD_DATA is not set".to_owned(),
@@ -190,7 +190,7 @@ pub(super) fn list(split: Option<&str>, options: &WorldOptions) -> Result<Vec<Ta
         None => vec![data.clone()],
         Some(split) => {
             let found: Vec<PathBuf> =
-                versions(data).into_iter().map(|root| root.join(split)).filter(|p| p.is_dir()).collect();
+                data_roots(data).into_iter().map(|root| root.join(split)).filter(|p| p.is_dir()).collect();
             if found.is_empty() {
                 return Err(WorldError::NoData {
                     what: format!(
@@ -205,30 +205,30 @@ pub(super) fn list(split: Option<&str>, options: &WorldOptions) -> Result<Vec<Ta
     };
     let mut folders = Vec::new();
     for root in roots {
-        walk(&root, DEPTH, &mut Vec::new(), &mut folders);
+        collect_game_folders(&root, MAX_DEPTH, &mut Vec::new(), &mut folders);
     }
     folders.sort();
-    Ok(folders.into_iter().filter_map(|folder| kept(&folder, data, options)).collect())
+    Ok(folders.into_iter().filter_map(|folder| task_if_kept(&folder, data, options)).collect())
 }
 
 /// The games of the smallest split that is there, without the test of whether they can be solved. Goals are read of the
 /// first few, so that a list of thousands does not keep a person waiting.
-pub(super) fn offered(options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
+pub(super) fn list_offered_tasks(options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
     const WITH_GOAL: usize = 150;
-    let Some(data) = options.data.as_deref().filter(|d| d.is_dir()) else { return list(None, options) };
-    let split = |name: &str| versions(data).into_iter().map(|r| r.join(name)).find(|p| p.is_dir());
+    let Some(data) = options.data.as_deref().filter(|d| d.is_dir()) else { return list_split(None, options) };
+    let split = |name: &str| data_roots(data).into_iter().map(|r| r.join(name)).find(|p| p.is_dir());
     let root = ["valid_unseen", "valid_seen", "train"].into_iter().find_map(split);
     let mut folders = Vec::new();
-    walk(root.as_deref().unwrap_or(data), DEPTH, &mut Vec::new(), &mut folders);
+    collect_game_folders(root.as_deref().unwrap_or(data), MAX_DEPTH, &mut Vec::new(), &mut folders);
     folders.sort();
     let found: Vec<Task> = folders
         .iter()
-        .filter(|folder| !left_out(folder, data) && folder.join(GAME).is_file())
+        .filter(|folder| !is_left_out(folder, data) && folder.join(GAME_FILE).is_file())
         .enumerate()
         .map(|(n, folder)| {
-            let file = folder.join(GAME);
+            let file = folder.join(GAME_FILE);
             let text = if n < WITH_GOAL {
-                String::from_utf8(super::bytes(&file).unwrap_or_default()).unwrap_or_default()
+                String::from_utf8(super::read_bytes(&file).unwrap_or_default()).unwrap_or_default()
             } else {
                 String::new()
             };
@@ -236,50 +236,50 @@ pub(super) fn offered(options: &WorldOptions) -> Result<Vec<Task>, WorldError> {
             let kind = kind
                 .and_then(|k| k.split('-').next().and_then(TaskType::from_name))
                 .map(|t| t.name().to_owned());
-            task(name(&file, options), goal(&text), kind)
+            build_task(task_id_of(&file, options), goal_in_grammar(&text), kind)
         })
         .collect();
-    if found.is_empty() { list(None, options) } else { Ok(found) }
+    if found.is_empty() { list_split(None, options) } else { Ok(found) }
 }
 
 /// The loader leaves these out by their path alone.
-fn left_out(folder: &Path, data: &Path) -> bool {
+fn is_left_out(folder: &Path, data: &Path) -> bool {
     let below = folder.strip_prefix(data).unwrap_or(folder).to_string_lossy();
     below.contains("movable") || below.contains("Sliced")
 }
 
 /// Folders with a `traj_data.json`. Links are followed, as people keep large data elsewhere and link to them; `above` are
 /// the real paths of the folders on the way down, so that a link back up is not followed for ever.
-fn walk(dir: &Path, depth: usize, above: &mut Vec<PathBuf>, found: &mut Vec<PathBuf>) {
+fn collect_game_folders(dir: &Path, depth: usize, above: &mut Vec<PathBuf>, found: &mut Vec<PathBuf>) {
     let Ok(real) = dir.canonicalize() else { return };
     if above.contains(&real) {
         return;
     }
-    if dir.join(TRAJ).is_file() {
+    if dir.join(TRAJ_FILE).is_file() {
         found.push(dir.to_owned());
     }
     let Some(depth) = depth.checked_sub(1) else { return };
     above.push(real);
     for below in subfolders(dir) {
-        walk(&below, depth, above, found);
+        collect_game_folders(&below, depth, above, found);
     }
     above.pop();
 }
 
-fn kept(folder: &Path, data: &Path, options: &WorldOptions) -> Option<Task> {
-    if left_out(folder, data) {
+fn task_if_kept(folder: &Path, data: &Path, options: &WorldOptions) -> Option<Task> {
+    if is_left_out(folder, data) {
         return None;
     }
-    let traj: Traj = serde_json::from_slice(&super::bytes(&folder.join(TRAJ)).ok()?).ok()?;
+    let traj: TrajData = serde_json::from_slice(&super::read_bytes(&folder.join(TRAJ_FILE)).ok()?).ok()?;
     TaskType::from_name(&traj.task_type)?;
-    let file = folder.join(GAME);
-    let head: Head = serde_json::from_slice(&super::bytes(&file).ok()?).ok()?;
+    let file = folder.join(GAME_FILE);
+    let head: GameHeader = serde_json::from_slice(&super::read_bytes(&file).ok()?).ok()?;
     head.solvable.filter(|s| *s)?;
-    Some(task(name(&file, options), goal(&head.grammar), Some(traj.task_type)))
+    Some(build_task(task_id_of(&file, options), goal_in_grammar(&head.grammar), Some(traj.task_type)))
 }
 
 /// The goal sentence as it stands in the grammar; playing the game gives the same one.
-fn goal(grammar: &str) -> String {
+fn goal_in_grammar(grammar: &str) -> String {
     let Some((_, rest)) = grammar.split_once("Your task is to: ") else { return String::new() };
     let sentence = rest.split(['"', '\\', '\n', ';']).next().unwrap_or_default().trim_end();
     sentence.strip_suffix('.').unwrap_or(sentence).to_owned()

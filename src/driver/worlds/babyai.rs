@@ -2,7 +2,7 @@
 //!
 //! Ids: `GoToRedBall/1234` (a level and its seed), the path of a level file, or `PATH#ROW` for a row of a list.
 
-use super::{Selection, WorldError, WorldOptions, read, refused};
+use super::{Selection, WorldError, WorldOptions, read_file, to_env_error};
 use crate::domain::Task;
 use crate::env::babyai::{Level, LevelStart, World};
 use crate::env::{EnvError, Environment};
@@ -10,78 +10,78 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// AgentBoard's split.
-pub(super) const SPLIT: &str = "test";
+pub(super) const TEST_SPLIT: &str = "test";
 
 /// Opens the level of a task.
 pub(super) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
-    Ok(Box::new(World::new(Arc::new(start(&task.id)?))))
+    Ok(Box::new(World::new(Arc::new(load_start(&task.id)?))))
 }
 
 /// The task of a level's name, of `NAME/SEED`, or of a level file. A name alone takes the seed of the options.
 pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldError> {
-    if let Some((level, seed)) = level_of(text, options.seed) {
-        return Ok(task(level, seed));
+    if let Some((level, seed)) = parse_level(text, options.seed) {
+        return Ok(build_task(level, seed));
     }
     if !Path::new(text).is_file() {
-        return Err(unknown(
+        return Err(unknown_task(
             text,
             "a task is a level's number, short name or full id (`tasks --env babyai` lists them), perhaps with /SEED, or a level file",
         ));
     }
-    let path = whole(Path::new(text));
+    let path = absolute_path(Path::new(text));
     let id = path.to_string_lossy().into_owned();
-    let start = start(&id)?;
-    Ok(of_start(id, &start))
+    let start = load_start(&id)?;
+    Ok(task_of_start(id, &start))
 }
 
 /// The same task with another seed, where a seed makes it.
 pub(super) fn with_seed(task: &mut Task, seed: u64) {
-    if let Some((level, _)) = level_of(&task.id, 0) {
-        *task = self::task(level, seed);
+    if let Some((level, _)) = parse_level(&task.id, 0) {
+        *task = self::build_task(level, seed);
     }
 }
 
 /// The task with its goal.
-pub(super) fn described(mut task: Task) -> Result<Task, WorldError> {
+pub(super) fn add_goal(mut task: Task) -> Result<Task, WorldError> {
     if task.goal.is_empty() {
-        task.goal = start(&task.id)?.goal;
+        task.goal = load_start(&task.id)?.goal;
     }
     Ok(task)
 }
 
 /// The tasks that are meant when none is named: every level with the seed of the options.
-pub(super) fn offered(options: &WorldOptions) -> Vec<Task> {
-    Level::all().iter().map(|level| task(level, options.seed)).collect()
+pub(super) fn list_offered_tasks(options: &WorldOptions) -> Vec<Task> {
+    Level::all().iter().map(|level| build_task(level, options.seed)).collect()
 }
 
 /// The tasks of a split.
-pub(super) fn split(name: &str) -> Result<Vec<Task>, WorldError> {
-    if name != SPLIT {
-        return Err(unknown(name, "the one split of BabyAI is AgentBoard's `test`"));
+pub(super) fn list_split(name: &str) -> Result<Vec<Task>, WorldError> {
+    if name != TEST_SPLIT {
+        return Err(unknown_task(name, "the one split of BabyAI is AgentBoard's `test`"));
     }
-    Ok(Level::test_split().map(|(level, seed)| task(level, seed)).collect())
+    Ok(Level::test_split().map(|(level, seed)| build_task(level, seed)).collect())
 }
 
 /// The tasks of a pattern such as `GoToRedBall/0-19` or `*/7`: every level or one, and a seed or a range of them.
-pub(super) fn pattern(text: &str) -> Option<Vec<Task>> {
-    const MOST: u64 = 100_000;
+pub(super) fn expand_pattern(text: &str) -> Option<Vec<Task>> {
+    const MAX_SEEDS: u64 = 100_000;
     let (name, seeds) = text.split_once('/')?;
     let (first, last) = seeds.split_once('-').unwrap_or((seeds, seeds));
     let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
-    if last < first || last - first >= MOST {
+    if last < first || last - first >= MAX_SEEDS {
         return None;
     }
     let levels: Vec<&Level> =
         if name == "*" { Level::all().iter().collect() } else { vec![Level::from_name(name)?] };
-    Some((first..=last).flat_map(|seed| levels.iter().map(move |level| task(level, seed))).collect())
+    Some((first..=last).flat_map(|seed| levels.iter().map(move |level| build_task(level, seed))).collect())
 }
 
 /// The level of a label of AgentBoard's.
-pub(super) struct Labelled {
+pub(super) struct LabelledLevel {
     pub(super) start: Arc<LevelStart>,
 }
 
-impl Labelled {
+impl LabelledLevel {
     pub(super) fn task_type(&self) -> Option<String> {
         Level::from_name(&self.start.env_id).map(|level| level.name.to_owned())
     }
@@ -96,19 +96,23 @@ impl Labelled {
 }
 
 /// The level that a label's number stands for, with the label's subgoals.
-pub(super) fn labelled(id: &str, number: usize, value: &serde_json::Value) -> Result<Labelled, EnvError> {
-    Ok(Labelled { start: Arc::new(LevelStart::from_task_row(id, value, number)?) })
+pub(super) fn load_labelled_level(
+    id: &str,
+    number: usize,
+    value: &serde_json::Value,
+) -> Result<LabelledLevel, EnvError> {
+    Ok(LabelledLevel { start: Arc::new(LevelStart::from_task_row(id, value, number)?) })
 }
 
 /// The task of a row of a list that is a whole level.
-pub(super) fn row(path: &Path, row: usize, value: &serde_json::Value) -> Result<Task, EnvError> {
-    let id = format!("{}#{row}", whole(path).display());
+pub(super) fn task_of_row(path: &Path, row: usize, value: &serde_json::Value) -> Result<Task, EnvError> {
+    let id = format!("{}#{row}", absolute_path(path).display());
     let start = LevelStart::from_json(&id, value)?;
-    Ok(of_start(id, &start))
+    Ok(task_of_start(id, &start))
 }
 
 /// A row of a list is a level, and not the name of a task.
-pub(super) fn is_row(value: &serde_json::Value) -> bool {
+pub(super) fn is_level_row(value: &serde_json::Value) -> bool {
     value.get("grid").is_some()
 }
 
@@ -119,21 +123,21 @@ pub(super) fn select(
     described: bool,
 ) -> Result<Vec<Task>, WorldError> {
     if described || selection.only.is_some() {
-        return Ok(offered(options));
+        return Ok(list_offered_tasks(options));
     }
-    Err(WorldError::NoChoice { env: "babyai".to_owned() })
+    Err(WorldError::NoTaskChosen { env: "babyai".to_owned() })
 }
 
-fn start(id: &str) -> Result<LevelStart, EnvError> {
-    if let Some((level, seed)) = level_of(id, 0) {
+fn load_start(id: &str) -> Result<LevelStart, EnvError> {
+    if let Some((level, seed)) = parse_level(id, 0) {
         return level.generate(seed);
     }
-    let refuse = |e: WorldError| refused(&e);
+    let refuse = |e: WorldError| to_env_error(&e);
     let Some((path, number)) = id.rsplit_once('#').and_then(|(path, row)| Some((path, row.parse().ok()?)))
     else {
-        return LevelStart::parse(id, &read(Path::new(id)).map_err(refuse)?);
+        return LevelStart::parse(id, &read_file(Path::new(id)).map_err(refuse)?);
     };
-    let bytes = read(Path::new(path)).map_err(refuse)?;
+    let bytes = read_file(Path::new(path)).map_err(refuse)?;
     let text = String::from_utf8_lossy(&bytes);
     let line = text.lines().filter(|line| !line.trim().is_empty()).nth(number);
     let broken = |reason: String| EnvError::Broken {
@@ -146,14 +150,14 @@ fn start(id: &str) -> Result<LevelStart, EnvError> {
     LevelStart::from_json(id, &value)
 }
 
-fn level_of(text: &str, seed: u64) -> Option<(&'static Level, u64)> {
+fn parse_level(text: &str, seed: u64) -> Option<(&'static Level, u64)> {
     match text.split_once('/') {
         None => Some((Level::from_name(text)?, seed)),
         Some((name, seed)) => Some((Level::from_name(name)?, seed.parse().ok()?)),
     }
 }
 
-fn task(level: &Level, seed: u64) -> Task {
+fn build_task(level: &Level, seed: u64) -> Task {
     Task {
         env: "babyai".to_owned(),
         id: format!("{}/{seed}", level.name),
@@ -164,7 +168,7 @@ fn task(level: &Level, seed: u64) -> Task {
     }
 }
 
-fn of_start(id: String, start: &LevelStart) -> Task {
+fn task_of_start(id: String, start: &LevelStart) -> Task {
     let task_type = Level::from_name(&start.env_id).map(|level| level.name.to_owned());
     Task {
         env: "babyai".to_owned(),
@@ -177,10 +181,10 @@ fn of_start(id: String, start: &LevelStart) -> Task {
 }
 
 /// A path that finds the file from any folder.
-fn whole(path: &Path) -> PathBuf {
+fn absolute_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-fn unknown(task: &str, why: &str) -> WorldError {
+fn unknown_task(task: &str, why: &str) -> WorldError {
     WorldError::UnknownTask { env: "babyai".to_owned(), task: task.to_owned(), why: why.to_owned() }
 }

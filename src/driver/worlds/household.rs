@@ -1,6 +1,6 @@
 //! The generated world: a task's name is its game.
 
-use super::{WorldError, refused};
+use super::{WorldError, to_env_error};
 use crate::domain::Task;
 use crate::env::alfworld::{Game, Targets, World};
 use crate::env::household::{Difficulty, TaskId, TaskKind, generate};
@@ -8,7 +8,7 @@ use crate::env::{EnvError, Environment};
 
 /// Generates the game and opens it.
 pub(super) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
-    let id = TaskId::parse(&task.id).map_err(|e| refused(&unknown(&task.id, &e.to_string())))?;
+    let id = TaskId::parse(&task.id).map_err(|e| to_env_error(&unknown_task(&task.id, &e.to_string())))?;
     let game = generate(&id)?;
     let label = format!("household {id}");
     let targets = Targets::from_traj_data(&label, game.traj_json.as_bytes())?;
@@ -18,16 +18,16 @@ pub(super) fn open(task: &Task) -> Result<Box<dyn Environment>, EnvError> {
 
 /// The task of a name.
 pub(super) fn find(text: &str) -> Result<Task, WorldError> {
-    let id = TaskId::parse(text).map_err(|e| unknown(text, &e.to_string()))?;
-    Ok(task(id, String::new()))
+    let id = TaskId::parse(text).map_err(|e| unknown_task(text, &e.to_string()))?;
+    Ok(build_task(id, String::new()))
 }
 
 /// The task with its goal.
-pub(super) fn described(id: TaskId) -> Result<Task, WorldError> {
-    Ok(task(id, generate(&id)?.goal))
+pub(super) fn describe_task(id: TaskId) -> Result<Task, WorldError> {
+    Ok(build_task(id, generate(&id)?.goal))
 }
 
-pub(super) fn task(id: TaskId, goal: String) -> Task {
+pub(super) fn build_task(id: TaskId, goal: String) -> Task {
     Task {
         env: "household".to_owned(),
         id: id.to_string(),
@@ -39,19 +39,19 @@ pub(super) fn task(id: TaskId, goal: String) -> Task {
 }
 
 /// The first number of the tasks that are there to learn from; lists and tests of ours stay far below it.
-const TO_LEARN_FROM: u32 = 900_001;
+const FIRST_CALIBRATION_SEED: u32 = 900_001;
 
 /// So many tasks of normal difficulty of every kind, to learn from.
-pub(super) fn to_learn_from(each: usize) -> Vec<Task> {
-    let each = u32::try_from(each).unwrap_or(u32::MAX - TO_LEARN_FROM);
+pub(super) fn list_calibration_tasks(each: usize) -> Vec<Task> {
+    let each = u32::try_from(each).unwrap_or(u32::MAX - FIRST_CALIBRATION_SEED);
     let of = |seed| TaskKind::ALL.map(|kind| TaskId { difficulty: Difficulty::Normal, kind, seed });
-    let ids = (TO_LEARN_FROM..TO_LEARN_FROM.saturating_add(each)).flat_map(of);
-    ids.map(|id| task(id, String::new())).collect()
+    let ids = (FIRST_CALIBRATION_SEED..FIRST_CALIBRATION_SEED.saturating_add(each)).flat_map(of);
+    ids.map(|id| build_task(id, String::new())).collect()
 }
 
 /// The tasks of a pattern such as `normal/*/1-20`: `*` is any difficulty or kind, the seeds are a number or a range.
 /// Kinds take turns, so that the first few are of every kind. None when the text is no pattern.
-pub(super) fn pattern(text: &str) -> Option<Vec<TaskId>> {
+pub(super) fn expand_pattern(text: &str) -> Option<Vec<TaskId>> {
     let mut parts = text.strip_prefix("household/").unwrap_or(text).split('/');
     let (difficulty, kind, seeds, None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else {
         return None;
@@ -62,8 +62,8 @@ pub(super) fn pattern(text: &str) -> Option<Vec<TaskId>> {
         TaskKind::ALL.into_iter().filter(|k| kind == "*" || k.word() == kind).collect();
     let (first, last) = seeds.split_once('-').unwrap_or((seeds, seeds));
     let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-    const MOST: u32 = 100_000;
-    if difficulties.is_empty() || kinds.is_empty() || last < first || last - first >= MOST {
+    const MAX_SEEDS: u32 = 100_000;
+    if difficulties.is_empty() || kinds.is_empty() || last < first || last - first >= MAX_SEEDS {
         return None;
     }
     let mut ids = Vec::new();
@@ -75,6 +75,6 @@ pub(super) fn pattern(text: &str) -> Option<Vec<TaskId>> {
     Some(ids)
 }
 
-fn unknown(task: &str, why: &str) -> WorldError {
+fn unknown_task(task: &str, why: &str) -> WorldError {
     WorldError::UnknownTask { env: "household".to_owned(), task: task.to_owned(), why: why.to_owned() }
 }

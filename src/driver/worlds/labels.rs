@@ -6,7 +6,7 @@ mod problem;
 #[cfg(test)]
 mod tests;
 
-use super::{WorldError, WorldOptions, alfworld, babyai, pddl, read, refused};
+use super::{WorldError, WorldOptions, alfworld, babyai, pddl, read_file, to_env_error};
 use crate::domain::Task;
 use crate::env::alfworld::Subgoals;
 use crate::env::{EnvError, Environment};
@@ -14,12 +14,12 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// What AgentBoard calls the environments whose labels are understood.
-const KNOWN: [&str; 4] = ["alfworld", "babyai", "pddl", LISTED];
+const LABELLED_ENVIRONMENTS: [&str; 4] = ["alfworld", "babyai", "pddl", LIST_ONLY_ENVIRONMENT];
 /// The one that can be listed and not played.
-pub(super) const LISTED: &str = "scienceworld";
+pub(super) const LIST_ONLY_ENVIRONMENT: &str = "scienceworld";
 /// Subgoals of a row, and bytes of a text in it.
-const SUBGOALS: usize = 1_000;
-const TEXT: usize = 8_192;
+const MAX_SUBGOALS: usize = 1_000;
+const MAX_TEXT_BYTES: usize = 8_192;
 
 /// A row of a label file.
 #[derive(Debug, PartialEq)]
@@ -43,9 +43,9 @@ pub(super) fn is_label(value: &Value) -> bool {
 ///
 /// # Errors
 /// What is wrong with the row, without file and line.
-pub(super) fn task(path: &Path, row: usize, value: &Value) -> Result<Task, String> {
-    let label = Label::of(row, value)?;
-    let id = format!("{}#{row}", whole(path).display());
+pub(super) fn task_of_label(path: &Path, row: usize, value: &Value) -> Result<Task, String> {
+    let label = Label::parse(row, value)?;
+    let id = format!("{}#{row}", absolute_path(path).display());
     let mut task = Task {
         env: label.env.to_owned(),
         id,
@@ -56,18 +56,19 @@ pub(super) fn task(path: &Path, row: usize, value: &Value) -> Result<Task, Strin
     };
     match label.env {
         "babyai" => {
-            let level = babyai::labelled(&task.id, label.number, value).map_err(|e| reason(&e))?;
-            label.fits(&level)?;
+            let level =
+                babyai::load_labelled_level(&task.id, label.number, value).map_err(|e| error_text(&e))?;
+            label.check_level(&level)?;
             (task.seed, task.task_type) = (level.start.seed, level.task_type());
         }
         "alfworld" => {
-            let game = label.text("description")?;
+            let game = label.info_text("description")?;
             task.task_type = game.split('-').next().map(str::to_owned);
             Subgoals::compile(&label.subgoals)?;
         }
         "pddl" => task.task_type = Some(label.domain()?.word().to_owned()),
         _ => {
-            task.task_type = Some(label.text("env_name")?.to_owned());
+            task.task_type = Some(label.info_text("env_name")?.to_owned());
             let variation = label.info.and_then(|info| info.get("var")).map(Value::as_u64);
             task.seed = variation.unwrap_or(Some(0)).ok_or("`additional_info.var` is no whole number")?;
         }
@@ -77,11 +78,11 @@ pub(super) fn task(path: &Path, row: usize, value: &Value) -> Result<Task, Strin
 
 /// The task of `FILE#ROW`, where a text is one.
 pub(super) fn find(text: &str) -> Option<Result<Task, WorldError>> {
-    let (path, row) = named(text)?;
+    let (path, row) = parse_row_id(text)?;
     let broken = |line, reason| WorldError::List { path: path.clone(), line, reason };
-    Some(match at(&path, row) {
+    Some(match read_row(&path, row) {
         Ok(Some((line, value))) if is_label(&value) => {
-            task(&path, row, &value).map_err(|reason| broken(line, reason))
+            task_of_label(&path, row, &value).map_err(|reason| broken(line, reason))
         }
         Ok(Some(_)) => return None,
         Ok(None) => Err(WorldError::List { path, line: row + 1, reason: "there is no such row".to_owned() }),
@@ -91,16 +92,16 @@ pub(super) fn find(text: &str) -> Option<Result<Task, WorldError>> {
 
 /// Opens the world of a task that a label made; none for any other task.
 pub(super) fn open(task: &Task, options: &WorldOptions) -> Option<Result<Box<dyn Environment>, EnvError>> {
-    let (path, row) = named(&task.id)?;
-    let found = match at(&path, row) {
+    let (path, row) = parse_row_id(&task.id)?;
+    let found = match read_row(&path, row) {
         Ok(Some((_, value))) if !is_label(&value) => return None,
-        Ok(Some((line, value))) => opened(&path, row, &value, options)
-            .map_err(|reason| refused(&WorldError::List { path, line, reason })),
+        Ok(Some((line, value))) => open_row(&path, row, &value, options)
+            .map_err(|reason| to_env_error(&WorldError::List { path, line, reason })),
         Ok(None) => {
             let reason = "there is no such row".to_owned();
-            Err(refused(&WorldError::List { path, line: row + 1, reason }))
+            Err(to_env_error(&WorldError::List { path, line: row + 1, reason }))
         }
-        Err(error) => Err(refused(&error)),
+        Err(error) => Err(to_env_error(&error)),
     };
     Some(found)
 }
@@ -109,71 +110,77 @@ pub(super) fn open(task: &Task, options: &WorldOptions) -> Option<Result<Box<dyn
 ///
 /// # Errors
 /// [`WorldError::List`] with what is missing; [`WorldError::Unplayable`] where this program has no such world.
-pub(super) fn playable(task: &Task, options: &WorldOptions) -> Result<(), WorldError> {
-    if task.env == LISTED {
+pub(super) fn check_playable(task: &Task, options: &WorldOptions) -> Result<(), WorldError> {
+    if task.env == LIST_ONLY_ENVIRONMENT {
         let what = format!(
             "{}: ScienceWorld has no world in this program; its label files are read and listed, and cannot be played",
             task.id
         );
         return Err(WorldError::Unplayable { what });
     }
-    let Some((path, row)) = named(&task.id) else { return Ok(()) };
-    let Some((line, value)) = at(&path, row)? else { return Ok(()) };
+    let Some((path, row)) = parse_row_id(&task.id) else { return Ok(()) };
+    let Some((line, value)) = read_row(&path, row)? else { return Ok(()) };
     if !is_label(&value) {
         return Ok(());
     }
     let broken = |reason| WorldError::List { path: path.clone(), line, reason };
-    let label = Label::of(row, &value).map_err(broken)?;
+    let label = Label::parse(row, &value).map_err(broken)?;
     match label.env {
-        "alfworld" => label
-            .text("description")
-            .map_err(broken)
-            .and_then(|game| alfworld::locate(game, options).map(drop).map_err(|e| broken(e.to_string()))),
-        "pddl" => label.problem(&path, options).map(drop).map_err(broken),
+        "alfworld" => label.info_text("description").map_err(broken).and_then(|game| {
+            alfworld::find_game_file(game, options).map(drop).map_err(|e| broken(e.to_string()))
+        }),
+        "pddl" => label.problem_task_id(&path, options).map(drop).map_err(broken),
         _ => Ok(()),
     }
 }
 
-fn opened(
+fn open_row(
     path: &Path,
     row: usize,
     value: &Value,
     options: &WorldOptions,
 ) -> Result<Box<dyn Environment>, String> {
-    let label = Label::of(row, value)?;
+    let label = Label::parse(row, value)?;
     match label.env {
         "babyai" => {
-            let level = babyai::labelled(&format!("{}#{row}", path.display()), label.number, value);
-            let level = level.map_err(|e| reason(&e))?;
-            label.fits(&level)?;
+            let level =
+                babyai::load_labelled_level(&format!("{}#{row}", path.display()), label.number, value);
+            let level = level.map_err(|e| error_text(&e))?;
+            label.check_level(&level)?;
             Ok(level.open())
         }
         "alfworld" => {
             let subgoals = Subgoals::compile(&label.subgoals)?;
-            alfworld::labelled(label.text("description")?, subgoals, options).map_err(|e| reason(&e))
+            alfworld::open_labelled(label.info_text("description")?, subgoals, options)
+                .map_err(|e| error_text(&e))
         }
-        "pddl" => pddl::open_files(&label.problem(path, options)?, options).map_err(|e| reason(&e)),
+        "pddl" => {
+            pddl::open_files(&label.problem_task_id(path, options)?, options).map_err(|e| error_text(&e))
+        }
         _ => Err("ScienceWorld has no world in this program: its labels are listed, and cannot be played"
             .to_owned()),
     }
 }
 
 impl<'v> Label<'v> {
-    fn of(row: usize, value: &'v Value) -> Result<Self, String> {
+    fn parse(row: usize, value: &'v Value) -> Result<Self, String> {
         let env = match value.get("task") {
             // AgentBoard's rows always say it; lists of BabyAI's subgoals alone may leave it out.
             None => "babyai",
             Some(task) => task.as_str().ok_or("`task` is no text")?,
         };
-        if !KNOWN.contains(&env) {
-            return Err(format!("labels of {env:?} are not understood; there are {}", KNOWN.join(", ")));
+        if !LABELLED_ENVIRONMENTS.contains(&env) {
+            return Err(format!(
+                "labels of {env:?} are not understood; there are {}",
+                LABELLED_ENVIRONMENTS.join(", ")
+            ));
         }
         let id = value.get("id").map(|id| id.as_u64().and_then(|id| usize::try_from(id).ok()));
         let number = id.unwrap_or(Some(row)).ok_or("`id` is no whole number from 0 on")?;
         let goal = match value.get("goal") {
             None if env == "babyai" => "",
             None => return Err("`goal` is missing".to_owned()),
-            Some(goal) => short(goal.as_str().ok_or("`goal` is no text")?, "`goal`")?,
+            Some(goal) => check_length(goal.as_str().ok_or("`goal` is no text")?, "`goal`")?,
         };
         let difficulty = match value.get("difficulty") {
             None | Some(Value::Null) => None,
@@ -192,26 +199,29 @@ impl<'v> Label<'v> {
         // BabyAI's own reader takes the alternatives.
         if let Some(list) = value.get("subgoals").filter(|_| env != "babyai") {
             let list = list.as_array().ok_or("`subgoals` is no list")?;
-            if list.is_empty() || list.len() > SUBGOALS {
-                return Err(format!("`subgoals` has {} entries; 1 to {SUBGOALS} are understood", list.len()));
+            if list.is_empty() || list.len() > MAX_SUBGOALS {
+                return Err(format!(
+                    "`subgoals` has {} entries; 1 to {MAX_SUBGOALS} are understood",
+                    list.len()
+                ));
             }
             for (n, subgoal) in list.iter().enumerate() {
                 let subgoal = subgoal.as_str().ok_or_else(|| format!("`subgoals[{n}]` is no text"))?;
-                subgoals.push(short(subgoal, "a subgoal")?.to_owned());
+                subgoals.push(check_length(subgoal, "a subgoal")?.to_owned());
             }
         }
         Ok(Self { env, number, goal, subgoals, difficulty, info: value.get("additional_info") })
     }
 
     /// A text of `additional_info`.
-    fn text(&self, key: &str) -> Result<&'v str, String> {
+    fn info_text(&self, key: &str) -> Result<&'v str, String> {
         let found = self.info.and_then(|info| info.get(key)).and_then(Value::as_str);
         let found = found.filter(|text| !text.is_empty());
-        short(found.ok_or_else(|| format!("`additional_info.{key}` is missing or no text"))?, key)
+        check_length(found.ok_or_else(|| format!("`additional_info.{key}` is missing or no text"))?, key)
     }
 
     /// Whether the level that its number leads to is the one that the label was written for.
-    fn fits(&self, level: &babyai::Labelled) -> Result<(), String> {
+    fn check_level(&self, level: &babyai::LabelledLevel) -> Result<(), String> {
         let known = [level.start.goal.as_str(), level.start.mission.as_str()];
         if !self.goal.is_empty() && !known.contains(&self.goal) {
             return Err(format!(
@@ -227,23 +237,23 @@ impl<'v> Label<'v> {
     }
 }
 
-fn short<'t>(text: &'t str, what: &str) -> Result<&'t str, String> {
-    if text.len() > TEXT {
-        return Err(format!("{what} has {} bytes; {TEXT} are understood", text.len()));
+fn check_length<'t>(text: &'t str, what: &str) -> Result<&'t str, String> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(format!("{what} has {} bytes; {MAX_TEXT_BYTES} are understood", text.len()));
     }
     Ok(text)
 }
 
 /// File and row of `FILE#ROW`, where there is such a file.
-fn named(id: &str) -> Option<(PathBuf, usize)> {
+fn parse_row_id(id: &str) -> Option<(PathBuf, usize)> {
     let (path, row) = id.rsplit_once('#')?;
     let row = row.parse().ok()?;
     Path::new(path).is_file().then(|| (PathBuf::from(path), row))
 }
 
 /// The line (from 1) and the value of a row; none behind the end of the file.
-fn at(path: &Path, row: usize) -> Result<Option<(usize, Value)>, WorldError> {
-    let bytes = read(path)?;
+fn read_row(path: &Path, row: usize) -> Result<Option<(usize, Value)>, WorldError> {
+    let bytes = read_file(path)?;
     let text = String::from_utf8_lossy(&bytes);
     let mut rows = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let Some((line, text)) = rows.nth(row) else { return Ok(None) };
@@ -259,11 +269,11 @@ fn at(path: &Path, row: usize) -> Result<Option<(usize, Value)>, WorldError> {
     Ok(Some((line + 1, serde_json::from_str(text).map_err(broken)?)))
 }
 
-fn reason(error: &EnvError) -> String {
+fn error_text(error: &EnvError) -> String {
     error.to_string()
 }
 
 /// A path that finds the file from any folder.
-fn whole(path: &Path) -> PathBuf {
+fn absolute_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

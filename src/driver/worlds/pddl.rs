@@ -3,7 +3,7 @@
 //! A pair of files is the task `DOMAIN.pddl::PROBLEM.pddl`, with whole paths; without a domain (`::PROBLEM.pddl`) it is the
 //! built-in one that the problem names.
 
-use super::{WorldError, WorldOptions, read, refused};
+use super::{WorldError, WorldOptions, read_file, to_env_error};
 use crate::domain::Task;
 use crate::env::pddl::{
     self, Difficulty, Domain, Game, GeneratedProblem, GoalSeparator, PddlEnvironment, ProblemOutline,
@@ -15,28 +15,28 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// Between the two paths of a task.
-const AND: &str = "::";
+const PATH_SEPARATOR: &str = "::";
 /// What is spent on a yardstick when a file is opened: some tens of milliseconds.
-const BRIEF: SearchLimits = SearchLimits { states: 4_000, work: 12_000_000 };
+const YARDSTICK_EFFORT: SearchLimits = SearchLimits { states: 4_000, work: 12_000_000 };
 
 /// Opens the world of a task.
 pub(super) fn open(task: &Task, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
     if let Ok(id) = task.id.parse::<TaskId>() {
-        return Ok(Box::new(proven(id)?.open(options.joining)));
+        return Ok(Box::new(generate_cached(id)?.open(options.joining)));
     }
     open_files(&task.id, options)
 }
 
 /// Opens the world of two files.
 pub(super) fn open_files(id: &str, options: &WorldOptions) -> Result<Box<dyn Environment>, EnvError> {
-    let files = Files::named(id).and_then(|named| named.read()).map_err(|e| refused(&e))?;
+    let files = PddlFiles::parse(id).and_then(|named| named.read_texts()).map_err(|e| to_env_error(&e))?;
     let game = Game::load(&files.source())?;
-    let yardstick = game.reference_plan(BRIEF);
+    let yardstick = game.reference_plan(YARDSTICK_EFFORT);
     Ok(Box::new(PddlEnvironment::new(game, options.joining, Some(yardstick))))
 }
 
 /// A generated problem. The last one is kept: going back in an episode opens its world again, and a proof takes a while.
-fn proven(id: TaskId) -> Result<GeneratedProblem, EnvError> {
+fn generate_cached(id: TaskId) -> Result<GeneratedProblem, EnvError> {
     static LAST: Mutex<Option<GeneratedProblem>> = Mutex::new(None);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(kept) = last.as_ref().filter(|kept| kept.id == id) {
@@ -52,12 +52,13 @@ pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldErro
     let id = text.parse::<TaskId>();
     match id {
         Ok(id) => Ok(pddl::task_without_goal(&id)),
-        Err(bad) if !text.contains(AND) && !Path::new(text).is_file() => {
-            Err(unknown(text, &format!("{bad}; nor is it a problem file, or DOMAIN.pddl{AND}PROBLEM.pddl")))
-        }
+        Err(bad) if !text.contains(PATH_SEPARATOR) && !Path::new(text).is_file() => Err(unknown_task(
+            text,
+            &format!("{bad}; nor is it a problem file, or DOMAIN.pddl{PATH_SEPARATOR}PROBLEM.pddl"),
+        )),
         Err(_) => {
-            let named = Files::named(text)?;
-            let outline = ProblemOutline::read(&named.read()?.source())?;
+            let named = PddlFiles::parse(text)?;
+            let outline = ProblemOutline::read(&named.read_texts()?.source())?;
             // The domain's word in task names, where it is one of the four.
             let known = Domain::from_name(&outline.domain);
             let task_type = known.map_or_else(|| outline.domain.clone(), |domain| domain.word().to_owned());
@@ -69,29 +70,29 @@ pub(super) fn find(text: &str, options: &WorldOptions) -> Result<Task, WorldErro
 }
 
 /// The text that names two files as a task.
-pub fn files(domain: Option<&Path>, problem: &Path) -> String {
+pub fn files_id(domain: Option<&Path>, problem: &Path) -> String {
     let domain = domain.map(|path| path.display().to_string()).unwrap_or_default();
-    format!("{domain}{AND}{}", problem.display())
+    format!("{domain}{PATH_SEPARATOR}{}", problem.display())
 }
 
 /// What is odd about the files of a task without keeping anybody from playing it.
 pub(super) fn warnings(task: &Task) -> Vec<String> {
-    if !task.id.contains(AND) {
+    if !task.id.contains(PATH_SEPARATOR) {
         return Vec::new();
     }
-    let outline = Files::named(&task.id)
-        .and_then(|named| named.read())
+    let outline = PddlFiles::parse(&task.id)
+        .and_then(|named| named.read_texts())
         .and_then(|read| Ok(ProblemOutline::read(&read.source())?));
     outline.map(|outline| outline.warnings()).unwrap_or_default()
 }
 
 /// The tasks that a list shows, with their goals.
-pub(super) fn offered(joining: GoalSeparator) -> Result<Vec<Task>, WorldError> {
+pub(super) fn list_offered_tasks(joining: GoalSeparator) -> Result<Vec<Task>, WorldError> {
     Ok(pddl::offered_ids().map(|id| pddl::task(&id, joining)).collect::<Result<_, _>>()?)
 }
 
 /// The goals of generated tasks that have none yet.
-pub(super) fn describe(tasks: &mut [Task], joining: GoalSeparator) -> Result<(), WorldError> {
+pub(super) fn add_goals(tasks: &mut [Task], joining: GoalSeparator) -> Result<(), WorldError> {
     for task in tasks.iter_mut().filter(|task| task.env == "pddl" && task.goal.is_empty()) {
         if let Ok(id) = task.id.parse() {
             *task = pddl::task(&id, joining)?;
@@ -102,7 +103,7 @@ pub(super) fn describe(tasks: &mut [Task], joining: GoalSeparator) -> Result<(),
 
 /// The tasks of a pattern such as `gripper/1-20`, `*/hard/1-5` or `barman/*/7`: `*` is every domain or difficulty. Domains take
 /// turns, so that the first few are of every one. None when the text is no pattern.
-pub(super) fn pattern(text: &str) -> Option<Vec<TaskId>> {
+pub(super) fn expand_pattern(text: &str) -> Option<Vec<TaskId>> {
     let parts: Vec<&str> = text.strip_prefix("pddl/").unwrap_or(text).split('/').collect();
     let (domain, difficulty, numbers) = match parts[..] {
         [domain, numbers] => (domain, Difficulty::Normal.word(), numbers),
@@ -115,8 +116,8 @@ pub(super) fn pattern(text: &str) -> Option<Vec<TaskId>> {
         Difficulty::ALL.into_iter().filter(|d| difficulty == "*" || d.word() == difficulty).collect();
     let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
     let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-    const MOST: u32 = 100_000;
-    if domains.is_empty() || grades.is_empty() || last < first || last - first >= MOST {
+    const MAX_PROBLEMS: u32 = 100_000;
+    if domains.is_empty() || grades.is_empty() || last < first || last - first >= MAX_PROBLEMS {
         return None;
     }
     let mut ids = Vec::new();
@@ -129,15 +130,15 @@ pub(super) fn pattern(text: &str) -> Option<Vec<TaskId>> {
 }
 
 /// Two files; no domain is a built-in one.
-struct Files {
+struct PddlFiles {
     domain: Option<PathBuf>,
     problem: PathBuf,
 }
 
-impl Files {
+impl PddlFiles {
     /// The files of a text, which must be there.
-    fn named(text: &str) -> Result<Self, WorldError> {
-        let (domain, problem) = text.split_once(AND).unwrap_or(("", text));
+    fn parse(text: &str) -> Result<Self, WorldError> {
+        let (domain, problem) = text.split_once(PATH_SEPARATOR).unwrap_or(("", text));
         let whole = |path: &str| {
             let path = PathBuf::from(path);
             path.canonicalize().map_err(|source| WorldError::Io { path, source })
@@ -147,30 +148,30 @@ impl Files {
     }
 
     fn id(&self) -> String {
-        files(self.domain.as_deref(), &self.problem)
+        files_id(self.domain.as_deref(), &self.problem)
     }
 
-    fn read(&self) -> Result<Texts, WorldError> {
-        let problem = (self.problem.display().to_string(), read(&self.problem)?);
+    fn read_texts(&self) -> Result<PddlTexts, WorldError> {
+        let problem = (self.problem.display().to_string(), read_file(&self.problem)?);
         if let Some(path) = &self.domain {
-            return Ok(Texts { domain: (path.display().to_string(), read(path)?), problem });
+            return Ok(PddlTexts { domain: (path.display().to_string(), read_file(path)?), problem });
         }
-        let named = domain_of(&problem.1);
+        let named = declared_domain(&problem.1);
         let known = Domain::from_name(&named).ok_or_else(|| {
             let names: Vec<&str> = Domain::ALL.iter().map(|domain| domain.name()).collect();
             let why = format!(
                 "it is for the domain {named:?}, which is not built in ({}); give its file with --domain",
                 names.join(", ")
             );
-            unknown(&problem.0, &why)
+            unknown_task(&problem.0, &why)
         })?;
         let domain = (format!("the built-in domain {}", known.word()), known.pddl_text().as_bytes().to_vec());
-        Ok(Texts { domain, problem })
+        Ok(PddlTexts { domain, problem })
     }
 }
 
 /// The word behind `:domain`, found without reading the rest: whether the file is well-formed is seen later.
-fn domain_of(problem: &[u8]) -> String {
+fn declared_domain(problem: &[u8]) -> String {
     let text = String::from_utf8_lossy(problem).to_ascii_lowercase();
     let uncommented = text.lines().map(|line| line.split(';').next().unwrap_or_default());
     let mut words =
@@ -181,12 +182,12 @@ fn domain_of(problem: &[u8]) -> String {
 }
 
 /// The bytes of two files with their names.
-struct Texts {
+struct PddlTexts {
     domain: (String, Vec<u8>),
     problem: (String, Vec<u8>),
 }
 
-impl Texts {
+impl PddlTexts {
     fn source(&self) -> ProblemSource<'_> {
         ProblemSource {
             domain_label: &self.domain.0,
@@ -197,6 +198,6 @@ impl Texts {
     }
 }
 
-fn unknown(task: &str, why: &str) -> WorldError {
+fn unknown_task(task: &str, why: &str) -> WorldError {
     WorldError::UnknownTask { env: "pddl".to_owned(), task: task.to_owned(), why: why.to_owned() }
 }

@@ -5,16 +5,16 @@ mod pddl;
 use super::*;
 use std::fs;
 
-fn household() -> WorldOptions {
+fn default_options() -> WorldOptions {
     WorldOptions::default()
 }
 
-fn pick(list: &str) -> Selection {
+fn select_list(list: &str) -> Selection {
     Selection { list: Some(list.to_owned()), ..Selection::default() }
 }
 
 /// A folder of generated games in ALFWorld's layout, with some that its loader leaves out.
-fn data() -> (tempfile::TempDir, WorldOptions) {
+fn alfworld_data() -> (tempfile::TempDir, WorldOptions) {
     let dir = tempfile::tempdir().unwrap();
     let put = |below: &str, seed: u32, change: fn(String) -> String| {
         let id = format!("easy/heat/{seed}").parse().unwrap();
@@ -42,8 +42,8 @@ fn ids(tasks: &[Task]) -> Vec<&str> {
 
 #[test]
 fn the_filters_are_those_of_the_real_loader() {
-    let (_dir, options) = data();
-    let all = tasks("alfworld", &Selection::default(), &options).unwrap();
+    let (_dir, options) = alfworld_data();
+    let all = list_tasks("alfworld", &Selection::default(), &options).unwrap();
     assert_eq!(
         ids(&all),
         [
@@ -53,7 +53,7 @@ fn the_filters_are_those_of_the_real_loader() {
         ]
     );
     let unseen = Selection { split: Some("valid_unseen".to_owned()), ..Selection::default() };
-    let unseen = tasks("alfworld", &unseen, &options).unwrap();
+    let unseen = list_tasks("alfworld", &unseen, &options).unwrap();
     assert_eq!(unseen.len(), 2);
     assert_eq!(unseen[0].task_type.as_deref(), Some("pick_heat_then_place_in_recep"));
     let mut world = open(&unseen[0], &options).unwrap();
@@ -63,7 +63,7 @@ fn the_filters_are_those_of_the_real_loader() {
 
 #[test]
 fn a_game_is_found_by_file_folder_and_name() {
-    let (dir, options) = data();
+    let (dir, options) = alfworld_data();
     let folder = dir.path().join("json_2.1.1/valid_seen/a-1/trial_1");
     let file = folder.join("game.tw-pddl");
     for text in [
@@ -80,37 +80,46 @@ fn a_game_is_found_by_file_folder_and_name() {
             "{text}"
         );
     }
-    let outside = find("alfworld", folder.to_str().unwrap(), &household()).unwrap();
-    assert!(Path::new(&outside.id).is_absolute() && open(&outside, &household()).is_ok());
+    let outside = find("alfworld", folder.to_str().unwrap(), &default_options()).unwrap();
+    assert!(Path::new(&outside.id).is_absolute() && open(&outside, &default_options()).is_ok());
 }
 
 #[test]
 fn what_is_not_there_is_said_with_the_way_on() {
-    let (_dir, options) = data();
+    let (_dir, options) = alfworld_data();
     let cases: [(&str, &str, &WorldOptions, &str); 6] = [
         ("alfworld", "b-1", &options, "it has 2 trials"),
         ("alfworld", "nowhere", &options, "is there a game of this name"),
-        ("alfworld", "nowhere", &household(), "ALFWORLD_DATA is not set"),
+        ("alfworld", "nowhere", &default_options(), "ALFWORLD_DATA is not set"),
         ("alfworld", "", &options, "an id is a game.tw-pddl"),
-        ("household", "normal/boil/1", &household(), "normal/heat/17"),
-        ("moonbase", "1", &household(), "there are household, alfworld, babyai"),
+        ("household", "normal/boil/1", &default_options(), "normal/heat/17"),
+        ("moonbase", "1", &default_options(), "there are household, alfworld, babyai"),
     ];
     for (env, text, options, words) in cases {
         let error = find(env, text, options).unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
-        assert!(!error.next().is_empty());
+        assert!(!error.hint().is_empty());
     }
     let no_split = Selection { split: Some("valid_maybe".to_owned()), ..Selection::default() };
-    let error = tasks("alfworld", &no_split, &options).unwrap_err().to_string();
+    let error = list_tasks("alfworld", &no_split, &options).unwrap_err().to_string();
     assert!(error.contains("valid_seen, valid_unseen"), "{error}");
-    assert!(chosen("alfworld", &Selection::default(), &options).unwrap_err().to_string().contains("--split"));
-    assert!(tasks("household", &no_split, &options).unwrap_err().to_string().contains("no splits"));
+    assert!(
+        select_tasks("alfworld", &Selection::default(), &options)
+            .unwrap_err()
+            .to_string()
+            .contains("--split")
+    );
+    assert!(list_tasks("household", &no_split, &options).unwrap_err().to_string().contains("no splits"));
 }
 
 #[test]
 fn sets_of_the_built_in_world() {
-    let first =
-        chosen("household", &Selection { only: Some(7), ..pick("normal/*/1-20") }, &household()).unwrap();
+    let first = select_tasks(
+        "household",
+        &Selection { only: Some(7), ..select_list("normal/*/1-20") },
+        &default_options(),
+    )
+    .unwrap();
     assert_eq!(
         ids(&first),
         [
@@ -123,11 +132,14 @@ fn sets_of_the_built_in_world() {
             "normal/put/2"
         ]
     );
-    assert_eq!(chosen("household", &pick("*/cool/3"), &household()).unwrap().len(), 3);
-    assert_eq!(chosen("household", &pick("hard/two/5-9"), &household()).unwrap().len(), 5);
-    assert_eq!(ids(&chosen("household", &Selection::default(), &household()).unwrap()), ["normal/heat/71"]);
+    assert_eq!(select_tasks("household", &select_list("*/cool/3"), &default_options()).unwrap().len(), 3);
+    assert_eq!(select_tasks("household", &select_list("hard/two/5-9"), &default_options()).unwrap().len(), 5);
+    assert_eq!(
+        ids(&select_tasks("household", &Selection::default(), &default_options()).unwrap()),
+        ["normal/heat/71"]
+    );
     for bad in ["normal/*", "x/*/1", "normal/*/9-1", "normal/*/a-b", "normal/*/0-4294967295"] {
-        assert!(chosen("household", &pick(bad), &household()).is_err(), "{bad}");
+        assert!(select_tasks("household", &select_list(bad), &default_options()).is_err(), "{bad}");
     }
 }
 
@@ -136,53 +148,62 @@ fn a_file_of_tasks_is_read_line_by_line() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("tasks.txt");
     fs::write(&file, "# mine\neasy/put/1\n\n{\"task\":\"hard/two/2\",\"seed\":9}\n").unwrap();
-    let found = chosen("household", &pick(file.to_str().unwrap()), &household()).unwrap();
+    let found = select_tasks("household", &select_list(file.to_str().unwrap()), &default_options()).unwrap();
     assert_eq!(ids(&found), ["easy/put/1", "hard/two/2"]);
     assert_eq!(found[1].seed, 9);
     fs::write(&file, "easy/put/1\nnonsense\n").unwrap();
-    let error = chosen("household", &pick(file.to_str().unwrap()), &household()).unwrap_err().to_string();
+    let error = select_tasks("household", &select_list(file.to_str().unwrap()), &default_options())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("tasks.txt:2:"), "{error}");
     fs::write(&file, "{\"id\":1}\n").unwrap();
-    let error = chosen("household", &pick(file.to_str().unwrap()), &household()).unwrap_err().to_string();
+    let error = select_tasks("household", &select_list(file.to_str().unwrap()), &default_options())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("tasks.txt:1:") && error.contains("task"), "{error}");
 }
 
 #[test]
 fn listed_tasks_have_their_goals() {
-    for task in tasks("household", &pick("normal/*/1"), &household()).unwrap() {
+    for task in list_tasks("household", &select_list("normal/*/1"), &default_options()).unwrap() {
         assert!(!task.goal.is_empty(), "{}", task.id);
     }
 }
 
 #[test]
 fn a_start_screen_is_offered_the_smallest_split() {
-    let (_dir, options) = data();
-    let offered = offered("alfworld", &options).unwrap();
+    let (_dir, options) = alfworld_data();
+    let offered = list_offered_tasks("alfworld", &options).unwrap();
     assert!(ids(&offered).iter().all(|id| id.contains("valid_unseen")), "{:?}", ids(&offered));
-    let listed = tasks(
+    let listed = list_tasks(
         "alfworld",
         &Selection { split: Some("valid_unseen".to_owned()), ..Selection::default() },
         &options,
     );
     assert_eq!(offered[0].goal, listed.unwrap()[0].goal);
-    let built_in = super::offered("household", &household()).unwrap();
+    let built_in = super::list_offered_tasks("household", &default_options()).unwrap();
     assert_eq!(built_in[0].id, "normal/heat/71");
     assert_eq!(built_in.len(), 25);
-    assert!(super::offered("alfworld", &household()).unwrap_err().next().contains("ALFWORLD_DATA"));
+    assert!(
+        super::list_offered_tasks("alfworld", &default_options())
+            .unwrap_err()
+            .hint()
+            .contains("ALFWORLD_DATA")
+    );
 }
 
 #[test]
 fn only_takes_the_first_of_the_list_where_no_task_is_named() {
     let only = Selection { only: Some(6), ..Selection::default() };
-    let first = chosen("household", &only, &household()).unwrap();
-    let listed = tasks("household", &Selection::default(), &household()).unwrap();
+    let first = select_tasks("household", &only, &default_options()).unwrap();
+    let listed = list_tasks("household", &Selection::default(), &default_options()).unwrap();
     assert_eq!(ids(&first), ids(&listed)[..6]);
-    let (_dir, options) = data();
+    let (_dir, options) = alfworld_data();
     let only = Selection { only: Some(2), ..Selection::default() };
-    assert_eq!(chosen("alfworld", &only, &options).unwrap().len(), 2);
-    let error = chosen("alfworld", &only, &household()).unwrap_err();
+    assert_eq!(select_tasks("alfworld", &only, &options).unwrap().len(), 2);
+    let error = select_tasks("alfworld", &only, &default_options()).unwrap_err();
     assert!(error.to_string().contains("ALFWORLD_DATA is not set"), "{error}");
-    assert!(error.next().contains("--data"));
+    assert!(error.hint().contains("--data"));
 }
 
 #[test]
@@ -191,7 +212,7 @@ fn a_file_that_is_no_game_is_refused_before_it_is_played() {
     for (name, text) in [("passwd", "root:x:0:0"), ("empty.json", "{}")] {
         let file = dir.path().join(name);
         fs::write(&file, text).unwrap();
-        let error = find("alfworld", file.to_str().unwrap(), &household()).unwrap_err().to_string();
+        let error = find("alfworld", file.to_str().unwrap(), &default_options()).unwrap_err().to_string();
         assert!(error.contains(name) && error.contains("is no game.tw-pddl"), "{error}");
     }
 }
@@ -200,7 +221,7 @@ fn a_file_that_is_no_game_is_refused_before_it_is_played() {
 #[cfg(unix)]
 #[test]
 fn linked_game_folders_are_found_under_their_own_names() {
-    let (dir, _) = data();
+    let (dir, _) = alfworld_data();
     let elsewhere = tempfile::tempdir().unwrap();
     let split = elsewhere.path().join("json_2.1.1/valid_seen");
     fs::create_dir_all(&split).unwrap();
@@ -208,7 +229,7 @@ fn linked_game_folders_are_found_under_their_own_names() {
     std::os::unix::fs::symlink(elsewhere.path(), split.join("loop")).unwrap();
     let linked = WorldOptions { data: Some(elsewhere.path().to_owned()), ..WorldOptions::default() };
     let seen = Selection { split: Some("valid_seen".to_owned()), ..Selection::default() };
-    let found = tasks("alfworld", &seen, &linked).unwrap();
+    let found = list_tasks("alfworld", &seen, &linked).unwrap();
     assert_eq!(ids(&found), ["json_2.1.1/valid_seen/linked-1/trial_1"]);
     assert!(open(&find("alfworld", &found[0].id, &linked).unwrap(), &linked).is_ok());
 }
@@ -229,12 +250,12 @@ fn levels_are_named_with_their_seeds() {
     assert_eq!((again.id.as_str(), again.seed), ("GoToRedBall/4", 4));
     let mut world = open(&again, &options).unwrap();
     let first = world.reset().unwrap();
-    let listed = tasks("babyai", &pick("GoToRedBall/4"), &options).unwrap();
+    let listed = list_tasks("babyai", &select_list("GoToRedBall/4"), &options).unwrap();
     assert_eq!(first.shown["goal"], listed[0].goal);
-    assert_eq!(chosen("babyai", &pick("*/3-4"), &options).unwrap().len(), 80);
-    assert_eq!(tasks("babyai", &Selection::default(), &options).unwrap().len(), 40);
+    assert_eq!(select_tasks("babyai", &select_list("*/3-4"), &options).unwrap().len(), 80);
+    assert_eq!(list_tasks("babyai", &Selection::default(), &options).unwrap().len(), 40);
     let test = Selection { split: Some("test".to_owned()), ..Selection::default() };
-    assert_eq!(chosen("babyai", &test, &options).unwrap()[52].id, "OpenDoorLoc/1234");
+    assert_eq!(select_tasks("babyai", &test, &options).unwrap()[52].id, "OpenDoorLoc/1234");
     for (text, words) in [
         ("41", "short name or full id"),
         ("GoToRedBall/x", "short name or full id"),
@@ -243,7 +264,10 @@ fn levels_are_named_with_their_seeds() {
         let error = find("babyai", text, &options).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
     }
-    assert!(matches!(chosen("babyai", &Selection::default(), &options), Err(WorldError::NoChoice { .. })));
+    assert!(matches!(
+        select_tasks("babyai", &Selection::default(), &options),
+        Err(WorldError::NoTaskChosen { .. })
+    ));
 }
 
 #[test]
@@ -253,22 +277,24 @@ fn level_files_and_rows_of_labels_are_tasks() {
         "instr":{"op":"pickup","desc":{"type":"ball"}},"max_steps":9}"#;
     let file = dir.path().join("own.json");
     fs::write(&file, level).unwrap();
-    let task = find("babyai", file.to_str().unwrap(), &household()).unwrap();
+    let task = find("babyai", file.to_str().unwrap(), &default_options()).unwrap();
     assert_eq!(task.goal, "pick up the ball");
-    let mut world = open(&task, &household()).unwrap();
+    let mut world = open(&task, &default_options()).unwrap();
     world.reset().unwrap();
     assert!(world.step("pickup red ball 1").unwrap().won);
     let list = dir.path().join("test.jsonl");
     let label = r#"{"task":"babyai","goal":"go to the red ball","subgoals":["There is a ** ball"],"difficulty":"easy"}"#;
     fs::write(&list, format!("{label}\n{label}\n{}\nBossLevel/3\n", level.replace('\n', ""))).unwrap();
-    let found = tasks("babyai", &pick(list.to_str().unwrap()), &household()).unwrap();
+    let found = list_tasks("babyai", &select_list(list.to_str().unwrap()), &default_options()).unwrap();
     let types: Vec<_> = found.iter().map(|t| (t.task_type.as_deref(), t.seed)).collect();
     let label = Some("GoToRedBallGrey");
     assert_eq!(types, [(label, 1234), (label, 1235), (None, 0), (Some("BossLevel"), 3)]);
     for task in &found {
-        open(task, &household()).unwrap().reset().unwrap();
+        open(task, &default_options()).unwrap().reset().unwrap();
     }
     fs::write(&list, "{\"grid\":[]}\n").unwrap();
-    let error = tasks("babyai", &pick(list.to_str().unwrap()), &household()).unwrap_err().to_string();
+    let error = list_tasks("babyai", &select_list(list.to_str().unwrap()), &default_options())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("test.jsonl:1:") && error.contains("`objects` is missing"), "{error}");
 }

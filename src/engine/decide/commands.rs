@@ -278,7 +278,7 @@ impl Engine {
 
     fn reject(&self, reason: &str) -> Result<Vec<Event>, CommandError> {
         let step = self.require_proposal("reject")?;
-        check_was_asked(step)?;
+        check_actor_was_asked(step)?;
         if step.call.is_none() {
             return Err(CommandError::new("you play: there is nothing to reject", "type an action"));
         }
@@ -301,7 +301,7 @@ impl Engine {
         }
         if events.is_empty() {
             let step = self.require_proposal("ask again for")?;
-            check_was_asked(step)?;
+            check_actor_was_asked(step)?;
             if step.call.is_none() && state.autonomy == Autonomy::Human {
                 return Err(CommandError::new(
                     "you play: there is nobody to ask",
@@ -376,7 +376,7 @@ impl Engine {
 }
 
 /// Checks that the proposal came from the actor, which can be asked again.
-fn check_was_asked(step: &Step) -> Result<(), CommandError> {
+fn check_actor_was_asked(step: &Step) -> Result<(), CommandError> {
     if step.call.is_none() && step.proposed.is_some() {
         return Err(CommandError::new(
             "nobody was asked for this action: it stands in the plan",

@@ -36,7 +36,7 @@ fn a_proposal_is_stopped_before_it_runs_and_in_the_same_write() {
 }
 
 #[test]
-fn a_watch_tells_and_marks_and_nothing_stops() {
+fn a_watch_reports_and_marks_without_pausing() {
     let mut harness = TestEngine::started(1, 9);
     set_breakpoint(&mut harness, "warn observed");
     harness.command(Command::Run).unwrap();
@@ -67,7 +67,7 @@ fn with_a_call_in_flight_it_pauses_when_that_is_answered() {
 }
 
 #[test]
-fn once_is_over_after_its_first_hit_and_what_is_off_is_not_looked_at() {
+fn once_is_disabled_after_its_first_hit_and_disabled_ones_are_ignored() {
     let mut harness = TestEngine::started(1, 9);
     set_breakpoint(&mut harness, "warn once observed");
     set_breakpoint(&mut harness, "warn proposed");
@@ -97,7 +97,7 @@ fn the_end_of_an_episode_can_stop_the_run_before_the_next() {
 }
 
 #[test]
-fn wishes_about_breakpoints_are_granted_or_refused_in_words() {
+fn breakpoint_commands_are_executed_or_rejected_with_a_reason() {
     let mut harness = TestEngine::started(1, 9);
     set_breakpoint(&mut harness, "proposed");
     // Setting the same condition again adds nothing.
@@ -124,7 +124,7 @@ fn wishes_about_breakpoints_are_granted_or_refused_in_words() {
 }
 
 #[test]
-fn folding_the_journal_gives_the_same_stops_without_any_matcher() {
+fn folding_the_journal_gives_the_same_hits_without_matching() {
     let mut harness = TestEngine::started(1, 9);
     set_breakpoint(&mut harness, "proposed");
     set_breakpoint(&mut harness, "warn noted");

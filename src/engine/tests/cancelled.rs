@@ -70,7 +70,7 @@ fn prompt_in_flight(harness: &TestEngine) -> PromptRecord {
 
 /// The partial reply was lost, its tokens counted as none, and the only possible command was to ask again.
 #[test]
-fn what_had_come_of_a_turn_that_was_broken_off_is_kept_and_counted() {
+fn the_partial_reply_of_a_cancelled_step_is_kept_and_counted() {
     let harness = with_cancelled_call();
     let episode = harness.state().open_episode().unwrap();
     let step = episode.last_step().unwrap();
@@ -93,7 +93,7 @@ fn what_had_come_of_a_turn_that_was_broken_off_is_kept_and_counted() {
 
 /// Each command that can follow: the events, whether a call is in flight afterwards, and what undo reports.
 #[test]
-fn the_ways_on_from_a_turn_that_was_broken_off() {
+fn commands_after_a_cancelled_step() {
     let off = "a call to a model was broken off";
     let act = Command::Act("sleep".to_owned());
     let from = Command::RetryFromRecording("cache".to_owned());
@@ -135,7 +135,7 @@ fn the_ways_on_from_a_turn_that_was_broken_off() {
 }
 
 #[test]
-fn the_prompt_of_a_turn_that_was_broken_off_can_be_changed_and_changed_back() {
+fn the_prompt_of_a_cancelled_step_can_be_edited_and_restored() {
     let mut harness = with_cancelled_call();
     let previous = prompt_in_flight(&with_actor_call());
     assert_eq!(
@@ -160,7 +160,7 @@ fn the_prompt_of_a_turn_that_was_broken_off_can_be_changed_and_changed_back() {
 }
 
 #[test]
-fn another_model_is_asked_for_a_turn_that_was_broken_off() {
+fn another_model_is_asked_after_a_cancelled_step() {
     let mut harness = with_cancelled_call();
     let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Actor, "openai:big");
     harness.command(Command::ChangeRun(Box::new(other))).unwrap();
@@ -199,7 +199,7 @@ fn call_counts(harness: &TestEngine) -> (usize, usize, usize) {
 /// Retrying a failed call with edited text discarded the questions cancelled with it, retrying it unchanged didn't;
 /// undo then reported that the mentor had been asked.
 #[test]
-fn a_retry_with_other_words_forgot_what_was_broken_off() {
+fn a_retry_with_an_edit_forgot_cancelled_questions() {
     type Action = fn(&mut TestEngine) -> Result<Vec<Event>, CommandError>;
     let edit: Action = |b| b.command(edit_prompt("Be brief."));
     let sample: Action =
@@ -252,7 +252,7 @@ fn a_retry_with_other_words_forgot_what_was_broken_off() {
 
 /// Cancelling the mentor's question reset a step whose own call had failed meanwhile.
 #[test]
-fn a_mentors_question_that_is_broken_off_leaves_the_turn_as_it_is() {
+fn cancelling_a_mentor_question_leaves_the_step_unchanged() {
     let mut harness = with_actor_call();
     let (call, _) = harness.first_call().unwrap();
     // A person asked for it while the agent was thinking.
@@ -282,7 +282,7 @@ fn a_mentors_question_that_is_broken_off_leaves_the_turn_as_it_is() {
 
 /// An edit of the mentor's question left no trace afterwards.
 #[test]
-fn a_reflection_says_that_a_person_changed_its_question() {
+fn a_reflection_records_that_its_question_was_edited() {
     let mut harness = with_half_failed_round();
     harness.command(edit_prompt("Be brief.")).unwrap();
     harness.command(Command::Retry).unwrap();
@@ -295,7 +295,7 @@ fn a_reflection_says_that_a_person_changed_its_question() {
 
 /// A prefetched reply that a call uses is counted with the call, even if the call is cancelled halfway.
 #[test]
-fn an_early_answer_of_a_call_that_was_broken_off_counts_once() {
+fn a_prefetched_reply_of_a_cancelled_call_counts_once() {
     for known in [true, false] {
         let mut harness = with_actor_call();
         let (call, _) = harness.first_call().unwrap();

@@ -67,7 +67,7 @@ fn stage_stepping_stops_after_prompt_and_observation() {
 }
 
 #[test]
-fn running_goes_on_to_the_end_of_the_run() {
+fn running_continues_to_the_end_of_the_run() {
     let mut harness = TestEngine::started(2, 50);
     harness.command(Command::Run).unwrap();
     for _ in 0..2 {
@@ -140,7 +140,7 @@ fn a_rejected_proposal_is_asked_again_in_the_same_step() {
 }
 
 #[test]
-fn asking_again_breaks_the_call_off_and_the_late_reply_is_inert() {
+fn asking_again_cancels_the_call_and_ignores_its_late_reply() {
     let mut harness = TestEngine::started(1, 50);
     harness.command(Command::Step).unwrap();
     harness.answer_world(step_result("A room."));
@@ -171,7 +171,7 @@ fn a_lesson_is_in_the_very_next_prompt() {
 }
 
 #[test]
-fn undo_takes_back_only_what_nothing_has_used() {
+fn undo_reverts_only_unused_changes() {
     let mut harness = with_proposal("look");
     harness.command(add_lesson("One.")).unwrap();
     harness.command(Command::Undo).unwrap();
@@ -188,7 +188,7 @@ fn undo_takes_back_only_what_nothing_has_used() {
 }
 
 #[test]
-fn confirm_stops_at_every_proposal_and_goes_on_when_approved() {
+fn confirm_stops_at_every_proposal_and_continues_when_approved() {
     let mut run = run_spec(1, 50);
     run.autonomy = Autonomy::Confirm;
     let mut harness = TestEngine::with_spec(run);
@@ -203,7 +203,7 @@ fn confirm_stops_at_every_proposal_and_goes_on_when_approved() {
 }
 
 #[test]
-fn a_person_plays_and_gives_the_turn_back() {
+fn a_person_plays_and_returns_control() {
     let mut harness = TestEngine::started(1, 50);
     harness.command(Command::SetAutonomy(Autonomy::Human)).unwrap();
     harness.command(Command::Step).unwrap();
@@ -222,7 +222,7 @@ fn a_person_plays_and_gives_the_turn_back() {
 }
 
 #[test]
-fn a_failed_call_pauses_and_can_be_tried_again() {
+fn a_failed_call_pauses_and_can_be_retried() {
     let mut harness = TestEngine::started(1, 50);
     harness.command(Command::Run).unwrap();
     harness.answer_world(step_result("A room."));
@@ -238,7 +238,7 @@ fn a_failed_call_pauses_and_can_be_tried_again() {
 
 /// `Run` was accepted when `Step` was rejected, and then nothing happened.
 #[test]
-fn a_run_does_not_go_on_while_something_is_undecided() {
+fn a_run_does_not_continue_while_something_is_undecided() {
     let mut harness = TestEngine::started(1, 50);
     harness.command(Command::Run).unwrap();
     harness.answer_world(step_result("A room."));
@@ -344,7 +344,7 @@ fn a_task_can_be_begun_again_after_the_run() {
 }
 
 #[test]
-fn a_loaded_pool_is_no_persons_hand_and_cannot_be_undone() {
+fn a_loaded_pool_is_no_intervention_and_cannot_be_undone() {
     let mut harness = TestEngine::new();
     let command = LessonCommand::add(
         ReflectionKind::Error,
@@ -393,7 +393,7 @@ fn a_lesson_typed_at_a_drafted_prompt_is_in_it() {
 
 /// Found by review: asking again, or playing with a lesson typed between episodes, didn't count as human intervention.
 #[test]
-fn every_hand_of_a_person_makes_an_episode_assisted() {
+fn every_intervention_makes_an_episode_assisted() {
     let mut harness = with_proposal("look");
     harness.command(Command::AskAgain).unwrap();
     assert!(harness.state().episode.as_ref().unwrap().assisted);
@@ -412,7 +412,7 @@ fn every_hand_of_a_person_makes_an_episode_assisted() {
 
 /// Found by a new user: a Progress lesson was reworded every few steps but still named the first step as its source.
 #[test]
-fn new_words_of_a_lesson_come_from_the_turn_they_were_written_at() {
+fn an_edited_lesson_is_dated_to_the_step_of_its_edit() {
     let mut harness = with_proposal("look");
     harness.command(add_lesson("One.")).unwrap();
     let before = harness.state().pool.by_number(1).unwrap().clone();

@@ -40,7 +40,7 @@ fn prompts_in_flight(harness: &TestEngine) -> Vec<PromptRecord> {
 
 /// After editing a prompt only sending it was possible, even after the edit was undone.
 #[test]
-fn other_words_for_a_turn_that_was_broken_off_were_a_trap() {
+fn editing_a_cancelled_prompt_blocks_nothing_else() {
     let cases: [(Command, &[&str]); 7] = [
         (Command::Act("sleep".to_owned()), &["action_overridden", "step_granted", "action_taken"]),
         (Command::GiveUp, &["given_up"]),
@@ -96,7 +96,7 @@ fn other_words_for_a_turn_that_was_broken_off_were_a_trap() {
 
 /// The question to the mentor was sent under the draft's call id, and the next step was asked without the edit.
 #[test]
-fn a_reflection_took_the_words_of_a_draft_that_waited() {
+fn a_reflection_took_over_a_waiting_draft() {
     for staged in [false, true] {
         let mut harness = with_cancelled_actor_call();
         if staged {
@@ -124,7 +124,7 @@ fn a_reflection_took_the_words_of_a_draft_that_waited() {
 
 /// What older programs wrote: the question took the draft's call id and place.
 #[test]
-fn a_question_under_the_number_of_a_draft_takes_its_place() {
+fn a_question_with_the_call_id_of_a_draft_replaces_it() {
     let mut harness = with_cancelled_actor_call();
     harness.command(Command::StepStage).unwrap();
     let call = harness.state().draft.as_ref().unwrap().call;
@@ -144,7 +144,7 @@ fn a_question_under_the_number_of_a_draft_takes_its_place() {
 
 /// The second of two edited questions replaced the first.
 #[test]
-fn each_question_that_was_broken_off_keeps_its_own_words() {
+fn each_cancelled_question_keeps_its_own_edit() {
     for at_once in [true, false] {
         let mut harness = with_cancelled_questions();
         harness

@@ -5,7 +5,7 @@ use crate::domain::EndReason;
 use crate::engine::Command;
 
 #[test]
-fn an_actor_that_only_thinks_comes_to_an_end_where_thoughts_do_not_count() {
+fn an_actor_that_only_thinks_hits_a_limit_even_if_thoughts_do_not_count() {
     let mut run = run_spec(1, 2);
     run.settings.set("thoughts_count", false, crate::domain::SettingOrigin::Flag);
     let mut harness = TestEngine::with_spec(run);

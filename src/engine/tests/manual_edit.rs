@@ -115,7 +115,7 @@ fn the_thought_of_a_proposal_is_what_runs_when_it_is_edited() {
 }
 
 #[test]
-fn an_answered_step_is_edited_until_a_prompt_shows_it_and_the_world_stays_as_it_is() {
+fn an_answered_step_can_be_edited_until_a_prompt_shows_it() {
     let mut bench = with_answered_step();
     bench.command(edit_observation(1, "There is a lamp.")).unwrap();
     bench.command(edit_thought(1, "I am careful.")).unwrap();
@@ -146,7 +146,7 @@ fn an_answered_step_is_edited_until_a_prompt_shows_it_and_the_world_stays_as_it_
 }
 
 #[test]
-fn settings_autonomy_remarks_and_drafts_are_taken_back_one_by_one() {
+fn settings_autonomy_remarks_and_drafts_are_undone_one_by_one() {
     let mut bench = with_answered_step();
     let set = |name: &str, value: serde_json::Value| Command::ChangeSetting { name: name.to_owned(), value };
     let before = bench.state().clone();
@@ -191,7 +191,7 @@ fn settings_autonomy_remarks_and_drafts_are_taken_back_one_by_one() {
 }
 
 #[test]
-fn what_has_run_is_not_undone_but_gone_back_before() {
+fn executed_actions_are_undone_only_by_going_back() {
     let mut bench = TestEngine::started(1, 50);
     bench.command(Command::Step).unwrap();
     bench.answer_world(step_result("A room. Your task is to: rest."));
@@ -211,7 +211,7 @@ fn what_has_run_is_not_undone_but_gone_back_before() {
 }
 
 #[test]
-fn a_breakpoint_is_taken_back_and_not_the_older_remark() {
+fn undo_reverts_a_breakpoint_before_an_older_remark() {
     let mut bench = with_answered_step();
     bench.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
     bench.command(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }).unwrap();
@@ -230,7 +230,7 @@ fn a_breakpoint_is_taken_back_and_not_the_older_remark() {
 }
 
 #[test]
-fn an_undo_after_what_stays_is_refused_and_takes_back_nothing_older() {
+fn undo_after_an_irreversible_action_is_rejected_and_reverts_nothing() {
     let mut spec = run_spec(1, 50);
     spec.method = "another".to_owned();
     let failed = |bench: &mut TestEngine| {

@@ -130,7 +130,7 @@ fn stepping_by_stages_shows_each_question_before_it_is_sent() {
 }
 
 #[test]
-fn all_failed_questions_of_a_round_are_tried_again() {
+fn all_failed_questions_of_a_round_are_retried() {
     let mut harness = with_question_round();
     let round = open_questions(&harness);
     fail_call(&mut harness, round[0].0);
@@ -188,7 +188,7 @@ fn a_cancelled_question_is_asked_again_and_its_late_answer_is_inert() {
 
 /// A cancelled question could only be asked again; continuing without it was impossible.
 #[test]
-fn what_was_broken_off_can_be_gone_on_without() {
+fn cancelled_questions_can_be_given_up() {
     let mut harness = with_question_round();
     assert!(harness.command(Command::GiveUp).is_err(), "nothing was broken off yet");
     let round = open_questions(&harness);
@@ -215,7 +215,7 @@ fn what_was_broken_off_can_be_gone_on_without() {
 
 /// Found by review: giving up after a change of method added the old method's reflections to the new one's run.
 #[test]
-fn what_was_broken_off_does_not_outlive_a_change_of_the_run() {
+fn cancelled_questions_do_not_outlive_a_change_of_the_run() {
     let mut harness = with_question_round();
     harness.command(Command::Cancel).unwrap();
     let mut other = harness.state().run.as_deref().cloned().unwrap();
@@ -304,7 +304,7 @@ fn a_draft_is_changed_by_a_person_and_sent_as_changed() {
 }
 
 #[test]
-fn no_prompt_that_was_sent_is_changed_and_a_new_lesson_drafts_anew() {
+fn sent_prompts_are_immutable_and_a_new_lesson_redrafts() {
     let mut harness = with_draft();
     harness.command(Command::EditPrompt { call: None, segment: 0, text: "Be brief.".to_owned() }).unwrap();
     let command = crate::engine::LessonCommand::add(
@@ -324,7 +324,7 @@ fn no_prompt_that_was_sent_is_changed_and_a_new_lesson_drafts_anew() {
 
 /// The prompt of each failed call can be edited before it is retried; the journal has what was asked.
 #[test]
-fn the_prompt_of_a_failed_call_is_changed_and_tried_again() {
+fn the_prompt_of_a_failed_call_is_edited_and_retried() {
     let mut harness = with_question_round();
     let round = open_questions(&harness);
     for (call, _) in &round {
@@ -363,7 +363,7 @@ fn the_prompt_of_a_failed_call_is_changed_and_tried_again() {
 }
 
 #[test]
-fn the_actors_failed_prompt_is_changed_without_going_by_stages() {
+fn the_actors_failed_prompt_is_edited_without_stepping_by_stages() {
     let mut harness = TestEngine::started(1, 50);
     harness.command(Command::Run).unwrap();
     harness.answer_world(step_result("A room. Your task is to: rest."));

@@ -31,7 +31,7 @@ fn prefetch_counts(harness: &TestEngine) -> (u64, u64, u64, u64, u64) {
 }
 
 #[test]
-fn what_was_for_nothing_is_part_of_what_the_run_has_spent() {
+fn unused_prefetches_are_part_of_the_runs_cost() {
     let mut harness = with_two_prefetches();
     let before = harness.state().usage;
     assert_eq!(prefetch_counts(&harness), (2, 0, 0, 0, 0));
@@ -53,7 +53,7 @@ fn what_was_for_nothing_is_part_of_what_the_run_has_spent() {
 }
 
 #[test]
-fn an_answer_that_was_taken_is_counted_with_its_call_alone() {
+fn a_used_prefetch_is_counted_only_with_its_call() {
     let mut harness = with_two_prefetches();
     harness.command(Command::Step).unwrap();
     harness.answer_world(step_result("You see a lamp."));
@@ -77,7 +77,7 @@ fn an_answer_that_was_taken_is_counted_with_its_call_alone() {
 
 /// A failed call counted the estimate of its prefetched request: tokens that nobody spent.
 #[test]
-fn a_failure_of_what_was_asked_ahead_counts_only_what_somebody_counted() {
+fn a_failed_prefetch_counts_only_reported_tokens() {
     for (estimated, tokens) in [(true, 0), (false, 10)] {
         let mut harness = with_two_prefetches();
         harness.command(Command::Step).unwrap();
@@ -94,7 +94,7 @@ fn a_failure_of_what_was_asked_ahead_counts_only_what_somebody_counted() {
 
 /// The program was killed with requests in flight: the resumed session counts them.
 #[test]
-fn a_killed_session_does_not_forget_what_was_asked_ahead() {
+fn a_killed_session_keeps_its_open_prefetches() {
     let harness = with_two_prefetches();
     let mut state = State::default();
     for envelope in &harness.journal {

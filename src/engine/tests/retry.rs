@@ -54,7 +54,7 @@ fn asked_prompt(harness: &TestEngine, call: CallId) -> PromptRecord {
 
 /// The record of a failed call was frozen: neither `retry` nor an edit used later choices.
 #[test]
-fn a_failed_call_kept_its_old_sampling_for_ever() {
+fn a_retried_call_uses_the_current_sampling() {
     let (mut harness, call) = with_failed_call();
     let previous = harness.state().waiting_prompt(call).cloned().unwrap();
     assert_eq!(Value::Object(previous.sampling.clone()), json!({"temperature": 0.7}));
@@ -90,7 +90,7 @@ fn a_failed_call_kept_its_old_sampling_for_ever() {
 }
 
 #[test]
-fn each_failed_call_of_a_round_kept_its_old_sampling() {
+fn every_retried_call_of_a_round_uses_the_current_sampling() {
     let (mut harness, calls) = with_failed_round();
     harness.command(set_setting("mentor.temperature", json!(0.2))).unwrap();
     assert_eq!(event_names(&harness.command(Command::Retry).unwrap()), ["prompt_sent", "prompt_sent"]);
@@ -101,7 +101,7 @@ fn each_failed_call_of_a_round_kept_its_old_sampling() {
 
 /// One command did two things: it settled the divergence and asked a model before anybody had decided.
 #[test]
-fn a_retry_asked_a_model_while_the_world_differed() {
+fn a_retry_calls_no_model_while_the_environment_diverges() {
     for changed in [false, true] {
         let (mut harness, call) = with_failed_call();
         if changed {
@@ -123,7 +123,7 @@ fn a_retry_asked_a_model_while_the_world_differed() {
 
 /// Retrying a call counted once more if its text was edited, but not if it was unchanged.
 #[test]
-fn a_call_that_was_made_again_counted_twice_where_it_was_changed() {
+fn a_retried_call_counts_once_even_if_edited() {
     let counts = |harness: &TestEngine| {
         let state = harness.state();
         let uses = state.pool.all().map(|l| l.uses).sum::<u32>();
@@ -150,7 +150,7 @@ fn a_call_that_was_made_again_counted_twice_where_it_was_changed() {
 
 /// After a switch to a model with its own profile, a cached reply was looked up with the old sampling.
 #[test]
-fn a_recorded_reply_is_looked_for_as_it_would_be_asked_now() {
+fn a_recorded_reply_is_looked_up_with_the_current_sampling() {
     let (mut harness, call) = with_failed_call();
     let other = with_model(harness.state().run.as_deref().unwrap(), ModelRole::Actor, "openai:o profile far");
     harness.command(Command::ChangeRun(Box::new(other))).unwrap();
@@ -166,7 +166,7 @@ fn a_recorded_reply_is_looked_for_as_it_would_be_asked_now() {
 
 /// A draft of another prompt disabled the check whether a failed call's text was edited.
 #[test]
-fn a_recorded_reply_answered_changed_words_where_a_draft_waited_beside_them() {
+fn no_recorded_reply_answers_an_edited_prompt() {
     let mut harness = TestEngine::with_mentor(1, 50);
     harness.command(Command::Step).unwrap();
     harness.answer_world(step_result("A room. Your task is to: rest."));
@@ -194,7 +194,7 @@ fn a_recorded_reply_answered_changed_words_where_a_draft_waited_beside_them() {
 
 /// Five replies counted as four calls: a retry after an unusable reply wasn't counted, asking again for a proposal was.
 #[test]
-fn each_answer_that_was_asked_for_counts_once() {
+fn each_requested_reply_counts_once() {
     type Action = fn(&mut TestEngine);
     let useless: Action = |b| drop(b.answer_actor(""));
     let lost: Action = |b| {

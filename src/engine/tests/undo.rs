@@ -142,7 +142,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn undo_takes_back_the_newest_deed_or_says_why_not(
+    fn undo_reverts_the_newest_action_or_says_why_not(
         steps in prop::collection::vec(more_test_inputs(), 1..60), counselled: bool,
     ) {
         let mut harness = new_engine(counselled);
@@ -212,7 +212,7 @@ fn edit_lesson_command(text: &str) -> Command {
 /// Found by review: a lesson typed while the model was writing, followed by Ctrl-C, was in no prompt and yet could not
 /// be undone.
 #[test]
-fn a_lesson_from_before_a_call_was_broken_off_can_be_taken_back_by_name() {
+fn a_lesson_from_before_a_cancelled_call_can_be_undone_by_name() {
     let mut harness = TestEngine::started(1, 50);
     harness.command(Command::Step).unwrap();
     harness.answer_world(step_result("A room. Your task is to: rest."));
@@ -238,7 +238,7 @@ fn a_lesson_from_before_a_call_was_broken_off_can_be_taken_back_by_name() {
 
 /// A change that the agent has used in the meantime is not undone by a command that comes too late.
 #[test]
-fn a_change_that_was_offered_and_then_used_is_not_taken_back() {
+fn an_offered_change_that_is_used_meanwhile_is_not_undone() {
     let mut harness = TestEngine::started(1, 50);
     harness.command(Command::Step).unwrap();
     harness.answer_world(step_result("A room. Your task is to: rest."));
@@ -257,7 +257,7 @@ fn a_change_that_was_offered_and_then_used_is_not_taken_back() {
 
 /// A newer run has another value: undoing the older setting would undo a newer choice.
 #[test]
-fn a_setting_that_a_newer_run_has_otherwise_is_not_offered() {
+fn a_setting_that_a_newer_run_overrides_is_not_offered() {
     let mut harness = TestEngine::started(1, 50);
     let set = |value: u32| Command::ChangeSetting { name: "max_steps".to_owned(), value: value.into() };
     let changed = |harness: &mut TestEngine, steps: u32| {
@@ -285,7 +285,7 @@ fn a_setting_that_a_newer_run_has_otherwise_is_not_offered() {
 
 /// Found by review: after an edited prompt was sent to the actor, the error said that the mentor had been asked.
 #[test]
-fn a_changed_prompt_of_the_actor_that_was_sent_is_called_that() {
+fn a_sent_edited_prompt_of_the_actor_is_named_correctly() {
     let mut harness = TestEngine::started(1, 50);
     harness.command(Command::Step).unwrap();
     harness.answer_world(step_result("A room. Your task is to: rest."));
@@ -299,7 +299,7 @@ fn a_changed_prompt_of_the_actor_that_was_sent_is_called_that() {
 
 /// Undoing an edit of a breakpoint was reported as "breakpoint 1 on".
 #[test]
-fn what_was_taken_back_and_made_again_is_named() {
+fn undo_and_redo_name_the_change() {
     let mut harness = TestEngine::started(1, 50);
     let set_breakpoint =
         |text: &str, replaces: Option<u32>| Command::SetBreakpoint { text: text.to_owned(), replaces };
@@ -339,7 +339,7 @@ fn what_was_taken_back_and_made_again_is_named() {
 
 /// A change of the model could not be undone even if nobody had been asked since.
 #[test]
-fn another_model_is_taken_back_as_long_as_nobody_was_asked() {
+fn a_change_of_model_can_be_undone_until_it_is_used() {
     let change = |harness: &mut TestEngine, actor: &str| {
         let mut other = harness.state().run.as_deref().cloned().unwrap();
         actor.clone_into(&mut other.actor);

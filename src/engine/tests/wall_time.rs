@@ -31,7 +31,7 @@ impl TestEngine {
 }
 
 #[test]
-fn the_wall_time_counted_the_time_of_a_pause() {
+fn active_time_excludes_pauses() {
     let mut harness = with_time_limit(2, 60);
     harness.advance_time(1000);
     harness.command(Command::Step).unwrap();
@@ -61,7 +61,7 @@ fn the_wall_time_counted_the_time_of_a_pause() {
 }
 
 #[test]
-fn the_wall_time_began_anew_on_a_resume() {
+fn active_time_continues_after_a_resume() {
     let mut harness = with_time_limit(2, 60);
     harness.command(Command::Run).unwrap();
     harness.advance_time(10);
@@ -83,7 +83,7 @@ fn the_wall_time_began_anew_on_a_resume() {
 }
 
 #[test]
-fn a_changed_bound_on_the_wall_time_counted_from_the_next_episode_only() {
+fn a_changed_time_limit_applies_at_once() {
     let set =
         |seconds: u64| Command::ChangeSetting { name: "wall_seconds".to_owned(), value: json!(seconds) };
     let mut harness = with_time_limit(2, 60);
@@ -103,7 +103,7 @@ fn a_changed_bound_on_the_wall_time_counted_from_the_next_episode_only() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_takes_no_time_back() {
+fn a_clock_set_back_removes_no_time() {
     let mut harness = with_time_limit(2, 60);
     harness.command(Command::Run).unwrap();
     harness.advance_time(10);

@@ -112,7 +112,7 @@ impl Commands {
         texts: Vec<Box<str>>,
         mut of_op: Vec<Command>,
         broken: Vec<LocatedError>,
-        varying: bool,
+        has_varying: bool,
     ) -> Self {
         let mut order: Vec<u32> = (0..texts.len() as u32).collect();
         order.sort_unstable_by(|&left, &right| texts[left as usize].cmp(&texts[right as usize]));
@@ -142,7 +142,7 @@ impl Commands {
             }
         }
         let numbers = texts.iter().enumerate().map(|(at, text)| (text.clone(), at as u32)).collect();
-        Self { texts, numbers, by_op: of_op, op_starts, ops, broken, has_varying: varying }
+        Self { texts, numbers, by_op: of_op, op_starts, ops, broken, has_varying }
     }
 
     /// Returns the number of texts.

@@ -162,13 +162,13 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub(super) fn name_slot(&mut self, name: &str) -> Result<NameSlot, LocatedError> {
-        if let Some(&slot) = self.names.get(name) {
+    pub(super) fn name_slot(&mut self, name_slot: &str) -> Result<NameSlot, LocatedError> {
+        if let Some(&slot) = self.names.get(name_slot) {
             return Ok(slot);
         }
         let slot = NameSlot::try_from(self.names.len())
             .map_err(|_| LocatedError::new("grammar", "more than 65535 different placeholders"))?;
-        self.names.insert(name.to_owned(), slot);
+        self.names.insert(name_slot.to_owned(), slot);
         Ok(slot)
     }
 

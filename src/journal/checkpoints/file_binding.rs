@@ -7,11 +7,11 @@ use std::fs::{File, Metadata};
 use std::io::{Read as _, Seek as _, SeekFrom};
 
 /// Bytes before the checkpoint that are hashed, and bytes at the beginning of the file.
-const END: u64 = 4096;
-const BEGINNING: u64 = 512;
+const TAIL_BYTES: u64 = 4096;
+const HEAD_BYTES: u64 = 512;
 /// Samples in between, and bytes of each.
-const SAMPLES: u64 = 32;
-const SAMPLE: u64 = 256;
+const SAMPLE_COUNT: u64 = 32;
+const SAMPLE_BYTES: u64 = 256;
 
 /// How a branch file looked when a checkpoint of it was made.
 ///
@@ -19,7 +19,7 @@ const SAMPLE: u64 = 256;
 /// another time of change, and one that was replaced is another file; both are known where the file rested. What is
 /// left is an edit in place, to the same length, of a file that was not put down in order: `verify` finds that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Bound {
+pub(super) struct FileBinding {
     /// The byte behind the last event that the checkpoint knows.
     pub(super) offset: u64,
     /// A hash over the file's beginning, samples, and the end before `offset`.
@@ -27,34 +27,35 @@ pub(super) struct Bound {
     /// The number of the file in its file system, where it has one.
     inode: u64,
     /// Length and time of change (seconds, nanoseconds) of a file at rest.
-    rest: Option<(u64, i64, i64)>,
+    #[serde(rename = "rest")]
+    at_rest: Option<(u64, i64, i64)>,
 }
 
-impl Bound {
+impl FileBinding {
     /// Binds to the file as it is up to a byte.
-    pub(super) fn to(file: &File, offset: u64, rest: bool) -> Option<Self> {
+    pub(super) fn capture(file: &File, offset: u64, rest: bool) -> Option<Self> {
         let metadata = file.metadata().ok()?;
         let (inode, seconds, nanos) = identity(&metadata);
         Some(Self {
             offset,
-            hash: hash(file, offset)?,
+            hash: hash_samples(file, offset)?,
             inode,
-            rest: rest.then_some((metadata.len(), seconds, nanos)),
+            at_rest: rest.then_some((metadata.len(), seconds, nanos)),
         })
     }
 
     /// Something when the file still is what it was up to that byte.
-    pub(super) fn holds(&self, file: &File) -> Option<()> {
+    pub(super) fn check(&self, file: &File) -> Option<()> {
         let metadata = file.metadata().ok()?;
         let (inode, seconds, nanos) = identity(&metadata);
         let len = metadata.len();
-        let untouched = match self.rest {
+        let untouched = match self.at_rest {
             Some((was, ..)) if was != len => true,
             Some((_, s, n)) => (s, n) == (seconds, nanos),
             None => true,
         };
         (inode == self.inode && len >= self.offset && untouched).then_some(())?;
-        (hash(file, self.offset)? == self.hash).then_some(())
+        (hash_samples(file, self.offset)? == self.hash).then_some(())
     }
 }
 
@@ -72,9 +73,9 @@ fn identity(metadata: &Metadata) -> (u64, i64, i64) {
     since.map_or((0, 0, 0), |d| (0, d.as_secs() as i64, i64::from(d.subsec_nanos())))
 }
 
-fn hash(mut file: &File, offset: u64) -> Option<String> {
+fn hash_samples(mut file: &File, offset: u64) -> Option<String> {
     let mut hash = Sha256::new();
-    let mut bytes = Vec::with_capacity(END as usize);
+    let mut bytes = Vec::with_capacity(TAIL_BYTES as usize);
     let mut take = |from: u64, most: u64| {
         bytes.clear();
         file.seek(SeekFrom::Start(from)).ok()?;
@@ -82,11 +83,11 @@ fn hash(mut file: &File, offset: u64) -> Option<String> {
         hash.update(&bytes);
         Some(bytes.last().copied())
     };
-    take(0, BEGINNING)?;
-    for n in 1..SAMPLES {
-        take(offset / SAMPLES * n, SAMPLE)?;
+    take(0, HEAD_BYTES)?;
+    for n in 1..SAMPLE_COUNT {
+        take(offset / SAMPLE_COUNT * n, SAMPLE_BYTES)?;
     }
-    let last = take(offset.saturating_sub(END), END)?;
+    let last = take(offset.saturating_sub(TAIL_BYTES), TAIL_BYTES)?;
     // A checkpoint ends with a line.
     (last == Some(b'\n')).then(|| hex(&hash.finalize()[..16]))
 }

@@ -40,11 +40,11 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("../../domain/truncation.rs"),
     include_bytes!("../../domain/step_result.rs"),
     include_bytes!("../../domain/usage.rs"),
-    include_bytes!("page.rs"),
+    include_bytes!("checkpoint_file.rs"),
 ];
 
 /// FNV-1a over all of them, worked out when the program is built: whoever changes the fold need not think of this.
-const FOLD: u64 = {
+const FOLD_HASH: u64 = {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut n = 0;
     while n < SOURCES.len() {
@@ -59,8 +59,8 @@ const FOLD: u64 = {
 };
 
 /// Names the program as far as its fold goes.
-pub(super) fn print() -> String {
-    format!("{} {FOLD:016x}", env!("CARGO_PKG_VERSION"))
+pub(super) fn fold_fingerprint() -> String {
+    format!("{} {FOLD_HASH:016x}", env!("CARGO_PKG_VERSION"))
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use super::{Checkpoints, Spacing};
 use crate::domain::Seq;
 use crate::engine::{Envelope, Event, State};
-use crate::journal::kept_states;
-use crate::journal::open::{OpenBranch, Use, open_with};
+use crate::journal::open::{OpenBranch, OpenMode, open_with_checkpoints};
+use crate::journal::stored_checkpoints;
 use crate::journal::{Follower, JournalError, read_branch};
 use crate::timeline::CheckpointIndex;
 use proptest::prelude::*;
@@ -16,10 +16,11 @@ use std::sync::{Arc, OnceLock};
 mod forks;
 
 /// Close enough for short sessions.
-const SPACING: Spacing = Spacing { begun: (24, 1 << 30), most: (48, 1 << 30), worth: (16, 1 << 30) };
+const SPACING: Spacing =
+    Spacing { at_episode_start: (24, 1 << 30), anywhere: (48, 1 << 30), min_tail: (16, 1 << 30) };
 
 /// The events of the shipped sessions, one file each.
-fn recorded() -> &'static [Vec<Arc<Envelope>>] {
+fn recorded_events() -> &'static [Vec<Arc<Envelope>>] {
     static RECORDED: OnceLock<Vec<Vec<Arc<Envelope>>>> = OnceLock::new();
     RECORDED.get_or_init(|| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
@@ -30,19 +31,19 @@ fn recorded() -> &'static [Vec<Arc<Envelope>>] {
 }
 
 /// A session in a folder of its own, and the state after each of its events.
-struct Made {
+struct TestSession {
     dir: tempfile::TempDir,
     lines: Vec<String>,
     /// Before the first event, and after each.
     states: Vec<State>,
 }
 
-impl Made {
+impl TestSession {
     /// Any pieces of recorded sessions one behind the other: the fold takes every order.
-    fn of(pieces: &[(usize, usize, usize)]) -> Self {
+    fn from_pieces(pieces: &[(usize, usize, usize)]) -> Self {
         let mut events: Vec<Envelope> = Vec::new();
         for (which, from, len) in pieces {
-            let all = &recorded()[which % recorded().len()];
+            let all = &recorded_events()[which % recorded_events().len()];
             events.extend(all.iter().cycle().skip(from % all.len()).take(*len).map(|e| Envelope::clone(e)));
         }
         let (mut state, mut states, mut lines) = (State::default(), vec![State::default()], Vec::new());
@@ -63,14 +64,14 @@ impl Made {
     }
 
     fn long() -> Self {
-        Self::of(&[(0, 0, 240), (1, 0, 200), (2, 0, 200)])
+        Self::from_pieces(&[(0, 0, 240), (1, 0, 200), (2, 0, 200)])
     }
 
     fn trunk(&self) -> PathBuf {
         self.dir.path().join("branches/trunk.jsonl")
     }
 
-    fn index(&self) -> PathBuf {
+    fn index_folder(&self) -> PathBuf {
         self.dir.path().join("index/trunk")
     }
 
@@ -82,17 +83,22 @@ impl Made {
         self.append(self.lines[from..to].concat().as_bytes());
     }
 
-    fn open(&self, how: Use) -> OpenBranch {
+    fn open(&self, how: OpenMode) -> OpenBranch {
         let spacing = SPACING;
-        open_with(&self.trunk(), how, Checkpoints { spacing, ..Checkpoints::of(&self.trunk()) }).unwrap()
+        open_with_checkpoints(
+            &self.trunk(),
+            how,
+            Checkpoints { spacing, ..Checkpoints::for_branch(&self.trunk()) },
+        )
+        .unwrap()
     }
 
     /// What was opened is what the fold of all events gives, at its end and everywhere.
-    fn assert_whole(&self, opened: &OpenBranch, events: usize) {
+    fn assert_states(&self, opened: &OpenBranch, events: usize) {
         assert_eq!(opened.timeline.len() as usize, events);
         // Not `assert_eq`: a state in words is longer than a screen.
         assert!(**opened.timeline.head() == self.states[events], "the state at the end");
-        let CheckpointIndex { seqs: stored, load: recall } = kept_states(&self.trunk());
+        let CheckpointIndex { seqs: stored, load: recall } = stored_checkpoints(&self.trunk());
         let near = stored.iter().flat_map(|s| [s.0 - 1, s.0]);
         for seq in (0..=events as u64).step_by(61).chain(near).filter(|s| *s <= events as u64) {
             assert!(
@@ -109,19 +115,19 @@ impl Made {
     }
 
     /// Every kept state can be had, and a timeline that was just opened starts there on its way.
-    fn assert_near(&self, opened: &OpenBranch) {
-        let stored = opened.checkpoints.stored(opened.timeline.head());
+    fn assert_checkpoints_used(&self, opened: &OpenBranch) {
+        let stored = opened.checkpoints.index(opened.timeline.head());
         for seq in &stored.seqs {
             assert_eq!((stored.load)(*seq).map(|s| s.head), Some(*seq));
         }
-        let fresh = self.open(Use::Look);
-        for seq in stored.seqs.iter().filter(|s| s.0 + 1 < fresh.known.0) {
+        let fresh = self.open(OpenMode::Read);
+        for seq in stored.seqs.iter().filter(|s| s.0 + 1 < fresh.skipped_through.0) {
             assert_eq!(fresh.timeline.fold_plan_to(Seq(seq.0 + 1)).start_seq(), *seq);
         }
     }
 
     /// How many of the first events are whole batches.
-    fn whole(&self, events: usize) -> usize {
+    fn whole_batches(&self, events: usize) -> usize {
         (0..events).rev().find(|n| !self.lines[*n].contains(r#""more":true"#)).map_or(0, |n| n + 1)
     }
 }
@@ -137,7 +143,7 @@ proptest! {
     fn a_checkpoint_and_the_rest_are_the_fold_of_everything(
         pieces in pieces(), cuts in proptest::collection::vec(0.0..1.0_f64, 3), torn in 0_usize..60,
     ) {
-        let made = Made::of(&pieces);
+        let made = TestSession::from_pieces(&pieces);
         let mut cuts: Vec<usize> = cuts.iter().map(|c| (c * made.lines.len() as f64) as usize).collect();
         cuts.sort_unstable();
         cuts.push(made.lines.len());
@@ -145,38 +151,38 @@ proptest! {
         for cut in cuts {
             made.write(written, cut);
             written = cut;
-            let whole = made.whole(cut);
-            let opened = made.open(Use::Look);
-            made.assert_whole(&opened, whole);
-            made.assert_near(&opened);
-            prop_assert!(opened.known.0 >= known, "a checkpoint of the last opening was not used");
+            let whole = made.whole_batches(cut);
+            let opened = made.open(OpenMode::Read);
+            made.assert_states(&opened, whole);
+            made.assert_checkpoints_used(&opened);
+            prop_assert!(opened.skipped_through.0 >= known, "a checkpoint of the last opening was not used");
             // From now on the events up to here need not be read again.
             if whole as u64 >= known + 16 {
-                let again = made.open(Use::Look);
-                prop_assert_eq!(again.known.0, whole as u64);
-                made.assert_whole(&again, whole);
-                made.assert_near(&again);
+                let again = made.open(OpenMode::Read);
+                prop_assert_eq!(again.skipped_through.0, whole as u64);
+                made.assert_states(&again, whole);
+                made.assert_checkpoints_used(&again);
             }
-            known = kept_states(&made.trunk()).seqs.last().map_or(0, |s| s.0);
+            known = stored_checkpoints(&made.trunk()).seqs.last().map_or(0, |s| s.0);
         }
         // A torn end is no part of it, with a checkpoint or without.
         let half = &made.lines[0].as_bytes()[..torn.min(made.lines[0].len() - 2)];
         made.append(half);
-        let opened = made.open(Use::Look);
-        made.assert_whole(&opened, made.lines.len());
-        prop_assert_eq!(opened.torn.map_or(0, |t| t.bytes), half.len() as u64);
+        let opened = made.open(OpenMode::Read);
+        made.assert_states(&opened, made.lines.len());
+        prop_assert_eq!(opened.torn_tail.map_or(0, |t| t.bytes), half.len() as u64);
     }
 
     #[test]
     fn hostile_checkpoints_change_nothing(
         which in 0_usize..64, how in 0_usize..5, at in 0.0..1.0_f64, bit in 0_u32..8,
     ) {
-        let (made, other) = (Made::long(), Made::of(&[(2, 50, 300), (0, 0, 300)]));
+        let (made, other) = (TestSession::long(), TestSession::from_pieces(&[(2, 50, 300), (0, 0, 300)]));
         for made in [&made, &other] {
             made.write(0, made.lines.len());
-            made.open(Use::Look);
+            made.open(OpenMode::Read);
         }
-        let mut files: Vec<_> = fs::read_dir(made.index()).unwrap().map(|e| e.unwrap().path()).collect();
+        let mut files: Vec<_> = fs::read_dir(made.index_folder()).unwrap().map(|e| e.unwrap().path()).collect();
         files.sort();
         prop_assert!(files.len() > 5, "{files:?}");
         let file = &files[which % files.len()];
@@ -188,27 +194,27 @@ proptest! {
             2 => bytes = fs::read(&files[(which + 1) % files.len()]).unwrap(),
             3 => {
                 let mut theirs: Vec<_> =
-                    fs::read_dir(other.index()).unwrap().map(|e| e.unwrap().path()).collect();
+                    fs::read_dir(other.index_folder()).unwrap().map(|e| e.unwrap().path()).collect();
                 theirs.sort();
                 bytes = fs::read(&theirs[which % theirs.len()]).unwrap();
             }
             _ => bytes.splice(place..place, [b'\n'; 9]).for_each(drop),
         }
         fs::write(file, bytes).unwrap();
-        made.assert_whole(&made.open(Use::Look), made.lines.len());
+        made.assert_states(&made.open(OpenMode::Read), made.lines.len());
         fs::remove_file(file).unwrap();
-        made.assert_whole(&made.open(Use::Look), made.lines.len());
+        made.assert_states(&made.open(OpenMode::Read), made.lines.len());
     }
 
     #[test]
     fn what_is_appended_is_read_once_and_whole(
         begin in 0_usize..120, splits in proptest::collection::vec(0.0..1.0_f64, 1..8),
     ) {
-        let made = Made::of(&[(0, 0, 120)]);
+        let made = TestSession::from_pieces(&[(0, 0, 120)]);
         made.write(0, begin);
-        let opened = made.open(Use::Look);
+        let opened = made.open(OpenMode::Read);
         let last = opened.timeline.head().head;
-        let mut follower = Follower::behind(&made.trunk(), opened.whole, last);
+        let mut follower = Follower::new(&made.trunk(), opened.valid_len, last);
         let rest = made.lines[begin..].concat();
         let mut splits: Vec<usize> = splits.iter().map(|s| (s * rest.len() as f64) as usize).collect();
         splits.extend([0, rest.len()]);
@@ -216,10 +222,10 @@ proptest! {
         let mut seen = Vec::new();
         for pair in splits.windows(2) {
             made.append(&rest.as_bytes()[pair[0]..pair[1]]);
-            seen.extend(follower.news().unwrap().iter().map(|e| e.seq.0));
+            seen.extend(follower.read_new_events().unwrap().iter().map(|e| e.seq.0));
         }
         prop_assert_eq!(seen, (last.0 + 1..=120).collect::<Vec<_>>());
-        prop_assert!(follower.news().unwrap().is_empty());
+        prop_assert!(follower.read_new_events().unwrap().is_empty());
     }
 }
 
@@ -245,30 +251,30 @@ fn a_journal_that_was_changed_has_the_word() {
         }),
     ];
     for (what, change) in changes {
-        let made = Made::long();
+        let made = TestSession::long();
         made.write(0, made.lines.len());
-        made.open(Use::Look);
-        assert_eq!(made.open(Use::Look).known.0, 640, "{what}: the checkpoint is used before");
+        made.open(OpenMode::Read);
+        assert_eq!(made.open(OpenMode::Read).skipped_through.0, 640, "{what}: the checkpoint is used before");
         // Two changes within one tick of the file system's clock cannot be told apart.
         std::thread::sleep(std::time::Duration::from_millis(20));
         let text = fs::read_to_string(made.trunk()).unwrap();
         let edited = edit(&text);
         assert!(edited.len() == text.len() && edited != text);
         change(&made.trunk(), edited);
-        let opened = made.open(Use::Look);
-        assert_eq!(opened.known, Seq(0), "{what}");
+        let opened = made.open(OpenMode::Read);
+        assert_eq!(opened.skipped_through, Seq(0), "{what}");
         let events = read_branch(&made.trunk()).unwrap().events;
         let mut state = State::default();
         for envelope in &events {
             state.apply(envelope);
             assert!(*opened.timeline.state_at(envelope.seq) == state, "{what}, {}", envelope.seq);
         }
-        let again = made.open(Use::Look);
+        let again = made.open(OpenMode::Read);
         if what == "cut" {
             // The old one is the last trace of what is missing.
-            assert_eq!((again.known, again.missing.map(|m| m.last)), (Seq(0), Some(Seq(640))));
+            assert_eq!((again.skipped_through, again.missing.map(|m| m.last)), (Seq(0), Some(Seq(640))));
         } else {
-            assert_eq!(again.known, state.head, "{what}: there is a new checkpoint");
+            assert_eq!(again.skipped_through, state.head, "{what}: there is a new checkpoint");
         }
     }
 }
@@ -276,19 +282,19 @@ fn a_journal_that_was_changed_has_the_word() {
 /// The fold of a program before a change is not the fold after it.
 #[test]
 fn checkpoints_of_another_program_are_made_anew() {
-    let made = Made::long();
+    let made = TestSession::long();
     made.write(0, 600);
-    made.open(Use::Look);
-    let head = made.index().join("head.jsonl");
+    made.open(OpenMode::Read);
+    let head = made.index_folder().join("head.jsonl");
     let text = fs::read_to_string(&head).unwrap();
     let (_, body) = text.split_once('\n').unwrap();
-    let body = body.replacen(&super::fingerprint::print(), "0.0.9 0123456789abcdef", 1);
+    let body = body.replacen(&super::fingerprint::fold_fingerprint(), "0.0.9 0123456789abcdef", 1);
     let hash = <sha2::Sha256 as sha2::Digest>::digest(body.as_bytes());
     fs::write(&head, format!("{}\n{body}", crate::domain::hex(&hash[..16]))).unwrap();
-    let opened = made.open(Use::Look);
-    assert_eq!(opened.known, Seq(0));
-    made.assert_whole(&opened, made.whole(600));
-    assert_ne!(made.open(Use::Look).known, Seq(0));
+    let opened = made.open(OpenMode::Read);
+    assert_eq!(opened.skipped_through, Seq(0));
+    made.assert_states(&opened, made.whole_batches(600));
+    assert_ne!(made.open(OpenMode::Read).skipped_through, Seq(0));
 }
 
 /// Within an episode of any length the kept states stay few; many short episodes have many.
@@ -296,7 +302,8 @@ fn checkpoints_of_another_program_are_made_anew() {
 fn a_very_long_episode_is_kept_rarely() {
     let kept = |steps_an_episode: usize| {
         let (mut due, mut state) = (Checkpoints::default(), State::default());
-        let started = recorded()[0].iter().find(|e| matches!(e.event, Event::EpisodeStarted { .. })).unwrap();
+        let started =
+            recorded_events()[0].iter().find(|e| matches!(e.event, Event::EpisodeStarted { .. })).unwrap();
         let mut kept = Vec::new();
         for n in 1..200_000_u64 {
             state.head = Seq(n);
@@ -308,8 +315,8 @@ fn a_very_long_episode_is_kept_rarely() {
                 };
                 state.apply(&Envelope { seq: Seq(n), event, ..Envelope::clone(started) });
             }
-            if due.due(&state, 0) {
-                due.passed(&state, 0);
+            if due.is_due(&state, 0) {
+                due.mark_written(&state, 0);
                 kept.push(n);
             }
         }
@@ -321,30 +328,30 @@ fn a_very_long_episode_is_kept_rarely() {
 
 #[test]
 fn a_session_that_was_shipped_without_an_index_stays_so_when_it_is_short() {
-    let made = Made::of(&[(0, 0, 100)]);
+    let made = TestSession::from_pieces(&[(0, 0, 100)]);
     made.write(0, 100);
-    crate::journal::open_branch(&made.trunk(), Use::Look).unwrap();
-    made.open(Use::Check);
+    crate::journal::open_branch(&made.trunk(), OpenMode::Read).unwrap();
+    made.open(OpenMode::Verify);
     assert!(!made.dir.path().join("index").exists());
-    made.open(Use::Look);
+    made.open(OpenMode::Read);
     let mode = |path: PathBuf| {
         use std::os::unix::fs::PermissionsExt as _;
         fs::metadata(path).unwrap().permissions().mode() & 0o777
     };
-    for file in fs::read_dir(made.index()).unwrap() {
+    for file in fs::read_dir(made.index_folder()).unwrap() {
         assert_eq!(mode(file.unwrap().path()), 0o600);
     }
-    assert_eq!(mode(made.index()), 0o700);
+    assert_eq!(mode(made.index_folder()), 0o700);
 }
 
 /// Where no index can be written nothing else is amiss.
 #[test]
 fn an_index_that_cannot_be_written_is_done_without() {
-    let made = Made::long();
+    let made = TestSession::long();
     made.write(0, made.lines.len());
     fs::write(made.dir.path().join("index"), "no folder").unwrap();
     for _ in 0..2 {
-        made.assert_whole(&made.open(Use::Look), made.lines.len());
+        made.assert_states(&made.open(OpenMode::Read), made.lines.len());
     }
 }
 
@@ -352,14 +359,14 @@ fn an_index_that_cannot_be_written_is_done_without() {
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_is_refused_in_words() {
-    let made = Made::of(&[(0, 0, 1)]);
+    let made = TestSession::from_pieces(&[(0, 0, 1)]);
     let trunk = made.trunk();
     let refused = |what: &str| {
         for error in [
-            crate::journal::open_branch(&trunk, Use::Look).err().unwrap(),
+            crate::journal::open_branch(&trunk, OpenMode::Read).err().unwrap(),
             read_branch(&trunk).err().unwrap(),
             crate::journal::Writer::lock(&trunk).err().unwrap(),
-            Follower::behind(&trunk, 0, Seq(0)).news().err().unwrap(),
+            Follower::new(&trunk, 0, Seq(0)).read_new_events().err().unwrap(),
         ] {
             assert!(matches!(error, JournalError::Io { .. }), "{error}");
             assert!(error.to_string().contains(what), "{error}");
@@ -380,11 +387,11 @@ fn what_is_no_file_is_refused_in_words() {
 /// Old events that are there no more are told, and the state that is given instead says how far it goes.
 #[test]
 fn events_that_cannot_be_read_again_are_told() {
-    let made = Made::long();
+    let made = TestSession::long();
     made.write(0, made.lines.len());
-    made.open(Use::Look);
-    let opened = made.open(Use::Look);
-    fs::remove_dir_all(made.index()).unwrap();
+    made.open(OpenMode::Read);
+    let opened = made.open(OpenMode::Read);
+    fs::remove_dir_all(made.index_folder()).unwrap();
     let text = fs::read_to_string(made.trunk()).unwrap();
     fs::write(made.trunk(), &text[..text.len() / 2]).unwrap();
     let store = crate::driver::Store::default();

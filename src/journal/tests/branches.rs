@@ -3,12 +3,14 @@
 use super::{meta, remark};
 use crate::domain::{BranchId, Seq};
 use crate::engine::{Cause, Envelope, Event};
-use crate::journal::{BranchHeader, JournalError, LabelChange, Session, Use, last_of, open_branch};
+use crate::journal::{
+    BranchHeader, JournalError, LabelChange, OpenMode, Session, last_written_of, open_branch,
+};
 use jiff::Timestamp;
 use std::path::Path;
 
 /// A session with a fork `b1`, and files beside it that are none of its branches.
-fn with_bad_files(root: &Path) -> Session {
+fn session_with_bad_files(root: &Path) -> Session {
     let (session, mut trunk) = Session::create(root, meta("s")).unwrap();
     trunk.append(&[remark(1, false), remark(2, false)]).unwrap();
     let at = Timestamp::from_second(5).unwrap();
@@ -21,7 +23,7 @@ fn with_bad_files(root: &Path) -> Session {
 #[test]
 fn a_file_that_is_no_branch_does_not_take_the_others_with_it() {
     let dir = tempfile::tempdir().unwrap();
-    let session = with_bad_files(dir.path());
+    let session = session_with_bad_files(dir.path());
     let b1 = BranchId("b1".to_owned());
     let file = |id: &str| session.branch_file(&BranchId(id.to_owned()));
     let good = std::fs::read_to_string(file("b1")).unwrap();
@@ -33,7 +35,7 @@ fn a_file_that_is_no_branch_does_not_take_the_others_with_it() {
     assert_eq!(headers, ["trunk", "b1"]);
     assert_eq!(session.last_written(), b1);
     let all = session.branches().unwrap();
-    let told: Vec<_> = all.iter().map(|b| (b.header.id.0.as_str(), b.fault.is_some())).collect();
+    let told: Vec<_> = all.iter().map(|b| (b.header.id.0.as_str(), b.read_error.is_some())).collect();
     assert_eq!(
         told,
         [("trunk", false), ("b1", false), ("b1-copy", true), ("garbled", true), ("later", true)]
@@ -41,30 +43,30 @@ fn a_file_that_is_no_branch_does_not_take_the_others_with_it() {
     for (at, word) in
         [(2, "the header is that of branch \"b1\""), (3, "not a branch header"), (4, "is newer")]
     {
-        assert!(all[at].fault.as_deref().unwrap().contains(word), "{:?}", all[at].fault);
+        assert!(all[at].read_error.as_deref().unwrap().contains(word), "{:?}", all[at].read_error);
     }
     assert_eq!(session.branch_count() as usize, all.len(), "counted as they are listed");
-    assert!(session.branch_there(&b1).is_ok());
-    assert!(session.branch_there(&BranchId("b1-copy".to_owned())).is_err(), "it is not gone on with");
-    assert_eq!(session.passed_over().unwrap().len(), 3);
+    assert!(session.existing_branch_file(&b1).is_ok());
+    assert!(session.existing_branch_file(&BranchId("b1-copy".to_owned())).is_err(), "it is not gone on with");
+    assert_eq!(session.unreadable_branches().unwrap().len(), 3);
     // What a report carries has the same branch written last.
     let texts: Vec<_> = ["trunk", "b1", "b1-copy", "garbled", "later"]
         .map(|id| (BranchId(id.to_owned()), std::fs::read(file(id)).unwrap()))
         .into();
-    assert_eq!(last_of(texts.iter().map(|(id, bytes)| (id.clone(), bytes.as_slice()))), b1);
+    assert_eq!(last_written_of(texts.iter().map(|(id, bytes)| (id.clone(), bytes.as_slice()))), b1);
 }
 
 #[test]
 fn labels_may_be_changed_as_often_as_a_person_likes() {
     let dir = tempfile::tempdir().unwrap();
-    let session = with_bad_files(dir.path());
+    let session = session_with_bad_files(dir.path());
     let b1 = BranchId("b1".to_owned());
-    let name = |text: String| session.label(&b1, LabelChange::Name(Some(text)));
+    let name = |text: String| session.set_label(&b1, LabelChange::Name(Some(text)));
     name("x".repeat(80)).unwrap();
     let refused = name("x".repeat(81)).unwrap_err().to_string();
     assert!(refused.contains("at most 80 characters: this has 81"), "{refused}");
-    session.label(&b1, LabelChange::Note(Some("\u{e4}".repeat(2_000)))).unwrap();
-    assert!(session.label(&b1, LabelChange::Note(Some("y".repeat(2_001)))).is_err());
+    session.set_label(&b1, LabelChange::Note(Some("\u{e4}".repeat(2_000)))).unwrap();
+    assert!(session.set_label(&b1, LabelChange::Note(Some("y".repeat(2_001)))).is_err());
     // Longer than a file that is read at once may be; with a line that nobody writes in it, and one that is torn.
     let path = session.dir.join("branches/labels.jsonl");
     let mut lines = std::fs::read_to_string(&path).unwrap();
@@ -102,7 +104,7 @@ fn what_a_person_does_later_on_a_branch_is_not_what_changed_at_its_root() {
             ])
             .unwrap();
         let branches = session.branches().unwrap();
-        assert_eq!(branches.iter().find(|b| b.header.id == header.id).unwrap().root, root);
+        assert_eq!(branches.iter().find(|b| b.header.id == header.id).unwrap().root_change, root);
     }
 }
 
@@ -114,7 +116,7 @@ fn a_name_that_means_another_branch_or_that_nothing_can_read_is_refused() {
     trunk.sync().unwrap();
     let fork = || session.fork(&BranchId::trunk(), Seq(1), "why", Timestamp::UNIX_EPOCH).unwrap().0.id;
     let (b1, b2) = (fork(), fork());
-    let name = |of: &BranchId, text: &str| session.label(of, LabelChange::Name(Some(text.to_owned())));
+    let name = |of: &BranchId, text: &str| session.set_label(of, LabelChange::Name(Some(text.to_owned())));
     name(&b2, "patient").unwrap();
     let cases = [
         ("trunk", "another branch has this id"),
@@ -177,7 +179,7 @@ fn a_fork_that_could_not_be_read_back_is_refused_before_it_is_made() {
     }
     let at = jiff::Timestamp::UNIX_EPOCH;
     let deepest = BranchId("b1000".to_owned());
-    let opened = open_branch(&session.branch_file(&deepest), Use::Look).unwrap();
+    let opened = open_branch(&session.branch_file(&deepest), OpenMode::Read).unwrap();
     assert_eq!(opened.timeline.head().memory, 1000);
     assert_eq!(opened.timeline.events_after(Seq(0)).len(), 1000, "each event stands in a file of its own");
     assert_eq!(opened.timeline.state_at(Seq(1)).memory, 1);
@@ -189,10 +191,11 @@ fn a_fork_that_could_not_be_read_back_is_refused_before_it_is_made() {
     let (header, writer) = session.fork(&deepest, Seq(999), "", at).unwrap();
     drop(writer);
     assert_eq!(header.parent, Some(BranchId("b999".to_owned())));
-    open_branch(&session.branch_file(&header.id), Use::Look).unwrap();
+    open_branch(&session.branch_file(&header.id), OpenMode::Read).unwrap();
     // A file that stands on more says so, and not that it is damaged.
     write_branch(&session.dir, 1002, "b1000", 1000);
-    let error = open_branch(&session.branch_file(&BranchId("b1002".to_owned())), Use::Look).err().unwrap();
+    let error =
+        open_branch(&session.branch_file(&BranchId("b1002".to_owned())), OpenMode::Read).err().unwrap();
     assert!(error.to_string().contains("more than 1000 branches stand one upon another"), "{error}");
 }
 

@@ -142,13 +142,13 @@ impl<'a> Grounder<'a> {
         &mut self,
         at: (usize, &Scope),
         clauses: &[Clause],
-        plans: &[JoinPlan],
+        cached_plans: &[JoinPlan],
         binding: &mut [ObjectId],
     ) -> Result<Condition, PddlError> {
         let mut parts = Vec::new();
         let mut inputs = Vec::new();
         let mut found = Vec::new();
-        for (clause, plan) in clauses.iter().zip(plans) {
+        for (clause, plan) in clauses.iter().zip(cached_plans) {
             found.clear();
             self.find_bindings(at.1, plan, binding, &mut found)?;
             for row in found.chunks_exact_mut(at.1.width()) {

@@ -1,31 +1,31 @@
 //! Reads an actor's reply. Total: any text gives a reading, and every word of it stands in the reply.
 
-use super::label::unbulleted;
-use super::said::{Said, command};
-use super::{Complaint, Remarks, json_action, lines, says_something};
+use super::label::strip_bullet;
+use super::parsed_reply::{ParsedReply, action_in_line};
+use super::{Complaint, Remarks, has_words, json_action, lines};
 use crate::engine::ParsedActorReply;
 use std::borrow::Cow;
 
 /// Reads a reply in any of the forms that models give: a bare line, `> line`, `think: ...`, `Thought:` and `Action:` pairs,
 /// JSON, inside code fences or not (`docs/REPLIES.md` has the rules). The first action counts; whatever else was said becomes
 /// a complaint. Linear in the length of the reply.
-pub fn read(reply: &str) -> ParsedActorReply {
-    let (said, complaints) = understand(reply);
+pub fn read_reply(reply: &str) -> ParsedActorReply {
+    let (said, complaints) = parse_reply(reply);
     ParsedActorReply {
         thought: said.thought,
         action: said.action,
         complete: said.complete,
-        complaints: complaints.into_iter().map(|c| c.words).collect(),
+        complaints: complaints.into_iter().map(|c| c.message).collect(),
     }
 }
 
 /// Whether a reply that ends with its line was cut off before it said what to do: it opens a form that goes on below (`Thought:`
 /// before `Action:`, an `Action:` alone, a repeated observation, a fence, JSON) and has no action, or it is prose or looks like a
 /// sentence, whose action may be on the next line. `think:` is a whole step.
-pub fn cut_short(reply: &str) -> bool {
-    let said = understand(reply).0;
+pub fn is_cut_short(reply: &str) -> bool {
+    let said = parse_reply(reply).0;
     let text = Remarks::new(reply).after_reasoning().trim();
-    let rows = rows(text);
+    let rows = parse_rows(text);
     if let [row] = rows.as_slice()
         && (is_prose(row) || is_sentence(row))
     {
@@ -45,34 +45,34 @@ pub fn cut_short(reply: &str) -> bool {
 
 /// Whether a reply begins with prose and marks nothing as its action: where it was cut off by its bound, it may be reasoning whose
 /// opening mark stands in the prompt and whose closing one has not come.
-pub fn may_be_reasoning(reply: &str) -> bool {
-    let rows = rows(Remarks::new(reply).after_reasoning());
-    rows.first().is_some_and(is_prose) && explicit(&rows).is_none()
+pub fn can_be_reasoning(reply: &str) -> bool {
+    let rows = parse_rows(Remarks::new(reply).after_reasoning());
+    rows.first().is_some_and(is_prose) && marked_action_row(&rows).is_none()
 }
 
 /// What a reply says, and what of it was not used.
-pub(super) fn understand(reply: &str) -> (Said, Vec<Complaint>) {
+pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
     let mut remarks = Remarks::new(reply);
     let text = remarks.after_reasoning();
-    let said = json_action::read(text, &mut remarks).unwrap_or_else(|| {
-        let lines = rows(text);
-        let explicit = explicit(&lines);
-        let act_at = explicit.or_else(|| action_behind_prose(&lines)).unwrap_or(0);
+    let said = json_action::read_dict(text, &mut remarks).unwrap_or_else(|| {
+        let lines = parse_rows(text);
+        let explicit = marked_action_row(&lines);
+        let act_at = explicit.or_else(|| action_after_prose(&lines)).unwrap_or(0);
         let mut reader = Reader {
-            said: Said::default(),
+            reply: ParsedReply::default(),
             remarks: &mut remarks,
             text,
-            unused: None,
-            thinking: false,
-            expecting: false,
+            unused_lines: None,
+            in_thought: false,
+            expects_action: false,
         };
         for (n, row) in lines.iter().enumerate() {
             if explicit.is_none() && n < act_at {
                 reader.remarks.complain("a line without a label was read as a thought", row.words);
-                reader.think(row.words);
+                reader.add_thought(row.words);
                 continue;
             }
-            if !reader.take(row, n, explicit) {
+            if !reader.read_row(row, n, explicit) {
                 break;
             }
         }
@@ -84,7 +84,7 @@ pub(super) fn understand(reply: &str) -> (Said, Vec<Complaint>) {
         && let Cow::Owned(visible) = crate::text::clean(action)
     {
         remarks.complain("control characters in the action were not used", text);
-        said.action = says_something(&visible).then(|| visible.trim().to_owned());
+        said.action = has_words(&visible).then(|| visible.trim().to_owned());
     }
     if said.thought.is_none() && said.action.is_none() {
         remarks.complain(
@@ -103,16 +103,16 @@ struct Row<'a> {
 }
 
 /// The lines with words, without what only decorates them.
-fn rows(text: &str) -> Vec<Row<'_>> {
+fn parse_rows(text: &str) -> Vec<Row<'_>> {
     let mut fenced = false;
     let mut rows = Vec::new();
     for line in text.lines() {
         if lines::is_fence(line) {
             fenced = !fenced;
         }
-        let bare = bare(line);
+        let bare = strip_decoration(line);
         if !bare.is_empty() {
-            let (mark, words) = mark(bare);
+            let (mark, words) = split_mark(bare);
             rows.push(Row { line: line.trim(), fenced, mark, words });
         }
     }
@@ -120,7 +120,7 @@ fn rows(text: &str) -> Vec<Row<'_>> {
 }
 
 /// The line that holds the action by its label or, where prose stands before it, by its fence.
-fn explicit(rows: &[Row<'_>]) -> Option<usize> {
+fn marked_action_row(rows: &[Row<'_>]) -> Option<usize> {
     let labelled = rows.iter().position(|r| r.mark == Mark::Action);
     let fenced = rows.iter().position(|r| r.fenced).filter(|n| *n > 0);
     let made_up = rows.iter().skip(1).position(|r| r.mark == Mark::Observation).map(|n| n + 1);
@@ -128,15 +128,15 @@ fn explicit(rows: &[Row<'_>]) -> Option<usize> {
 }
 
 struct Reader<'a, 'r> {
-    said: Said,
+    reply: ParsedReply,
     remarks: &'r mut Remarks<'a>,
     text: &'a str,
     /// The lines after the action, from the first to the last, and how many they are.
-    unused: Option<(&'a str, &'a str, usize)>,
+    unused_lines: Option<(&'a str, &'a str, usize)>,
     /// A `Thought:` was opened whose next lines may go on with it.
-    thinking: bool,
+    in_thought: bool,
     /// An `Action:` stood alone; its words are on the next line.
-    expecting: bool,
+    expects_action: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -150,71 +150,71 @@ enum Mark {
 
 impl<'a> Reader<'a, '_> {
     /// Takes a line; false when nothing after it can count. `explicit` is the line that is known to hold the action.
-    fn take(&mut self, row: &Row<'a>, number: usize, explicit: Option<usize>) -> bool {
-        if self.said.action.is_some() {
-            let (first, count) = self.unused.map_or((row.line, 0), |(first, _, count)| (first, count));
-            self.unused = Some((first, row.line, count + 1));
+    fn read_row(&mut self, row: &Row<'a>, number: usize, explicit: Option<usize>) -> bool {
+        if self.reply.action.is_some() {
+            let (first, count) = self.unused_lines.map_or((row.line, 0), |(first, _, count)| (first, count));
+            self.unused_lines = Some((first, row.line, count + 1));
             return true;
         }
         let before = explicit.is_some_and(|e| number < e);
         let words = row.words;
         match row.mark {
-            Mark::Observation if before && self.said.thought.is_none() => {
+            Mark::Observation if before && self.reply.thought.is_none() => {
                 self.remarks.complain("an observation that the model repeated was not used", row.line);
             }
             Mark::Observation => {
-                let from = self.remarks.place(row.line).start;
-                let end = self.remarks.place(self.text).end;
+                let from = self.remarks.span_of(row.line).start;
+                let end = self.remarks.span_of(self.text).end;
                 let rest = self.remarks.reply.get(from..end).unwrap_or(row.line);
                 self.remarks.complain("an observation that the model made up was not used", rest);
                 return false;
             }
             Mark::Think | Mark::Thought => {
-                self.thinking = row.mark == Mark::Thought;
-                self.expecting = false;
+                self.in_thought = row.mark == Mark::Thought;
+                self.expects_action = false;
                 // `think:` is a whole step, which its line end completes.
-                let whole = row.mark == Mark::Think && self.goes_on_behind(row.line);
-                self.said.complete = whole && self.said.thought.is_none();
+                let whole = row.mark == Mark::Think && self.has_text_after(row.line);
+                self.reply.complete = whole && self.reply.thought.is_none();
                 match inline_action(words) {
                     Some((thought, action)) => {
-                        self.think(thought);
-                        self.act(action);
+                        self.add_thought(thought);
+                        self.set_action(action);
                     }
-                    None => self.think(words),
+                    None => self.add_thought(words),
                 }
             }
-            Mark::Action => match mark(words) {
-                (Mark::Think | Mark::Thought, thought) => self.think(thought),
-                _ if words.is_empty() => self.expecting = true,
-                _ => self.act(words),
+            Mark::Action => match split_mark(words) {
+                (Mark::Think | Mark::Thought, thought) => self.add_thought(thought),
+                _ if words.is_empty() => self.expects_action = true,
+                _ => self.set_action(words),
             },
-            Mark::None if self.said.thought.is_some() && words.eq_ignore_ascii_case("ok.") => {
+            Mark::None if self.reply.thought.is_some() && words.eq_ignore_ascii_case("ok.") => {
                 self.remarks.complain("an answer to the thought that the model made up was not used", words);
             }
-            Mark::None if (self.thinking || before) && explicit.is_some() && !self.expecting => {
-                self.think(words);
+            Mark::None if (self.in_thought || before) && explicit.is_some() && !self.expects_action => {
+                self.add_thought(words);
             }
-            Mark::None if !self.expecting && is_prose(row) => {
+            Mark::None if !self.expects_action && is_prose(row) => {
                 self.remarks.complain("a line without a label was read as a thought", words);
-                self.think(words);
+                self.add_thought(words);
             }
-            Mark::None => self.act(words),
+            Mark::None => self.set_action(words),
         }
         true
     }
 
     /// Whether the reply has anything but blanks behind these words: also a line end.
-    fn goes_on_behind(&self, words: &str) -> bool {
-        let end = self.remarks.place(words).end;
+    fn has_text_after(&self, words: &str) -> bool {
+        let end = self.remarks.span_of(words).end;
         self.remarks.reply.get(end..).is_some_and(|rest| !rest.trim_matches([' ', '\t']).is_empty())
     }
 
-    fn think(&mut self, words: &str) {
+    fn add_thought(&mut self, words: &str) {
         if words.is_empty() {
             return;
         }
-        match &mut self.said.thought {
-            None => self.said.thought = Some(words.to_owned()),
+        match &mut self.reply.thought {
+            None => self.reply.thought = Some(words.to_owned()),
             Some(thought) => {
                 thought.push(' ');
                 thought.push_str(words);
@@ -222,28 +222,28 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn act(&mut self, words: &'a str) {
+    fn set_action(&mut self, words: &'a str) {
         if words.starts_with('{')
-            && let Some(said) = json_action::read(words, self.remarks)
+            && let Some(said) = json_action::read_dict(words, self.remarks)
         {
             if let Some(thought) = &said.thought {
-                self.think(thought);
+                self.add_thought(thought);
             }
-            (self.said.action, self.said.complete) = (said.action, said.complete);
+            (self.reply.action, self.reply.complete) = (said.action, said.complete);
             return;
         }
-        let action = command(words, self.remarks);
-        if says_something(action) {
-            self.said.action = Some(action.to_owned());
-            self.said.complete = self.goes_on_behind(action);
+        let action = action_in_line(words, self.remarks);
+        if has_words(action) {
+            self.reply.action = Some(action.to_owned());
+            self.reply.complete = self.has_text_after(action);
         } else if !action.is_empty() {
             self.remarks.complain("a line without a word was not used", action);
         }
     }
 
-    fn finish(self) -> Said {
-        if let Some((first, last, count)) = self.unused {
-            let (from, to) = (self.remarks.place(first).start, self.remarks.place(last).end);
+    fn finish(self) -> ParsedReply {
+        if let Some((first, last, count)) = self.unused_lines {
+            let (from, to) = (self.remarks.span_of(first).start, self.remarks.span_of(last).end);
             let part = self.remarks.reply.get(from..to).unwrap_or(first);
             let what = match count {
                 1 => "one more line after the action was not used".to_owned(),
@@ -251,7 +251,7 @@ impl<'a> Reader<'a, '_> {
             };
             self.remarks.complain(&what, part);
         }
-        self.said
+        self.reply
     }
 }
 
@@ -259,8 +259,8 @@ impl<'a> Reader<'a, '_> {
 fn inline_action(words: &str) -> Option<(&str, &str)> {
     let at = words.find(" Action").or_else(|| words.find(" ACTION"))?;
     let after = words[at + " Action".len()..].trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
-    let action = bare(after.strip_prefix(':')?);
-    says_something(action).then(|| (words[..at].trim_end(), action))
+    let action = strip_decoration(after.strip_prefix(':')?);
+    has_words(action).then(|| (words[..at].trim_end(), action))
 }
 
 /// Whether a line without a label speaks of itself, as no action of any world does.
@@ -272,11 +272,11 @@ fn is_reasoning(words: &str) -> bool {
 
 /// The line that holds the action where only prose stands before it: nothing in it is marked, and the line is no prose itself.
 /// Behind a line that only looks like a sentence it has to begin as actions do.
-fn action_behind_prose(rows: &[Row<'_>]) -> Option<usize> {
+fn action_after_prose(rows: &[Row<'_>]) -> Option<usize> {
     let before = rows.iter().take_while(|row| is_prose(row) || is_sentence(row)).count();
     let sure = rows.iter().take(before).all(is_prose);
     let row = rows.get(before).filter(|_| before > 0)?;
-    let acts = is_plausible(row.words) && (sure || begins_with_verb(row.words));
+    let acts = is_plausible_action(row.words) && (sure || begins_with_verb(row.words));
     (row.mark == Mark::None && !row.fenced && acts).then_some(before)
 }
 
@@ -399,7 +399,7 @@ const OPENERS: &[&str] = &[
 
 /// The first word as it stands, and in small letters without the marks around it.
 fn first_word(words: &str) -> (&str, String) {
-    let words = unbulleted(words).unwrap_or(words);
+    let words = strip_bullet(words).unwrap_or(words);
     let word = words.split_whitespace().next().unwrap_or_default();
     (word, word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
 }
@@ -456,17 +456,17 @@ fn is_sentence(row: &Row<'_>) -> bool {
     }
     let words = row.words.trim_end_matches(['*', '"', '”', '\'', '’', ')']);
     let ends = words.ends_with(['.', '!', '?', ':', '…', ';']);
-    says_something(words) && (ends || words.starts_with('<') || words.contains(", ") || words.contains(": "))
+    has_words(words) && (ends || words.starts_with('<') || words.contains(", ") || words.contains(": "))
 }
 
 /// Whether a line can be an action: a few words that don't end like a sentence of prose.
-fn is_plausible(words: &str) -> bool {
-    const MOST: usize = 16;
-    words.split_whitespace().take(MOST + 1).count() <= MOST && !words.ends_with([':', '?'])
+fn is_plausible_action(words: &str) -> bool {
+    const MAX_WORDS: usize = 16;
+    words.split_whitespace().take(MAX_WORDS + 1).count() <= MAX_WORDS && !words.ends_with([':', '?'])
 }
 
 /// A line without what only decorates it: prompt marks, code fences, back-quotes, bold.
-fn bare(line: &str) -> &str {
+fn strip_decoration(line: &str) -> &str {
     let mut line = line.trim();
     while let Some(rest) = line.strip_prefix('>') {
         line = rest.trim_start();
@@ -486,14 +486,14 @@ fn bare(line: &str) -> &str {
 }
 
 /// The mark before a line's words, in any case: `think:`, `Thought 3:`, `**Action:**`, `Observation:`, `<action>`.
-fn mark(line: &str) -> (Mark, &str) {
+fn split_mark(line: &str) -> (Mark, &str) {
     for (tag, end, mark) in [
         ("<action>", "</action>", Mark::Action),
         ("<answer>", "</answer>", Mark::Action),
         ("<thought>", "</thought>", Mark::Thought),
     ] {
         if let Some(words) = line.strip_prefix(tag) {
-            return (mark, bare(words.strip_suffix(end).unwrap_or(words)));
+            return (mark, strip_decoration(words.strip_suffix(end).unwrap_or(words)));
         }
     }
     let Some((head, words)) = line.split_once(':').filter(|(head, _)| head.len() <= 32) else {
@@ -509,5 +509,5 @@ fn mark(line: &str) -> (Mark, &str) {
         "observation" => Mark::Observation,
         _ => return (Mark::None, line),
     };
-    (mark, bare(words.trim_start_matches('*')))
+    (mark, strip_decoration(words.trim_start_matches('*')))
 }

@@ -1,31 +1,31 @@
 //! Parses an actor's reply in JSON or as a Python dictionary.
 
-use super::quoted::begins_key;
-use super::said::{Said, command};
+use super::parsed_reply::{ParsedReply, action_in_line};
+use super::quoted::is_key_start;
 use super::value::{self, Value};
-use super::{Remarks, says_something};
+use super::{Remarks, has_words};
 
 #[derive(Clone, Copy, PartialEq)]
-enum Part {
+enum KeyRole {
     Thought,
     Action,
     Other,
 }
 
 /// Parses the first dictionary with a thought or an action. Returns `None` if the text has none.
-pub(super) fn read<'a>(text: &'a str, remarks: &mut Remarks<'a>) -> Option<Said> {
-    let start = begins(text)?;
+pub(super) fn read_dict<'a>(text: &'a str, remarks: &mut Remarks<'a>) -> Option<ParsedReply> {
+    let start = find_dict_start(text)?;
     let mut own = Remarks::new(remarks.reply);
-    let (value, after) = value::read(&text[start..], &mut own);
-    let mut content = Said::default();
-    if !known(&value) {
+    let (value, after) = value::read_value(&text[start..], &mut own);
+    let mut content = ParsedReply::default();
+    if !has_known_key(&value) {
         return None;
     }
     let around = [&text[..start], after];
-    take(value, Part::Other, &mut content, &mut own);
+    apply_value(value, KeyRole::Other, &mut content, &mut own);
     for part in around {
         let words = part.trim_matches(|c: char| c.is_whitespace() || "`>*".contains(c));
-        if says_something(words) && !["json", "python", "text"].contains(&words) {
+        if has_words(words) && !["json", "python", "text"].contains(&words) {
             own.complain("text around the action was not used", words);
         }
     }
@@ -36,7 +36,7 @@ pub(super) fn read<'a>(text: &'a str, remarks: &mut Remarks<'a>) -> Option<Said>
 }
 
 /// Returns the offset of the first dictionary that a line opens.
-fn begins(text: &str) -> Option<usize> {
+fn find_dict_start(text: &str) -> Option<usize> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let words = line.trim_start_matches([' ', '\t', '>', '`', '[']);
@@ -45,7 +45,7 @@ fn begins(text: &str) -> Option<usize> {
             let start = at + line.len() - words.len();
             let inside =
                 if inside.trim().is_empty() { text[start + 1..].trim_start() } else { inside.trim_start() };
-            if begins_key(inside) {
+            if is_key_start(inside) {
                 let list = text[..start].trim_end().ends_with('[');
                 return Some(if list { text[..start].trim_end().len() - 1 } else { start });
             }
@@ -59,53 +59,55 @@ fn begins(text: &str) -> Option<usize> {
     None
 }
 
-fn part(key: &str) -> Part {
+fn key_role(key: &str) -> KeyRole {
     let name: String =
         key.chars().take(32).filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
     match name.as_str() {
         "thought" | "thoughts" | "think" | "thinking" | "reasoning" | "rationale" | "reason" | "analysis" => {
-            Part::Thought
+            KeyRole::Thought
         }
-        "action" | "actions" | "act" | "command" | "nextaction" => Part::Action,
-        _ => Part::Other,
+        "action" | "actions" | "act" | "command" | "nextaction" => KeyRole::Action,
+        _ => KeyRole::Other,
     }
 }
 
-fn known(value: &Value<'_>) -> bool {
+fn has_known_key(value: &Value<'_>) -> bool {
     match value {
         Value::Text(_) => false,
-        Value::List(values, _) => values.first().is_some_and(known),
-        Value::Dict(entries, _) => entries.iter().any(|e| part(&e.key) != Part::Other),
+        Value::List(values, _) => values.first().is_some_and(has_known_key),
+        Value::Dict(entries, _) => entries.iter().any(|e| key_role(&e.key) != KeyRole::Other),
     }
 }
 
 /// Adds the text of a value to `content`. A thought after the action belongs to a later step.
-fn take<'a>(value: Value<'a>, kind: Part, content: &mut Said, remarks: &mut Remarks<'a>) {
+fn apply_value<'a>(value: Value<'a>, kind: KeyRole, content: &mut ParsedReply, remarks: &mut Remarks<'a>) {
     match value {
         Value::Text(text)
-            if !says_something(&text.words) || text.bare && ["None", "null"].contains(&&*text.words) => {}
-        Value::Text(text) if text.cut && kind == Part::Action => {
-            remarks.complain("the reply ends in the middle of the action, so it was not used", text.at);
+            if !has_words(&text.words) || text.unquoted && ["None", "null"].contains(&&*text.words) => {}
+        Value::Text(text) if text.truncated && kind == KeyRole::Action => {
+            remarks.complain("the reply ends in the middle of the action, so it was not used", text.source);
         }
         Value::Text(text) => match (kind, content.action.is_some(), content.thought.is_some()) {
-            (Part::Action, false, _) => {
-                act(&text.words, content, remarks, text.at);
+            (KeyRole::Action, false, _) => {
+                apply_action(&text.words, content, remarks, text.source);
                 // Text without quotes is complete only if something follows it.
-                content.complete = !text.bare || {
-                    let behind = &remarks.reply[remarks.place(text.at).end..];
+                content.complete = !text.unquoted || {
+                    let behind = &remarks.reply[remarks.span_of(text.source).end..];
                     !behind.trim().is_empty()
                 };
             }
-            (Part::Thought, _, false) => content.thought = Some(text.words),
-            (Part::Action, true, _) => remarks.complain("one action a step: this was not used", text.at),
-            _ => remarks.complain("this was not used", text.at),
+            (KeyRole::Thought, _, false) => content.thought = Some(text.words),
+            (KeyRole::Action, true, _) => {
+                remarks.complain("one action a step: this was not used", text.source);
+            }
+            _ => remarks.complain("this was not used", text.source),
         },
         Value::List(values, _) => {
             for value in values {
-                take(value, kind, content, remarks);
+                apply_value(value, kind, content, remarks);
             }
         }
-        Value::Dict(_, at) if kind == Part::Action => {
+        Value::Dict(_, at) if kind == KeyRole::Action => {
             remarks.complain("the action is no text, so it was not used", at);
         }
         Value::Dict(entries, at) if content.action.is_some() => {
@@ -115,27 +117,27 @@ fn take<'a>(value: Value<'a>, kind: Part, content: &mut Said, remarks: &mut Rema
         // The thought comes first, wherever it appears.
         Value::Dict(entries, _) => {
             for entry in entries {
-                let kind = part(&entry.key);
-                if kind == Part::Other {
+                let kind = key_role(&entry.key);
+                if kind == KeyRole::Other {
                     let what = format!("\"{}\" was not used", entry.key.chars().take(40).collect::<String>());
-                    remarks.complain(&what, entry.value.at());
+                    remarks.complain(&what, entry.value.source());
                 } else {
-                    take(entry.value, kind, content, remarks);
+                    apply_value(entry.value, kind, content, remarks);
                 }
             }
         }
     }
 }
 
-fn act<'a>(words: &str, content: &mut Said, remarks: &mut Remarks<'a>, at: &'a str) {
+fn apply_action<'a>(words: &str, content: &mut ParsedReply, remarks: &mut Remarks<'a>, at: &'a str) {
     let mut own = Remarks::new(words);
     match words.strip_prefix("think:") {
         Some(thought) if content.thought.is_none() => content.thought = Some(thought.trim().to_owned()),
-        _ => content.action = Some(command(words, &mut own).to_owned()),
+        _ => content.action = Some(action_in_line(words, &mut own).to_owned()),
     }
     // This text was rebuilt from the reply, so its offsets are not offsets in the reply.
     for complaint in own.complaints {
-        let at = remarks.place(at);
-        remarks.complaints.push(super::Complaint { words: complaint.words, at });
+        let at = remarks.span_of(at);
+        remarks.complaints.push(super::Complaint { message: complaint.message, span: at });
     }
 }

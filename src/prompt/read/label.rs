@@ -1,7 +1,7 @@
 //! Recognizes what precedes a lesson: bullets, numbers, names of keys and sections, and phrases around a list.
 
+use super::has_words;
 use super::quoted::is_quote;
-use super::says_something;
 
 /// What the name of a key or label says about the text after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ const ROLES: &[(Role, &[&str])] = &[
 ];
 
 /// Normalizes a name: lower case, single spaces, no numbers or surrounding marks.
-fn plain(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     let mut plain = String::new();
     for word in name.split(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()) {
         if word.bytes().all(|b| b.is_ascii_digit()) {
@@ -83,11 +83,11 @@ fn plain(name: &str) -> String {
 }
 
 /// Returns the role of a key or label, in any case, singular or plural, numbered or not.
-pub(super) fn role(name: &str) -> Role {
+pub(super) fn parse_role(name: &str) -> Role {
     if name.len() > 48 {
         return Role::Unknown;
     }
-    let plain = plain(name);
+    let plain = normalize_name(name);
     if plain.is_empty() {
         return if name.trim().is_empty() { Role::Unknown } else { Role::Number };
     }
@@ -98,14 +98,14 @@ pub(super) fn role(name: &str) -> Role {
 
 /// Returns the text after a line's bullet or number: `- `, `* `, `•`, `1.`, `2)`, `(3)`, `[4] `, `#5`, `a)`, `Rule 6:`,
 /// `- [x] `. Returns `None` if it has neither.
-pub(super) fn unbulleted(line: &str) -> Option<&str> {
-    let words = after_bullet(line)?;
+pub(super) fn strip_bullet(line: &str) -> Option<&str> {
+    let words = strip_one_bullet(line)?;
     // A number may follow a dash.
-    let again = if line.trim_start().starts_with(['-', '*', '+']) { after_bullet(words) } else { None };
+    let again = if line.trim_start().starts_with(['-', '*', '+']) { strip_one_bullet(words) } else { None };
     Some(again.unwrap_or(words))
 }
 
-fn after_bullet(line: &str) -> Option<&str> {
+fn strip_one_bullet(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let first = line.chars().next()?;
     let rest = &line[first.len_utf8()..];
@@ -113,19 +113,19 @@ fn after_bullet(line: &str) -> Option<&str> {
         return Some(rest.trim_start());
     }
     if "-*+–—".contains(first) && rest.starts_with([' ', '\t']) {
-        return Some(unchecked(rest).trim_start());
+        return Some(strip_checkbox(rest).trim_start());
     }
     if "([#".contains(first)
-        && let Some((_, after)) = number(rest)
+        && let Some((_, after)) = split_number(rest)
     {
         let end = match first {
             '(' => after.strip_prefix(')'),
             '[' => after.strip_prefix(']'),
             _ => after.strip_prefix([':', '.', ')', ' ']),
         };
-        return end.filter(|e| says_something(e)).map(str::trim_start);
+        return end.filter(|e| has_words(e)).map(str::trim_start);
     }
-    if let Some((_, after)) = number(line) {
+    if let Some((_, after)) = split_number(line) {
         let end = after.strip_prefix("**").unwrap_or(after).strip_prefix(['.', ')', ':'])?;
         // `1.5` is a number, not the first item of a list.
         return (!end.starts_with(|c: char| c.is_ascii_digit())).then(|| end.trim_start());
@@ -135,33 +135,33 @@ fn after_bullet(line: &str) -> Option<&str> {
     }
     let (name, words) = line.split_once(':').filter(|(name, _)| name.len() < 32)?;
     let numbered = name.trim_end_matches('*').ends_with(|c: char| c.is_ascii_digit());
-    (numbered && role(name) == Role::Lesson).then(|| words.trim_start_matches('*').trim_start())
+    (numbered && parse_role(name) == Role::Lesson).then(|| words.trim_start_matches('*').trim_start())
 }
 
 /// Splits off a number of at most three digits.
-fn number(text: &str) -> Option<(&str, &str)> {
+fn split_number(text: &str) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (1..=3).contains(&end).then(|| text.split_at(end))
 }
 
 /// Removes the checkbox of a task list.
-fn unchecked(text: &str) -> &str {
+fn strip_checkbox(text: &str) -> &str {
     let text = text.trim_start();
     ["[ ]", "[x]", "[X]"].iter().find_map(|b| text.strip_prefix(b)).unwrap_or(text)
 }
 
 /// Splits off the label at the beginning of a line, `Mistake:`, `**Solution 2**:`, `'mistake':`. Returns its role, the
 /// label and the text after it.
-pub(super) fn labelled(line: &str) -> Option<(Role, &str, &str)> {
+pub(super) fn split_label(line: &str) -> Option<(Role, &str, &str)> {
     let (name, words) = line.split_once(':').filter(|(name, _)| name.len() <= 32)?;
-    let role = role(name);
+    let role = parse_role(name);
     let words = words.trim_start_matches('*').trim_start();
     matches!(role, Role::Mistake | Role::Solution | Role::Advice).then_some((role, name, words))
 }
 
 /// Splits `Mistake: X Solution: Y`, on one line or more, into the texts after the labels.
-pub(super) fn pair(text: &str) -> Option<(&str, &str)> {
-    let (Role::Mistake, _, words) = labelled(text.trim_start())? else { return None };
+pub(super) fn split_pair(text: &str) -> Option<(&str, &str)> {
+    let (Role::Mistake, _, words) = split_label(text.trim_start())? else { return None };
     let mut from = 0;
     while let Some(colon) = words[from..].find(':').map(|c| c + from) {
         let name = words[..colon].trim_end_matches('*').trim_end();
@@ -180,8 +180,8 @@ pub(super) fn pair(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns whether a line is a phrase that only introduces a list or closes the reply.
-pub(super) fn is_phrase(line: &str) -> bool {
-    const SAID: &[&str] = &[
+pub(super) fn is_filler_phrase(line: &str) -> bool {
+    const PHRASES: &[&str] = &[
         "certainly",
         "feel free",
         "hope this",
@@ -198,12 +198,12 @@ pub(super) fn is_phrase(line: &str) -> bool {
         return true;
     }
     let small: String = line.chars().take(16).collect::<String>().to_lowercase();
-    line.len() < 120 && SAID.iter().any(|s| small.starts_with(s))
+    line.len() < 120 && PHRASES.iter().any(|s| small.starts_with(s))
 }
 
 /// Returns whether a sentence says that there is nothing to list.
-pub(super) fn says_none(text: &str) -> bool {
-    const NONE: &[&str] = &[
+pub(super) fn is_empty_list_phrase(text: &str) -> bool {
+    const PHRASES: &[&str] = &[
         "empty list",
         "n a",
         "na",
@@ -228,16 +228,16 @@ pub(super) fn says_none(text: &str) -> bool {
         "there are no mistakes so far",
         "there were no mistakes",
     ];
-    text.len() < 64 && NONE.contains(&plain(text).as_str())
+    text.len() < 64 && PHRASES.contains(&normalize_name(text).as_str())
 }
 
 /// Returns a line without decoration: bold markers, quotes around the whole, the comma after them.
-pub(super) fn undecorated(text: &str) -> String {
+pub(super) fn strip_decoration(text: &str) -> String {
     let text = text.trim();
     let inner = text.trim_end_matches(',').trim_end();
     let first = inner.chars().next();
     let quoted =
         first.is_some_and(is_quote) && inner.chars().next_back().is_some_and(is_quote) && inner.len() > 2;
     let text = if quoted { inner.trim_matches(is_quote) } else { text };
-    super::squeeze(&text.replace("**", ""))
+    super::collapse_whitespace(&text.replace("**", ""))
 }

@@ -1,7 +1,9 @@
 //! Parses a list without brackets: numbered, bulleted or plain lines.
 
-use super::label::{self, Role, is_phrase, labelled, says_none, unbulleted, undecorated};
-use super::{ReadItem, Remarks, prose, says_something, squeeze};
+use super::label::{
+    self, Role, is_empty_list_phrase, is_filler_phrase, split_label, strip_bullet, strip_decoration,
+};
+use super::{ReadItem, Remarks, collapse_whitespace, has_words, prose};
 use crate::domain::LessonText;
 
 /// Returns whether a line is a code fence.
@@ -11,13 +13,13 @@ pub(super) fn is_fence(line: &str) -> bool {
 }
 
 /// Returns the text of a heading: `## Kitchen`, `**Kitchen**`, `Kitchen:`; not of a whole sentence before a list.
-pub(super) fn heading(line: &str) -> Option<String> {
+pub(super) fn parse_heading(line: &str) -> Option<String> {
     let line = line.trim();
     let marked =
         line.starts_with('#') || line.starts_with("**") && line.trim_end_matches(':').ends_with("**");
     let words = line.trim_matches(|c: char| "#*=:_ `".contains(c));
     let named = line.ends_with(':') && words.split_whitespace().count() <= 3;
-    ((marked || named) && says_something(words)).then(|| squeeze(words))
+    ((marked || named) && has_words(words)).then(|| collapse_whitespace(words))
 }
 
 /// The outer form of a line, before its text is examined.
@@ -31,48 +33,49 @@ struct Row<'a> {
 }
 
 /// An item that may continue on the next line.
-struct Growing<'a> {
+struct PendingItem<'a> {
     mistake: Vec<&'a str>,
     solution: Vec<&'a str>,
     role: Role,
-    from: &'a str,
-    to: &'a str,
+    first_line: &'a str,
+    last_line: &'a str,
 }
 
 struct Reader<'a, 'r> {
     items: &'r mut Vec<ReadItem>,
     remarks: &'r mut Remarks<'a>,
-    growing: Option<Growing<'a>>,
-    under: Option<String>,
+    pending: Option<PendingItem<'a>>,
+    heading: Option<String>,
 }
 
 /// Appends the lessons of these lines to `items`.
-pub(super) fn read<'a>(lines: &[&'a str], items: &mut Vec<ReadItem>, remarks: &mut Remarks<'a>) {
-    let rows = rows(lines, remarks);
+pub(super) fn read_lines<'a>(lines: &[&'a str], items: &mut Vec<ReadItem>, remarks: &mut Remarks<'a>) {
+    let rows = parse_rows(lines, remarks);
     let bulleted = rows.iter().any(|r| r.bulleted);
     if !bulleted && drop_prose(&rows, remarks) {
         return;
     }
-    let mut reader = Reader { items, remarks, growing: None, under: None };
+    let mut reader = Reader { items, remarks, pending: None, heading: None };
     for (n, row) in rows.iter().enumerate() {
         let next = rows.get(n + 1);
-        reader.row(row, next, bulleted);
+        reader.read_row(row, next, bulleted);
     }
-    reader.end();
+    reader.finish_item();
 }
 
 /// Drops lines that have no form of a list and are not a list of sentences either: paragraphs, a refusal, a question.
 /// Returns whether it did; none of the lines is a lesson then.
 fn drop_prose<'a>(rows: &[Row<'a>], remarks: &mut Remarks<'a>) -> bool {
     let words = |row: &Row<'a>| row.words.trim_start_matches(['*', '\'', '"', '`']);
-    if rows.iter().any(|row| labelled(words(row)).is_some()) {
+    if rows.iter().any(|row| split_label(words(row)).is_some()) {
         return false;
     }
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return false };
     let mut paragraphs: Vec<String> = Vec::new();
     let mut before: Option<&Row<'a>> = None;
     for row in rows {
-        let goes_on = before.is_some_and(|before| !row.after_blank && runs_on(before.line, row.words));
+        let goes_on =
+            before.is_some_and(|before| !row.after_blank && is_continuation(before.line, row.words));
         match paragraphs.last_mut().filter(|_| goes_on) {
             Some(paragraph) => {
                 paragraph.push(' ');
@@ -82,25 +85,25 @@ fn drop_prose<'a>(rows: &[Row<'a>], remarks: &mut Remarks<'a>) -> bool {
         }
         before = Some(row);
     }
-    let Some(what) = prose::why_no_list(&paragraphs) else { return false };
-    let (from, to) = (remarks.place(first.line).start, remarks.place(last.line).end);
+    let Some(what) = prose::non_list_reason(&paragraphs) else { return false };
+    let (from, to) = (remarks.span_of(first.line).start, remarks.span_of(last.line).end);
     let reply = remarks.reply;
     let part = reply.get(from..to).unwrap_or(first.line);
-    remarks.drop_lesson(what, part, LessonText::plain(squeeze(part)));
+    remarks.drop_lesson(what, part, LessonText::plain(collapse_whitespace(part)));
     true
 }
 
 /// Returns the lines with content, and what precedes their text.
-fn rows<'a>(lines: &[&'a str], remarks: &mut Remarks<'a>) -> Vec<Row<'a>> {
+fn parse_rows<'a>(lines: &[&'a str], remarks: &mut Remarks<'a>) -> Vec<Row<'a>> {
     let mut after_blank = false;
     let mut rows = Vec::new();
     for line in lines {
-        if is_fence(line) || !says_something(line) {
-            remarks.skip(line);
+        if is_fence(line) || !has_words(line) {
+            remarks.add_markup(line);
             after_blank |= line.trim().is_empty();
             continue;
         }
-        let words = unbulleted(line);
+        let words = strip_bullet(line);
         rows.push(Row {
             line,
             words: words.unwrap_or(line),
@@ -113,103 +116,112 @@ fn rows<'a>(lines: &[&'a str], remarks: &mut Remarks<'a>) -> Vec<Row<'a>> {
 }
 
 impl<'a> Reader<'a, '_> {
-    fn row(&mut self, row: &Row<'a>, next: Option<&Row<'a>>, list: bool) {
-        if let Some((role, name, words)) = labelled(row.words.trim_start_matches(['*', '\'', '"', '`'])) {
-            return self.part(row, role, name, words);
+    fn read_row(&mut self, row: &Row<'a>, next: Option<&Row<'a>>, list: bool) {
+        if let Some((role, name, words)) = split_label(row.words.trim_start_matches(['*', '\'', '"', '`'])) {
+            return self.add_labelled_part(row, role, name, words);
         }
         if row.words.trim_start().starts_with('#') && !row.bulleted {
-            return self.heading(row);
+            return self.start_section(row);
         }
         let over = row.words.trim_end().ends_with(':');
         let below = next.is_some_and(|n| n.bulleted && (n.indent > row.indent || !row.bulleted));
-        if over && (!row.bulleted || below) || !row.bulleted && heading(row.words).is_some() {
-            return self.heading(row);
+        if over && (!row.bulleted || below) || !row.bulleted && parse_heading(row.words).is_some() {
+            return self.start_section(row);
         }
         if row.bulleted {
-            return self.begin(row);
+            return self.start_item(row);
         }
-        if says_none(row.words) && self.growing.is_none() {
+        if is_empty_list_phrase(row.words) && self.pending.is_none() {
             return self.remarks.complain("taken for an empty list", row.line);
         }
-        if is_phrase(row.words) {
-            self.end();
-            return self.remarks.skip(row.line);
+        if is_filler_phrase(row.words) {
+            self.finish_item();
+            return self.remarks.add_markup(row.line);
         }
-        let goes_on = match &self.growing {
+        let goes_on = match &self.pending {
             None => false,
             Some(_) if list => !row.after_blank || row.indent > 0,
-            Some(growing) => !row.after_blank && runs_on(growing.to, row.words),
+            Some(growing) => !row.after_blank && is_continuation(growing.last_line, row.words),
         };
         if goes_on {
-            if let Some(growing) = &mut self.growing {
+            if let Some(growing) = &mut self.pending {
                 let part =
                     if growing.solution.is_empty() { &mut growing.mistake } else { &mut growing.solution };
                 part.push(row.words);
-                growing.to = row.line;
+                growing.last_line = row.line;
             }
         } else if list {
-            self.end();
+            self.finish_item();
             self.remarks.complain("text around the list was not used", row.line);
         } else {
-            self.begin(row);
+            self.start_item(row);
         }
     }
 
-    fn heading(&mut self, row: &Row<'a>) {
-        self.end();
-        self.under = heading(row.words);
-        self.remarks.skip(row.line);
+    fn start_section(&mut self, row: &Row<'a>) {
+        self.finish_item();
+        self.heading = parse_heading(row.words);
+        self.remarks.add_markup(row.line);
     }
 
-    fn begin(&mut self, row: &Row<'a>) {
-        self.end();
+    fn start_item(&mut self, row: &Row<'a>) {
+        self.finish_item();
         if let Some((_, words)) = row.line.split_at_checked(row.line.len() - row.words.len()) {
             let bullet = &row.line[..row.line.len() - words.len()];
-            self.remarks.skip(bullet);
+            self.remarks.add_markup(bullet);
         }
         let (mistake, role) = (vec![row.words], Role::Lesson);
-        self.growing = Some(Growing { mistake, solution: Vec::new(), role, from: row.line, to: row.line });
+        self.pending = Some(PendingItem {
+            mistake,
+            solution: Vec::new(),
+            role,
+            first_line: row.line,
+            last_line: row.line,
+        });
     }
 
     /// Processes a line labelled as a mistake or as what to do instead.
-    fn part(&mut self, row: &Row<'a>, role: Role, name: &'a str, words: &'a str) {
+    fn add_labelled_part(&mut self, row: &Row<'a>, role: Role, name: &'a str, words: &'a str) {
         if role == Role::Mistake {
-            self.end();
-            let (mistake, solution) = match label::pair(&row.words[row.words.find(name).unwrap_or(0)..]) {
+            self.finish_item();
+            let (mistake, solution) = match label::split_pair(&row.words[row.words.find(name).unwrap_or(0)..])
+            {
                 Some((mistake, solution)) => (vec![mistake], vec![solution]),
                 None => (vec![words], Vec::new()),
             };
-            self.remarks.skip(&row.line[..row.line.len() - words.len()]);
-            self.growing = Some(Growing { mistake, solution, role, from: row.line, to: row.line });
+            self.remarks.add_markup(&row.line[..row.line.len() - words.len()]);
+            self.pending =
+                Some(PendingItem { mistake, solution, role, first_line: row.line, last_line: row.line });
             return;
         }
-        self.remarks.skip(&row.line[..row.line.len() - words.len()]);
-        match &mut self.growing {
+        self.remarks.add_markup(&row.line[..row.line.len() - words.len()]);
+        match &mut self.pending {
             Some(growing)
                 if growing.solution.is_empty() && (!row.bulleted || growing.role == Role::Mistake) =>
             {
                 growing.solution.push(words);
-                growing.to = row.line;
+                growing.last_line = row.line;
             }
             _ => {
-                self.end();
+                self.finish_item();
                 let (mistake, solution) = (Vec::new(), vec![words]);
-                self.growing = Some(Growing { mistake, solution, role, from: row.line, to: row.line });
+                self.pending =
+                    Some(PendingItem { mistake, solution, role, first_line: row.line, last_line: row.line });
             }
         }
     }
 
-    fn end(&mut self) {
-        let Some(growing) = self.growing.take() else { return };
-        let (from, to) = (self.remarks.place(growing.from), self.remarks.place(growing.to));
+    fn finish_item(&mut self) {
+        let Some(growing) = self.pending.take() else { return };
+        let (from, to) = (self.remarks.span_of(growing.first_line), self.remarks.span_of(growing.last_line));
         let at = from.start..to.end;
         let whole = self.remarks.reply.get(at.clone()).unwrap_or_default();
-        let mistake = undecorated(&growing.mistake.join(" "));
-        let solution = undecorated(&growing.solution.join(" "));
-        if says_none(&mistake) && solution.is_empty() {
+        let mistake = strip_decoration(&growing.mistake.join(" "));
+        let solution = strip_decoration(&growing.solution.join(" "));
+        if is_empty_list_phrase(&mistake) && solution.is_empty() {
             return self.remarks.complain("taken for an empty list", whole);
         }
-        let text = match (says_something(&mistake), says_something(&solution)) {
+        let text = match (has_words(&mistake), has_words(&solution)) {
             (true, true) => LessonText::error(mistake, solution),
             (true, false) => {
                 if growing.role == Role::Mistake {
@@ -223,14 +235,14 @@ impl<'a> Reader<'a, '_> {
                 }
                 LessonText::plain(solution)
             }
-            (false, false) => return self.remarks.skip(whole),
+            (false, false) => return self.remarks.add_markup(whole),
         };
-        self.items.push(ReadItem { text, priority: None, under: self.under.clone(), at });
+        self.items.push(ReadItem { text, priority: None, heading: self.heading.clone(), at });
     }
 }
 
 /// Returns whether a line without a bullet continues the sentence of the line before it.
-fn runs_on(before: &str, line: &str) -> bool {
+fn is_continuation(before: &str, line: &str) -> bool {
     let ended = before.trim_end().ends_with(['.', '!', '?', ';', '"', '\'', '”']);
     !ended && line.trim_start().starts_with(char::is_lowercase)
 }

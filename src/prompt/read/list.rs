@@ -1,18 +1,18 @@
 //! Finds the list in a mentor's reply: brackets if there are any, otherwise its lines.
 
-use super::label::{is_phrase, says_none, unbulleted};
-use super::quoted::{self, Place};
+use super::label::{is_empty_list_phrase, is_filler_phrase, strip_bullet};
+use super::quoted::{self, QuoteContext};
 use super::value::{self, Value};
-use super::{Items, ReadItem, Remarks, dict, lines, prose, says_something};
+use super::{Items, ReadItem, Remarks, dict, has_words, lines, prose};
 use std::collections::HashSet;
 
 /// Parses a mentor's reply as a list of lessons (OmniReflect, tables 17 and 18): Python, JSON, JSON lines, numbered,
 /// bulleted or plain lines, with or without surrounding prose, complete or cut off. Linear in the length of the reply.
-pub fn items(reply: &str) -> Items {
+pub fn read_items(reply: &str) -> Items {
     let mut remarks = Remarks::new(reply);
     let body = remarks.after_reasoning();
     let mut items = Vec::new();
-    let pieces = pieces(body, &mut remarks);
+    let pieces = split_pieces(body, &mut remarks);
     let answered = pieces.iter().any(|p| matches!(p, Piece::Value(v) if is_answer(v)));
     let mut aside: Option<(&str, usize)> = None;
     let mut lines = Vec::new();
@@ -20,39 +20,39 @@ pub fn items(reply: &str) -> Items {
     for piece in pieces {
         match piece {
             Piece::Value(value) => {
-                tell(&mut aside, body, &mut remarks);
-                dict::gather(value, under.as_deref(), &mut items, &mut remarks);
+                complain_about_aside(&mut aside, body, &mut remarks);
+                dict::collect_items(value, under.as_deref(), &mut items, &mut remarks);
             }
             Piece::Line(line) if !answered => lines.push(line),
             Piece::Line(line) => {
-                let words = unbulleted(line).unwrap_or(line);
-                if !says_something(words) || is_phrase(words) || lines::is_fence(line) {
-                    if let Some(heading) = lines::heading(words) {
+                let words = strip_bullet(line).unwrap_or(line);
+                if !has_words(words) || is_filler_phrase(words) || lines::is_fence(line) {
+                    if let Some(heading) = lines::parse_heading(words) {
                         under = Some(heading);
                     }
-                    remarks.skip(line);
+                    remarks.add_markup(line);
                 } else {
-                    let end = offset(body, line) + line.len();
+                    let end = offset_in(body, line) + line.len();
                     aside = Some(aside.map_or((line, end), |(first, _)| (first, end)));
                 }
             }
         }
     }
-    tell(&mut aside, body, &mut remarks);
-    lines::read(&lines, &mut items, &mut remarks);
-    once(&mut items, &mut remarks);
-    prose::drop_unfit(&mut items, &mut remarks);
+    complain_about_aside(&mut aside, body, &mut remarks);
+    lines::read_lines(&lines, &mut items, &mut remarks);
+    remove_duplicates(&mut items, &mut remarks);
+    prose::drop_non_lessons(&mut items, &mut remarks);
     if reply.trim().is_empty() {
         remarks.complain("the reply is empty", "");
     }
-    remarks.complaints.sort_by_key(|c| c.at.start);
+    remarks.complaints.sort_by_key(|c| c.span.start);
     Items { items, complaints: remarks.complaints, dropped: remarks.dropped, markup: remarks.markup }
 }
 
 /// Removes duplicates, keeping the first of equal items.
-fn once(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
+fn remove_duplicates(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
     let mut seen = HashSet::new();
-    let new: Vec<bool> = items.iter().map(|i| seen.insert((&i.text, &i.under))).collect();
+    let new: Vec<bool> = items.iter().map(|i| seen.insert((&i.text, &i.heading))).collect();
     let mut new = new.into_iter();
     items.retain(|item| {
         let new = new.next().unwrap_or(true);
@@ -65,16 +65,19 @@ fn once(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
 }
 
 /// Adds one complaint about all lines outside the list.
-fn tell<'a>(aside: &mut Option<(&'a str, usize)>, body: &'a str, remarks: &mut Remarks<'a>) {
+fn complain_about_aside<'a>(aside: &mut Option<(&'a str, usize)>, body: &'a str, remarks: &mut Remarks<'a>) {
     if let Some((first, end)) = aside.take() {
-        let text = &body[offset(body, first)..end];
-        let what =
-            if says_none(text) { "taken for an empty list" } else { "text around the list was not used" };
+        let text = &body[offset_in(body, first)..end];
+        let what = if is_empty_list_phrase(text) {
+            "taken for an empty list"
+        } else {
+            "text around the list was not used"
+        };
         remarks.complain(what, text);
     }
 }
 
-fn offset(body: &str, part: &str) -> usize {
+fn offset_in(body: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(body.as_ptr() as usize)
 }
 
@@ -87,88 +90,96 @@ enum Piece<'a> {
 /// Returns whether a value is an answer: an empty list, or one with content.
 fn is_answer(value: &Value<'_>) -> bool {
     match value {
-        Value::Text(text) => says_something(&text.words),
+        Value::Text(text) => has_words(&text.words),
         Value::List(values, _) => values.is_empty() || values.iter().any(is_answer),
         Value::Dict(entries, _) => entries.is_empty() || entries.iter().any(|e| is_answer(&e.value)),
     }
 }
 
-fn pieces<'a>(body: &'a str, remarks: &mut Remarks<'a>) -> Vec<Piece<'a>> {
+fn split_pieces<'a>(body: &'a str, remarks: &mut Remarks<'a>) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     let mut rest = body;
     // The properties of a line are computed once, however many values it contains.
-    let mut line = Line::at(rest);
+    let mut line = LineScan::new(rest);
     while !rest.is_empty() {
-        if let Some(start) = line.value(rest) {
+        if let Some(start) = line.find_value(rest) {
             if !rest[..start].trim().is_empty() {
                 pieces.push(Piece::Line(&rest[..start]));
             }
-            let (value, after) = value::read(&rest[start..], remarks);
+            let (value, after) = value::read_value(&rest[start..], remarks);
             pieces.push(Piece::Value(value));
             let read = rest.len() - after.len();
             rest = after;
-            line = if read < line.len { line.behind(read) } else { Line::at(rest) };
+            line = if read < line.len { line.after_value(read) } else { LineScan::new(rest) };
         } else {
             let words = &rest[..line.len];
             if !words.trim().is_empty() || matches!(pieces.last(), Some(Piece::Line(_))) {
                 pieces.push(Piece::Line(words.trim_end_matches(['\n', '\r'])));
             }
             rest = &rest[line.len..];
-            line = Line::at(rest);
+            line = LineScan::new(rest);
         }
     }
     pieces
 }
 
 /// What the search for values knows about a line or its remainder.
-struct Line {
+struct LineScan {
     /// Bytes to the line's end, including the line feed.
     len: usize,
     /// Offset of the last closing bracket, if any.
-    last: Option<usize>,
+    last_bracket: Option<usize>,
     /// Nothing with content follows that bracket.
-    to_the_end: bool,
+    bracket_ends_line: bool,
     bulleted: bool,
-    fresh: bool,
+    at_line_start: bool,
     /// Number of brackets still to be examined.
-    brackets: u32,
+    brackets_left: u32,
 }
 
-impl Line {
-    fn at(rest: &str) -> Self {
+impl LineScan {
+    fn new(rest: &str) -> Self {
         let len = rest.find('\n').map_or(rest.len(), |n| n + 1);
         let line = &rest[..len];
         let last = line.rfind([']', '}']);
-        let to_the_end = last.is_none_or(|at| !says_something(&line[at..]));
-        Self { len, last, to_the_end, bulleted: unbulleted(line).is_some(), fresh: true, brackets: 64 }
+        let to_the_end = last.is_none_or(|at| !has_words(&line[at..]));
+        Self {
+            len,
+            last_bracket: last,
+            bracket_ends_line: to_the_end,
+            bulleted: strip_bullet(line).is_some(),
+            at_line_start: true,
+            brackets_left: 64,
+        }
     }
 
-    fn behind(&self, read: usize) -> Self {
-        let last = self.last.and_then(|l| l.checked_sub(read));
-        Self { len: self.len - read, last, fresh: false, ..*self }
+    fn after_value(&self, read: usize) -> Self {
+        let last = self.last_bracket.and_then(|l| l.checked_sub(read));
+        Self { len: self.len - read, last_bracket: last, at_line_start: false, ..*self }
     }
 
     /// Returns the offset at which a value begins in this line, if any. `rest` continues past the line.
-    fn value(&mut self, rest: &str) -> Option<usize> {
+    fn find_value(&mut self, rest: &str) -> Option<usize> {
         let line = &rest[..self.len];
-        if self.fresh {
+        if self.at_line_start {
             let start = line.len() - line.trim_start().len();
-            if runs_of_quotes(&line[start..]) {
+            if is_quote_sequence(&line[start..]) {
                 return Some(start);
             }
         }
         for (at, _) in line.match_indices(['[', '{']) {
             // After one value in a line, adjacent ones are found without a limit.
-            let near = !self.fresh && at <= 16 && !says_something(&line[..at]);
-            if self.brackets == 0 && !near {
+            let near = !self.at_line_start && at <= 16 && !has_words(&line[..at]);
+            if self.brackets_left == 0 && !near {
                 return None;
             }
-            self.brackets = self.brackets.saturating_sub(1);
+            self.brackets_left = self.brackets_left.saturating_sub(1);
             // `[object]` in a sentence is not a list.
-            let alone = near || stands_alone(&line[..at]);
-            let placed = (self.to_the_end || self.last.is_none_or(|l| l < at)) && !self.bulleted;
+            let alone = near || is_list_introduction(&line[..at]);
+            let placed =
+                (self.bracket_ends_line || self.last_bracket.is_none_or(|l| l < at)) && !self.bulleted;
             let boxed = self.bulleted && ["[ ]", "[x]", "[X]"].iter().any(|b| rest[at..].starts_with(b));
-            if !boxed && (alone || placed) && begins_value(&rest[at..], alone) {
+            if !boxed && (alone || placed) && is_value_start(&rest[at..], alone) {
                 return Some(at);
             }
         }
@@ -177,46 +188,46 @@ impl Line {
 }
 
 /// Returns whether only a bullet, a name or a phrase precedes a bracket.
-fn stands_alone(before: &str) -> bool {
+fn is_list_introduction(before: &str) -> bool {
     let before = before.trim();
-    let words = unbulleted(before).unwrap_or(before);
-    !says_something(words)
+    let words = strip_bullet(before).unwrap_or(before);
+    !has_words(words)
         || words.ends_with([':', '=', '`'])
         || before.trim_end_matches(['.', ')', ':']).bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Returns whether a line has quoted texts separated by commas without a bracket before them: the list lost its bracket
 /// or never had one.
-fn runs_of_quotes(line: &str) -> bool {
-    let Some(found) = quoted::read(line, Place::Entry) else { return false };
+fn is_quote_sequence(line: &str) -> bool {
+    let Some(found) = quoted::read_quoted(line, QuoteContext::Entry) else { return false };
     let after = line[found.len..].trim_start();
-    !found.cut && after.starts_with(',') && quoted::opening(after[1..].trim_start()).is_some()
+    !found.truncated && after.starts_with(',') && quoted::opening_quote(after[1..].trim_start()).is_some()
 }
 
 /// Returns whether the bracket at the beginning opens a value.
-fn begins_value(text: &str, alone: bool) -> bool {
+fn is_value_start(text: &str, alone: bool) -> bool {
     let dict = text.starts_with('{');
     let inside = text.chars().take(8).take_while(|c| "[{".contains(*c)).count();
     let next = text[inside..].trim_start();
     let Some(first) = next.chars().next() else { return alone };
-    if quoted::opening(next).is_some() {
-        return !dict || alone || quoted::begins_key(next);
+    if quoted::opening_quote(next).is_some() {
+        return !dict || alone || quoted::is_key_start(next);
     }
     if dict || text[..inside].contains('{') {
-        return quoted::begins_key(next) || alone && first == '}';
+        return quoted::is_key_start(next) || alone && first == '}';
     }
     match first {
         ']' | '}' | '.' | '…' | '#' | '(' => alone,
-        'r' | 'f' | 'b' | 'u' if quoted::opening(&next[1..]).is_some() => true,
+        'r' | 'f' | 'b' | 'u' if quoted::opening_quote(&next[1..]).is_some() => true,
         'N' if next.starts_with("None") => alone,
         'n' if next.starts_with("null") => alone,
-        c if c.is_alphabetic() && alone => bare_list(next),
+        c if c.is_alphabetic() && alone => is_unquoted_list(next),
         _ => inside >= 2 && alone,
     }
 }
 
 /// Returns whether text without quotes after a bracket is a list: the bracket closes at the end of a line, or far away.
-fn bare_list(text: &str) -> bool {
+fn is_unquoted_list(text: &str) -> bool {
     let mut depth = 0_u32;
     for (at, c) in text.char_indices().take(400) {
         match c {

@@ -1,9 +1,9 @@
 //! Parses a mentor's free text: one plan, one reflection, or a few labelled parts.
 
-use super::label::role;
+use super::label::parse_role;
 use super::quoted::is_quote;
 use super::value::{self, Value};
-use super::{Plan, Remarks, lines, says_something, squeeze};
+use super::{Plan, Remarks, collapse_whitespace, has_words, lines};
 
 /// Labels of parts; the part keeps its label as its name.
 const LABELS: &[&str] = &[
@@ -29,7 +29,7 @@ const LABELS: &[&str] = &[
 ];
 
 /// Lines at which a model that doesn't stop begins to invent the next trial.
-const RUNS_ON: &[&str] = &[
+const NEXT_TRIAL_MARKERS: &[&str] = &[
     "STATUS:",
     "Here is the task",
     "Your task is to:",
@@ -40,38 +40,38 @@ const RUNS_ON: &[&str] = &[
 /// Parses a mentor's reply as one text (Reflexion's plan, FCRF's parts, Sweet&Sour's reflection): removes fences,
 /// reasoning and the leading label, keeps the lines. A dictionary or list becomes lines. Linear in the length of the
 /// reply.
-pub fn plan(reply: &str) -> Plan {
+pub fn read_plan(reply: &str) -> Plan {
     let mut remarks = Remarks::new(reply);
     let body = remarks.after_reasoning();
-    let mut parts = Parts::default();
+    let mut parts = PlanBuilder::default();
     let whole = body.trim();
-    if let Some((lead, inner)) = structure(whole) {
+    if let Some((lead, inner)) = split_structure(whole) {
         for line in lead.lines() {
-            if lines::is_fence(line) || says_nothing_but_a_name(line) {
-                remarks.skip(line);
+            if lines::is_fence(line) || is_variable_name(line) {
+                remarks.add_markup(line);
             } else {
-                parts.line(line, &mut remarks);
+                parts.add_line(line, &mut remarks);
             }
         }
-        let (value, after) = value::read(inner, &mut remarks);
-        parts.value(value, &mut remarks);
-        if says_something(after) {
+        let (value, after) = value::read_value(inner, &mut remarks);
+        parts.add_value(value, &mut remarks);
+        if has_words(after) {
             remarks.complain("text around the plan was not used", after);
         }
     } else {
-        let body = body_of(whole);
+        let body = strip_outer_quotes(whole);
         for line in body.lines() {
             if !parts.text.is_empty()
-                && RUNS_ON.iter().any(|r| line.trim_start_matches(['>', ' ']).starts_with(r))
+                && NEXT_TRIAL_MARKERS.iter().any(|r| line.trim_start_matches(['>', ' ']).starts_with(r))
             {
-                let from = remarks.place(line).start;
+                let from = remarks.span_of(line).start;
                 remarks.complain("a trial that the model made up was not used", &reply[from..]);
                 break;
             }
             if lines::is_fence(line) {
-                remarks.skip(line);
+                remarks.add_markup(line);
             } else {
-                parts.line(line, &mut remarks);
+                parts.add_line(line, &mut remarks);
             }
         }
     }
@@ -91,7 +91,7 @@ pub fn plan(reply: &str) -> Plan {
 }
 
 /// Removes the quotes around the whole text.
-fn body_of(text: &str) -> &str {
+fn strip_outer_quotes(text: &str) -> &str {
     if text.starts_with("```") {
         return text;
     }
@@ -100,7 +100,7 @@ fn body_of(text: &str) -> &str {
 }
 
 /// Splits off the list or dictionary that ends the text from what introduces it: a heading, a label, a name.
-fn structure(text: &str) -> Option<(&str, &str)> {
+fn split_structure(text: &str) -> Option<(&str, &str)> {
     let (lead, inner) = text.split_at(text.find(['{', '['])?);
     let line = lead.rsplit('\n').next().unwrap_or(lead).trim();
     (line.is_empty() || line.ends_with([':', '=']) || line == "```").then_some(())?;
@@ -108,7 +108,7 @@ fn structure(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns whether a line is only a variable name for the list: `actions =`.
-fn says_nothing_but_a_name(line: &str) -> bool {
+fn is_variable_name(line: &str) -> bool {
     let name = line.trim().strip_suffix('=').unwrap_or("-").trim();
     !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
@@ -121,14 +121,14 @@ fn is_structure(text: &str) -> bool {
 }
 
 #[derive(Default)]
-struct Parts {
+struct PlanBuilder {
     text: String,
     sections: Vec<(String, String)>,
 }
 
-impl Parts {
-    fn line<'a>(&mut self, line: &'a str, remarks: &mut Remarks<'a>) {
-        let Some((name, words)) = label(line) else {
+impl PlanBuilder {
+    fn add_line<'a>(&mut self, line: &'a str, remarks: &mut Remarks<'a>) {
+        let Some((name, words)) = split_section_label(line) else {
             let line = line.trim_end();
             // Blank lines between paragraphs are kept, those before the first are not.
             if !(line.is_empty() && self.text.is_empty()) {
@@ -143,7 +143,7 @@ impl Parts {
         };
         if self.text.trim().is_empty() {
             // The label at the beginning only repeats the question.
-            remarks.skip(&line[..line.len() - words.len()]);
+            remarks.add_markup(&line[..line.len() - words.len()]);
             self.text.clear();
             if !words.is_empty() {
                 self.text.push_str(words.trim_end());
@@ -156,11 +156,11 @@ impl Parts {
         self.sections.push((name, format!("{}\n", words.trim_end())));
     }
 
-    fn value<'a>(&mut self, value: Value<'a>, remarks: &mut Remarks<'a>) {
+    fn add_value<'a>(&mut self, value: Value<'a>, remarks: &mut Remarks<'a>) {
         match value {
             Value::Text(text) => {
-                if text.cut {
-                    remarks.complain("the reply ends in the middle of this; it was kept", text.at);
+                if text.truncated {
+                    remarks.complain("the reply ends in the middle of this; it was kept", text.source);
                 }
                 if !text.words.is_empty() {
                     self.text.push_str(&text.words);
@@ -173,20 +173,21 @@ impl Parts {
             }
             Value::List(values, _) => {
                 for value in values {
-                    self.value(value, remarks);
+                    self.add_value(value, remarks);
                 }
             }
             Value::Dict(entries, _) => {
                 for entry in entries {
-                    remarks.skip(entry.key_at);
-                    if says_something(&entry.key) {
-                        self.sections.push((squeeze(&entry.key.replace('_', " ")), String::new()));
+                    remarks.add_markup(entry.key_source);
+                    if has_words(&entry.key) {
+                        self.sections
+                            .push((collapse_whitespace(&entry.key.replace('_', " ")), String::new()));
                         if !self.text.is_empty() {
                             self.text.push_str(&entry.key);
                             self.text.push_str(": ");
                         }
                     }
-                    self.value(entry.value, remarks);
+                    self.add_value(entry.value, remarks);
                 }
             }
         }
@@ -194,7 +195,7 @@ impl Parts {
 }
 
 /// Returns the known label at the beginning of a line, and the text after it.
-fn label(line: &str) -> Option<(String, &str)> {
+fn split_section_label(line: &str) -> Option<(String, &str)> {
     let bare = line.trim_start().trim_start_matches(['#', '*', ' ']);
     let (name, words) = match bare.split_once(':') {
         Some((name, words)) => (name, words.trim_start_matches('*').trim_start()),
@@ -208,6 +209,6 @@ fn label(line: &str) -> Option<(String, &str)> {
         return None;
     }
     let small = name.trim_end_matches(|c: char| c.is_ascii_digit() || " *#".contains(c)).to_lowercase();
-    let known = LABELS.contains(&small.as_str()) || role(&small) == super::label::Role::Advice;
-    known.then(|| (squeeze(name.trim_matches('*')), words))
+    let known = LABELS.contains(&small.as_str()) || parse_role(&small) == super::label::Role::Advice;
+    known.then(|| (collapse_whitespace(name.trim_matches('*')), words))
 }

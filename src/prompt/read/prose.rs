@@ -4,20 +4,20 @@ use super::{ReadItem, Remarks};
 
 /// The most characters of a lesson, and of each half of a mistake with its solution. The longest rule in the papers has 205
 /// (OmniReflect, table 7: a solution for `BabyAI`); a text of more than twice that is a report.
-const LONGEST: usize = 400;
+const MAX_LESSON_CHARS: usize = 400;
 
 /// So many sentences in a line make it a paragraph.
-const SENTENCES: usize = 3;
+const PARAGRAPH_SENTENCES: usize = 3;
 
 /// Removes items that are no lessons: refusals, a server's error message alone, and texts of more than [`LONGEST`] characters.
-pub(super) fn drop_unfit(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
+pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
     let alone = items.len() == 1;
     items.retain(|item| {
         let solution = item.text.solution.as_deref().unwrap_or_default();
         let longest = item.text.text.chars().count().max(solution.chars().count());
-        let what = if longest > LONGEST {
-            format!("{longest} characters are too long for a lesson (at most {LONGEST})")
-        } else if refuses(&item.text.text) {
+        let what = if longest > MAX_LESSON_CHARS {
+            format!("{longest} characters are too long for a lesson (at most {MAX_LESSON_CHARS})")
+        } else if is_refusal(&item.text.text) {
             "this is a refusal and no lesson".to_owned()
         } else if alone && solution.is_empty() && is_failure_message(remarks.reply) {
             "this is an error message and no lesson".to_owned()
@@ -31,16 +31,16 @@ pub(super) fn drop_unfit(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
 }
 
 /// Why paragraphs without any form of a list are no list of lessons; none where each is a sentence or two.
-pub(super) fn why_no_list(paragraphs: &[String]) -> Option<&'static str> {
-    if paragraphs.iter().any(|p| refuses(p)) || paragraphs.first().is_some_and(|p| declines(p)) {
+pub(super) fn non_list_reason(paragraphs: &[String]) -> Option<&'static str> {
+    if paragraphs.iter().any(|p| is_refusal(p)) || paragraphs.first().is_some_and(|p| is_inability(p)) {
         return Some("a refusal is no list, so nothing of it was used");
     }
-    let rambles = |p: &String| sentences(p) >= SENTENCES || p.trim_end().ends_with('?');
+    let rambles = |p: &String| count_sentences(p) >= PARAGRAPH_SENTENCES || p.trim_end().ends_with('?');
     paragraphs.iter().any(rambles).then_some("prose is no list, so nothing of it was used")
 }
 
 /// A text in small letters, with plain apostrophes: its beginning.
-fn small(text: &str) -> String {
+fn normalized_start(text: &str) -> String {
     text.trim_start()
         .chars()
         .take(160)
@@ -50,7 +50,7 @@ fn small(text: &str) -> String {
 }
 
 /// Whether a text refuses to answer, in words that no lesson begins with.
-fn refuses(text: &str) -> bool {
+fn is_refusal(text: &str) -> bool {
     const BEGINNINGS: &[&str] = &[
         "i'm sorry",
         "i am sorry",
@@ -127,7 +127,7 @@ fn refuses(text: &str) -> bool {
     const TO_FIND: &[&str] =
         &["determine", "identify", "find", "see", "detect", "extract", "derive", "draw", "give", "list"];
     const FOUND: &[&str] = &["mistake", "error", "lesson", "rule", "trajectory", "reflection", "insight"];
-    let text = small(text);
+    let text = normalized_start(text);
     let unable = |text: &str| {
         UNABLE.iter().filter_map(|unable| text.strip_prefix(unable)).any(|rest| {
             TO_DO.iter().any(|to| rest.starts_with(to))
@@ -157,13 +157,13 @@ fn is_failure_message(text: &str) -> bool {
         "connection",
         "api ",
     ];
-    let text = small(text);
+    let text = normalized_start(text);
     let message = text.strip_prefix("error").or_else(|| text.strip_prefix("internal error"));
     message.is_some_and(|rest| rest.starts_with([':', ' ']) && OWN.iter().any(|own| text.contains(own)))
 }
 
 /// Whether a text without any form of a list speaks of what its writer cannot do: among bullets this may be a lesson.
-fn declines(text: &str) -> bool {
+fn is_inability(text: &str) -> bool {
     const UNABLE: &[&str] = &[
         "i can't ",
         "i cannot ",
@@ -176,12 +176,12 @@ fn declines(text: &str) -> bool {
         "i don't have ",
         "i do not have ",
     ];
-    let text = small(text);
+    let text = normalized_start(text);
     UNABLE.iter().any(|u| text.starts_with(u))
 }
 
 /// The sentences of a text: each ends with its mark, and the next begins with a capital letter. Linear.
-fn sentences(text: &str) -> usize {
+fn count_sentences(text: &str) -> usize {
     let text = text.trim_end();
     let mut count = usize::from(!text.is_empty());
     let mut ended = false;

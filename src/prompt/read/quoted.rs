@@ -7,14 +7,14 @@ pub(super) struct Quoted<'a> {
     /// Bytes from the opening quote to the end of the closing one.
     pub(super) len: usize,
     /// The reply ends inside the text.
-    pub(super) cut: bool,
+    pub(super) truncated: bool,
     /// The closing quote is missing, but a new text begins on the next line.
     pub(super) unclosed: bool,
 }
 
 /// The context of a quoted text, which decides what may follow it.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Place {
+pub(super) enum QuoteContext {
     /// A key: a colon may follow.
     Key,
     Entry,
@@ -45,7 +45,7 @@ const QUOTES: &[(&str, &[&str])] = &[
 ];
 
 /// Returns the opening quote at the beginning of a text, and the quotes that can close it.
-pub(super) fn opening(text: &str) -> Option<(&'static str, &'static [&'static str])> {
+pub(super) fn opening_quote(text: &str) -> Option<(&'static str, &'static [&'static str])> {
     // A code fence is not a quote.
     if text.starts_with("```") {
         return None;
@@ -60,13 +60,13 @@ pub(super) fn is_quote(c: char) -> bool {
 
 /// Parses the quoted text at the beginning of `text`. A quote closes only where an entry can end, so apostrophes and
 /// quotes inside need no escape. Linear: the lookahead after a quote stops at the next word.
-pub(super) fn read(text: &str, place: Place) -> Option<Quoted<'_>> {
-    let (open, closers) = opening(text)?;
+pub(super) fn read_quoted(text: &str, place: QuoteContext) -> Option<Quoted<'_>> {
+    let (open, closers) = opening_quote(text)?;
     let body = &text[open.len()..];
     let found = |end: usize, close: usize, unclosed: bool| Quoted {
         inner: &body[..end],
         len: open.len() + end + close,
-        cut: false,
+        truncated: false,
         unclosed,
     };
     let (mut escaped, mut last, mut fresh_line) = (false, ' ', true);
@@ -81,7 +81,7 @@ pub(super) fn read(text: &str, place: Place) -> Option<Quoted<'_>> {
         }
         if !escaped
             && let Some(close) = closers.iter().find(|q| rest.starts_with(**q))
-            && (open.len() >= 3 && open.is_ascii() || ends(&rest[close.len()..], last, place))
+            && (open.len() >= 3 && open.is_ascii() || is_entry_end(&rest[close.len()..], last, place))
         {
             return Some(found(at, close.len(), false));
         }
@@ -91,11 +91,11 @@ pub(super) fn read(text: &str, place: Place) -> Option<Quoted<'_>> {
         }
         escaped = c == '\\' && !escaped && open != "\\\"";
     }
-    Some(Quoted { inner: body, len: text.len(), cut: true, unclosed: false })
+    Some(Quoted { inner: body, len: text.len(), truncated: true, unclosed: false })
 }
 
 /// Returns whether an entry can end before `after`.
-fn ends(after: &str, last: char, place: Place) -> bool {
+fn is_entry_end(after: &str, last: char, place: QuoteContext) -> bool {
     let next = after.trim_start();
     let gap = &after[..after.len() - next.len()];
     let Some(first) = next.chars().next() else { return true };
@@ -104,11 +104,11 @@ fn ends(after: &str, last: char, place: Place) -> bool {
             let then = &next[first.len_utf8()..];
             let value = then.trim_start();
             let line_end = then[..then.len() - value.len()].contains('\n');
-            line_end || begins_entry(value)
+            line_end || is_entry_start(value)
         }
         ']' | '}' => true,
-        ')' => place == Place::Tuple,
-        ':' => place == Place::Key,
+        ')' => place == QuoteContext::Tuple,
+        ':' => place == QuoteContext::Key,
         '#' => !gap.is_empty(),
         '/' => !gap.is_empty() && next.starts_with("//"),
         '.' | '…' => next.starts_with("...") || first == '…',
@@ -123,18 +123,18 @@ fn ends(after: &str, last: char, place: Place) -> bool {
 }
 
 /// Returns whether a text begins like an entry of a list or dictionary, or like its end.
-fn begins_entry(text: &str) -> bool {
+fn is_entry_start(text: &str) -> bool {
     let Some(first) = text.chars().next() else { return true };
     is_quote(first)
         || "[{(]}),.…#/-\\".contains(first)
         || first.is_ascii_digit()
         || ["None", "null", "True", "False", "true", "false"].iter().any(|w| text.starts_with(w))
-        || begins_key(text)
-        || opening(text.trim_start_matches(['r', 'f', 'b', 'u'])).is_some()
+        || is_key_start(text)
+        || opening_quote(text.trim_start_matches(['r', 'f', 'b', 'u'])).is_some()
 }
 
 /// Returns whether a text begins with a key and its colon, quoted or not.
-pub(super) fn begins_key(text: &str) -> bool {
+pub(super) fn is_key_start(text: &str) -> bool {
     let mut letters = false;
     for c in text.chars().take(48) {
         match c {
@@ -164,7 +164,7 @@ pub(super) fn unescape(text: &str) -> String {
         match c {
             'n' | 't' | 'r' | '\n' => plain.push(' '),
             '\\' | '"' | '\'' | '/' | '`' => plain.push(c),
-            'u' | 'x' => match unicode(c, rest) {
+            'u' | 'x' => match decode_hex_escape(c, rest) {
                 Some((found, len)) => {
                     plain.push(found);
                     rest = &rest[len..];
@@ -180,7 +180,7 @@ pub(super) fn unescape(text: &str) -> String {
 
 /// Decodes `\uXXXX` (a pair of them for a surrogate pair) or `\xXX`. Returns the character and the number of bytes of
 /// its digits.
-fn unicode(kind: char, digits: &str) -> Option<(char, usize)> {
+fn decode_hex_escape(kind: char, digits: &str) -> Option<(char, usize)> {
     let width = if kind == 'u' { 4 } else { 2 };
     let number = |text: &str| {
         let hex = text.get(..width).filter(|h| h.bytes().all(|b| b.is_ascii_hexdigit()))?;

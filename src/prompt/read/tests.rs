@@ -44,12 +44,12 @@ struct PlanCase {
     complaints: Vec<String>,
 }
 
-fn cases<C: for<'a> Deserialize<'a>>(text: &str) -> Vec<C> {
+fn load_cases<C: for<'a> Deserialize<'a>>(text: &str) -> Vec<C> {
     toml::from_str::<Corpus<C>>(text).unwrap().reply
 }
 
 /// Formats a lesson as the corpus writes it.
-fn line(text: &LessonText) -> String {
+fn lesson_text(text: &LessonText) -> String {
     match &text.solution {
         Some(solution) => format!("{} => {solution}", text.text),
         None => text.text.clone(),
@@ -57,56 +57,56 @@ fn line(text: &LessonText) -> String {
 }
 
 /// Describes how the complaints differ from the expected ones. Returns `None` if they match.
-fn differing(name: &str, expected: &[String], got: &[&str]) -> Option<String> {
+fn complaint_difference(name: &str, expected: &[String], got: &[&str]) -> Option<String> {
     let fits = expected.len() == got.len() && expected.iter().zip(got).all(|(w, g)| g.contains(w.as_str()));
     (!fits).then(|| format!("{name}: complaints {got:#?} where {expected:?} were expected"))
 }
 
-fn holds(wrong: &[String]) {
+fn assert_none_wrong(wrong: &[String]) {
     assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn mentors_lists() {
     let mut wrong = Vec::new();
-    for case in cases::<ListCase>(include_str!("tests/items.toml")) {
-        let read = items(&case.text);
-        let got: Vec<String> = read.items.iter().map(|i| line(&i.text)).collect();
+    for case in load_cases::<ListCase>(include_str!("tests/items.toml")) {
+        let read = read_items(&case.text);
+        let got: Vec<String> = read.items.iter().map(|i| lesson_text(&i.text)).collect();
         if got != case.items {
             wrong.push(format!("{}: {got:#?}", case.name));
         }
-        let complaints: Vec<&str> = read.complaints.iter().map(|c| c.words.as_str()).collect();
-        wrong.extend(differing(&case.name, &case.complaints, &complaints));
+        let complaints: Vec<&str> = read.complaints.iter().map(|c| c.message.as_str()).collect();
+        wrong.extend(complaint_difference(&case.name, &case.complaints, &complaints));
     }
-    holds(&wrong);
+    assert_none_wrong(&wrong);
 }
 
 #[test]
 fn actors_replies() {
     let mut wrong = Vec::new();
-    for case in cases::<ActorCase>(include_str!("tests/actor.toml")) {
-        let reading = read(&case.text);
+    for case in load_cases::<ActorCase>(include_str!("tests/actor.toml")) {
+        let reading = read_reply(&case.text);
         if (&reading.thought, &reading.action) != (&case.thought, &case.action) {
             wrong.push(format!("{}: {reading:#?}", case.name));
         }
         let complaints: Vec<&str> = reading.complaints.iter().map(String::as_str).collect();
-        wrong.extend(differing(&case.name, &case.complaints, &complaints));
+        wrong.extend(complaint_difference(&case.name, &case.complaints, &complaints));
     }
-    holds(&wrong);
+    assert_none_wrong(&wrong);
 }
 
 #[test]
 fn mentors_plans() {
     let mut wrong = Vec::new();
-    for case in cases::<PlanCase>(include_str!("tests/plan.toml")) {
-        let read = plan(&case.text);
+    for case in load_cases::<PlanCase>(include_str!("tests/plan.toml")) {
+        let read = read_plan(&case.text);
         if (&read.text, &read.sections) != (&case.plan, &case.sections) {
             wrong.push(format!("{}: {read:#?}", case.name));
         }
-        let complaints: Vec<&str> = read.complaints.iter().map(|c| c.words.as_str()).collect();
-        wrong.extend(differing(&case.name, &case.complaints, &complaints));
+        let complaints: Vec<&str> = read.complaints.iter().map(|c| c.message.as_str()).collect();
+        wrong.extend(complaint_difference(&case.name, &case.complaints, &complaints));
     }
-    holds(&wrong);
+    assert_none_wrong(&wrong);
 }
 
 /// Regression: "Never put the mug in the coffeemachine before it" became a lesson: the last item of a list that was cut
@@ -159,10 +159,10 @@ fn the_last_item_of_a_list_that_was_cut_off_was_kept() {
         ("[\"Look first.\"]\nThis list is mea", &["Look first."], &[]),
     ];
     for (reply, kept, dropped) in cases {
-        let read = whole_items(reply, by);
-        let items: Vec<String> = read.items.iter().map(|i| line(&i.text)).collect();
+        let read = read_truncated_items(reply, by);
+        let items: Vec<String> = read.items.iter().map(|i| lesson_text(&i.text)).collect();
         assert_eq!(&items, kept, "{reply:?}");
-        let not_kept: Vec<String> = read.dropped.iter().map(line).collect();
+        let not_kept: Vec<String> = read.dropped.iter().map(lesson_text).collect();
         assert_eq!(&not_kept, dropped, "{reply:?}");
         assert!(dropped.is_empty() || !read.complaints.is_empty(), "{reply:?}");
     }
@@ -179,7 +179,7 @@ fn a_text_that_was_cut_off_ends_with_its_last_whole_sentence_or_line() {
         ("go to shelf 1.\ntake mug 1. And", false, "go to shelf 1.\n"),
         ("Take the mug to the", true, ""),
     ] {
-        assert_eq!(whole_text(reply, sentences).0, whole, "{reply:?}");
+        assert_eq!(split_truncated_text(reply, sentences).0, whole, "{reply:?}");
     }
 }
 
@@ -201,8 +201,8 @@ fn refusals_prose_and_long_texts_became_lessons() {
         &long,
     ];
     for reply in dropped {
-        let read = items(reply);
-        assert!(read.items.is_empty() && read.unusable(), "{reply:?}: {read:#?}");
+        let read = read_items(reply);
+        assert!(read.items.is_empty() && read.is_unusable(), "{reply:?}: {read:#?}");
         assert_eq!(read.dropped.len(), 1, "{reply:?}: {read:#?}");
     }
     // The mentors' texts in the papers are accepted (OmniReflect, tables 6 to 8).
@@ -215,7 +215,7 @@ fn refusals_prose_and_long_texts_became_lessons() {
             1,
         ),
     ] {
-        let read = items(reply);
+        let read = read_items(reply);
         assert_eq!((read.items.len(), read.dropped.len()), (kept, 0), "{reply:?}: {read:#?}");
     }
 }
@@ -235,7 +235,7 @@ fn whether_an_action_is_complete_was_not_known() {
         "think: it is near\n",
         "go to shelf 1 (it is near)",
     ] {
-        assert!(read(reply).complete, "{reply:?}");
+        assert!(read_reply(reply).complete, "{reply:?}");
     }
     for reply in [
         "go to sh",
@@ -249,7 +249,7 @@ fn whether_an_action_is_complete_was_not_known() {
         "{action: go to she",
         "",
     ] {
-        assert!(!read(reply).complete, "{reply:?}");
+        assert!(!read_reply(reply).complete, "{reply:?}");
     }
 }
 
@@ -263,8 +263,8 @@ fn prose_with_the_action_on_its_next_line_was_cut_off_by_the_newline() {
         "To find the mug, we should look on the shelves",
         "Since the shelf was empty, the next place to look is the drawer.",
     ] {
-        assert!(cut_short(prose), "{prose:?}");
-        let reading = read(&format!("{prose}\ngo to shelf 1"));
+        assert!(is_cut_short(prose), "{prose:?}");
+        let reading = read_reply(&format!("{prose}\ngo to shelf 1"));
         assert_eq!(
             (reading.thought.as_deref(), reading.action.as_deref()),
             (Some(prose), Some("go to shelf 1"))
@@ -282,8 +282,8 @@ fn prose_with_the_action_on_its_next_line_was_cut_off_by_the_newline() {
         "check if the mug is on the shelf",
         "fill-shot shot2 ingredient1 right left dispenser1",
     ] {
-        assert!(!cut_short(action), "{action:?}");
-        let reading = read(action);
+        assert!(!is_cut_short(action), "{action:?}");
+        let reading = read_reply(action);
         assert!(reading.action.is_some() || action.starts_with("think:"), "{action:?}");
     }
 }
@@ -298,15 +298,15 @@ fn prose_without_an_action_was_executed() {
         "{paragraph}\n\nWait, I should check which places are left.\n\nAlternatively, we could look."
     );
     for prose in [paragraph, &reasoning, "The mug is probably on a shelf."] {
-        let reading = read(prose);
+        let reading = read_reply(prose);
         assert_eq!(reading.action, None, "{prose:?}");
         assert!(reading.thought.is_some_and(|thought| thought.starts_with(&prose[..20])), "{prose:?}");
-        assert!(may_be_reasoning(prose), "{prose:?}");
+        assert!(can_be_reasoning(prose), "{prose:?}");
     }
     // The cut line has too few words to count as prose, and nothing distinguishes a plan in reasoning from an action
     // after prose.
-    assert!(may_be_reasoning(&format!("{paragraph}\n\nAlternatively, we co")));
-    assert!(may_be_reasoning("The mug is probably on a shelf.\ngo to shelf 1\n\nThen the mug is ta"));
+    assert!(can_be_reasoning(&format!("{paragraph}\n\nAlternatively, we co")));
+    assert!(can_be_reasoning("The mug is probably on a shelf.\ngo to shelf 1\n\nThen the mug is ta"));
     for marked in [
         "",
         "go to shelf 1",
@@ -316,21 +316,21 @@ fn prose_without_an_action_was_executed() {
         "The mug is probably on a shelf.\n```\ngo to shelf 1",
         "{\"thought\": \"The mug is probably on a shelf.\"",
     ] {
-        assert!(!may_be_reasoning(marked), "{marked:?}");
+        assert!(!can_be_reasoning(marked), "{marked:?}");
     }
 }
 
 #[test]
 fn what_is_said_beside_a_lesson_is_kept_with_it() {
     let read =
-        items("## Kitchen\n- Look first.\n\n{\"hall\": [{\"priority\": \"high\", \"rule\": \"Go.\"}]}");
+        read_items("## Kitchen\n- Look first.\n\n{\"hall\": [{\"priority\": \"high\", \"rule\": \"Go.\"}]}");
     let item = &read.items[0];
-    assert_eq!((item.priority.as_deref(), item.under.as_deref()), (Some("high"), Some("hall")));
-    let read = items("## Kitchen\n- Look first.");
-    assert_eq!(read.items[0].under.as_deref(), Some("Kitchen"));
-    assert!(!read.unusable());
-    assert!(!items("[]").unusable(), "an empty list is an answer");
-    assert!(items("[\"Look fir").unusable());
+    assert_eq!((item.priority.as_deref(), item.heading.as_deref()), (Some("high"), Some("hall")));
+    let read = read_items("## Kitchen\n- Look first.");
+    assert_eq!(read.items[0].heading.as_deref(), Some("Kitchen"));
+    assert!(!read.is_unusable());
+    assert!(!read_items("[]").is_unusable(), "an empty list is an answer");
+    assert!(read_items("[\"Look fir").is_unusable());
 }
 
 /// Regression: a stop at a newline cut the action off a reply with a labelled thought, and the reply counted as a
@@ -378,11 +378,11 @@ fn a_reply_in_two_parts_that_ends_with_its_first_is_cut_short_and_a_whole_step_i
         "**",
     ];
     for reply in cut {
-        assert!(cut_short(reply), "{reply:?}");
-        assert_eq!(read(reply).action, None, "{reply:?}");
+        assert!(is_cut_short(reply), "{reply:?}");
+        assert_eq!(read_reply(reply).action, None, "{reply:?}");
     }
     for reply in whole {
-        assert!(!cut_short(reply), "{reply:?}");
+        assert!(!is_cut_short(reply), "{reply:?}");
     }
 }
 
@@ -410,15 +410,15 @@ fn prose_in_any_words_was_executed_and_its_action_cut_off() {
         "<answer>",
         "<plan>",
     ] {
-        assert!(cut_short(prose), "{prose:?}");
-        let reading = read(&format!("{prose}\ngo to drawer 1"));
+        assert!(is_cut_short(prose), "{prose:?}");
+        let reading = read_reply(&format!("{prose}\ngo to drawer 1"));
         let action = reading.action.or_else(|| reading.thought.filter(|_| prose.contains("Thought")));
         assert_eq!(action.as_deref(), Some("go to drawer 1"), "{prose:?}");
     }
-    let labelled = read("Goal: put candle\nThought: it may be near.\nAction: go to drawer 1");
+    let labelled = read_reply("Goal: put candle\nThought: it may be near.\nAction: go to drawer 1");
     assert_eq!(labelled.action.as_deref(), Some("go to drawer 1"));
-    assert_eq!(read("<answer>\ngo to drawer 1\n</answer>").action.as_deref(), Some("go to drawer 1"));
-    assert_eq!(read("<answer>go to drawer 1</answer>").action.as_deref(), Some("go to drawer 1"));
+    assert_eq!(read_reply("<answer>\ngo to drawer 1\n</answer>").action.as_deref(), Some("go to drawer 1"));
+    assert_eq!(read_reply("<answer>go to drawer 1</answer>").action.as_deref(), Some("go to drawer 1"));
     // Lines that say what to do are not asked for again, whatever stands at their end.
     for action in [
         "Go to drawer 1.",
@@ -434,13 +434,13 @@ fn prose_in_any_words_was_executed_and_its_action_cut_off() {
         "(pick ball1 rooma left).",
         "search[the candle, please.]",
     ] {
-        assert!(!cut_short(action), "{action:?}");
-        assert!(read(action).action.is_some(), "{action:?}");
+        assert!(!is_cut_short(action), "{action:?}");
+        assert!(read_reply(action).action.is_some(), "{action:?}");
     }
     // In an environment that nobody here knows, a line like this is still the action.
     for action in ["attack troll.", "say hello, friend", "the"] {
-        assert_eq!(read(action).action.as_deref(), Some(action));
-        assert_eq!(read(&format!("{action}\ndefend castle")).action.as_deref(), Some(action));
+        assert_eq!(read_reply(action).action.as_deref(), Some(action));
+        assert_eq!(read_reply(&format!("{action}\ndefend castle")).action.as_deref(), Some(action));
     }
 }
 
@@ -450,7 +450,7 @@ fn an_action_with_control_characters_is_what_is_shown() {
     for reply in
         ["go to \u{1b}]0;owned\u{7}shelf 1", "go to \u{1b}[31mshelf 1\u{1b}[0m", "go to shelf\u{202e} 1"]
     {
-        let reading = read(reply);
+        let reading = read_reply(reply);
         assert_eq!(reading.action.as_deref(), Some("go to shelf 1"), "{reply:?}");
         assert!(reading.complaints.iter().any(|c| c.starts_with("control characters")), "{reading:?}");
     }
@@ -469,11 +469,11 @@ fn what_is_no_lesson_in_words_of_its_own_is_dropped() {
         "- I cannot determine any mistakes from this trajectory",
         "Thank you for the trajectory. It is interesting.",
     ] {
-        let read = items(reply);
+        let read = read_items(reply);
         assert!(read.items.is_empty() && read.dropped.len() == 1, "{reply:?}: {read:#?}");
     }
     // An answer, and nothing to offer.
-    assert!(items("No.").items.is_empty() && items("No.").dropped.is_empty());
+    assert!(read_items("No.").items.is_empty() && read_items("No.").dropped.is_empty());
     for lesson in [
         "- I cannot find the mug in a closed drawer.",
         "Error: opened nothing",
@@ -481,6 +481,6 @@ fn what_is_no_lesson_in_words_of_its_own_is_dropped() {
         "- No mug is in the fridge.",
         "Sorry objects by their type before you take them.",
     ] {
-        assert_eq!(items(lesson).items.len(), 1, "{lesson:?}");
+        assert_eq!(read_items(lesson).items.len(), 1, "{lesson:?}");
     }
 }

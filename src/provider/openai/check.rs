@@ -1,16 +1,16 @@
 //! What `doctor` asks of a server: is it there, which models, one token, streaming, stop, seed, and a reply as a run asks for it.
 
-use super::answer::Completion;
-use super::ask::{Call, ROOM};
+use super::call::{Call, REASONING_MAX_TOKENS};
 use super::call_timer::CallTimer;
 use super::endpoint::Endpoint;
 use super::finish::Finish;
-use super::learned_quirks::{Bound, Learnt, Memory};
-use super::received::Body;
-use super::rejected_param::Change;
+use super::learned_quirks::{LearnedQuirks, QuirkStore, TokenLimit};
+use super::rejected_param::RequestChange;
+use super::reply_reader::Completion;
+use super::server_data::RedactedText;
 use super::{Api, OpenAi, request};
 use crate::domain::{MessageRole, ModelRole, Prompt, Segment, SegmentLabel, SegmentOrigin};
-use crate::provider::{Delta, FailureKind, ProviderError, Request, SamplingWish};
+use crate::provider::{Delta, FailureKind, ProviderError, Request, SamplingOverrides};
 use crate::text;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -33,40 +33,40 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// What was looked at.
-    pub about: &'static str,
+    pub topic: &'static str,
     /// How it came out.
     pub verdict: Verdict,
     /// In words.
-    pub what: String,
+    pub message: String,
     /// What to do next; empty where there is nothing to do.
-    pub next: String,
+    pub hint: String,
 }
 
-fn finding(
+fn new_finding(
     about: &'static str,
     verdict: Verdict,
     what: impl Into<String>,
     next: impl Into<String>,
 ) -> Finding {
-    Finding { about, verdict, what: what.into(), next: next.into() }
+    Finding { topic: about, verdict, message: what.into(), hint: next.into() }
 }
 
-fn failed(about: &'static str, error: &ProviderError) -> Finding {
+fn failure_finding(about: &'static str, error: &ProviderError) -> Finding {
     // `doctor` need not point at itself.
     let next: Vec<&str> =
-        error.next.split("; ").filter(|part| !part.contains("`retrospect doctor`")).collect();
-    finding(about, Verdict::Bad, error.what.clone(), next.join("; "))
+        error.hint.split("; ").filter(|part| !part.contains("`retrospect doctor`")).collect();
+    new_finding(about, Verdict::Bad, error.message.clone(), next.join("; "))
 }
 
 /// Looks at a server as it is used in a role; what depends on something that does not work is not asked. `chosen` are the
 /// sampling parameters that a run would send in place of the profile's.
-pub async fn check(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
-    let clean = |text: &str| openai.redactor.clean(text);
-    let clean = |f: Finding| Finding { what: clean(&f.what), next: clean(&f.next), ..f };
-    findings(openai, asked, chosen).await.into_iter().map(clean).collect()
+pub async fn check_server(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
+    let clean = |text: &str| openai.redactor.redact(text);
+    let clean = |f: Finding| Finding { message: clean(&f.message), hint: clean(&f.hint), ..f };
+    run_checks(openai, asked, chosen).await.into_iter().map(clean).collect()
 }
 
-async fn findings(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
+async fn run_checks(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut openai = openai.clone();
     match models_in_time(&openai).await {
@@ -84,39 +84,39 @@ async fn findings(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>
                 let endpoint = Endpoint { model: first.clone(), ..(*openai.endpoint).clone() };
                 openai.endpoint = Arc::new(endpoint);
             }
-            found.push(has_model(&openai.endpoint, &models));
+            found.push(check_model_is_listed(&openai.endpoint, &models));
         }
     }
-    let one = ask(&openai, 1, 0.0, 1, Vec::new()).await;
+    let one = ask_to_count(&openai, 1, 0.0, 1, Vec::new()).await;
     match &one {
         Err(error) => {
-            found.push(failed("one token", error));
+            found.push(failure_finding("one token", error));
             return found;
         }
-        Ok(asked) => found.push(first_token(&openai.endpoint, asked)),
+        Ok(asked) => found.push(report_first_token(&openai.endpoint, asked)),
     }
-    let several = match ask(&openai, 24, 0.0, 1, Vec::new()).await {
+    let several = match ask_to_count(&openai, 24, 0.0, 1, Vec::new()).await {
         Ok(several) => several,
         Err(error) => {
-            found.push(failed("streaming", &error));
+            found.push(failure_finding("streaming", &error));
             return found;
         }
     };
-    found.push(streaming(&several));
-    if let Some(stop) = stop_in(&several.whole.text) {
-        found.push(match ask(&openai, 24, 0.0, 1, vec![stop.clone()]).await {
-            Ok(asked) => stopping(&stop, &several.whole.text, &asked.whole),
-            Err(error) => failed("stop", &error),
+    found.push(report_streaming(&several));
+    if let Some(stop) = choose_stop_text(&several.completion.text) {
+        found.push(match ask_to_count(&openai, 24, 0.0, 1, vec![stop.clone()]).await {
+            Ok(asked) => report_stop(&stop, &several.completion.text, &asked.completion),
+            Err(error) => failure_finding("stop", &error),
         });
     }
-    found.push(seeded(&openai).await);
-    found.extend(as_in_a_run(&openai, asked, chosen).await);
-    found.extend(reasoning(&openai, asked, &[one.ok(), Some(several)]));
+    found.push(check_seed(&openai).await);
+    found.extend(check_run_request(&openai, asked, chosen).await);
+    found.extend(check_reasoning(&openai, asked, &[one.ok(), Some(several)]));
     found
 }
 
 /// What the check says of a server without a list.
-const NO_LIST: &str = "it lists no models: ";
+const NO_MODEL_LIST: &str = "it lists no models: ";
 
 /// The names of the server's models. The server gets ten seconds.
 ///
@@ -124,70 +124,74 @@ const NO_LIST: &str = "it lists no models: ";
 /// Why they cannot be had.
 pub async fn list_models(openai: &OpenAi) -> Result<Vec<String>, String> {
     let named = models_in_time(openai).await;
-    named.map_err(|finding| finding.what.strip_prefix(NO_LIST).unwrap_or(&finding.what).to_owned())
+    named
+        .map_err(|finding| finding.message.strip_prefix(NO_MODEL_LIST).unwrap_or(&finding.message).to_owned())
 }
 
 /// The server's models, if it lists them in time.
 async fn models_in_time(openai: &OpenAi) -> Result<Vec<String>, Finding> {
-    const LONGEST: Duration = Duration::from_secs(10);
-    if let Ok(named) = tokio::time::timeout(LONGEST, models(openai)).await {
+    const LIST_TIMEOUT: Duration = Duration::from_secs(10);
+    if let Ok(named) = tokio::time::timeout(LIST_TIMEOUT, fetch_models(openai)).await {
         return named;
     }
-    let what = format!("{} listed no models within {} s", openai.endpoint.host(), LONGEST.as_secs());
-    Err(finding("server", Verdict::Bad, what, "look at the server's own log"))
+    let what = format!("{} listed no models within {} s", openai.endpoint.host(), LIST_TIMEOUT.as_secs());
+    Err(new_finding("server", Verdict::Bad, what, "look at the server's own log"))
 }
 
 /// A question of the check and its answer.
-struct Seen {
-    whole: Arc<Completion>,
-    pieces: usize,
+struct CheckReply {
+    completion: Arc<Completion>,
+    piece_count: usize,
     notices: Vec<String>,
 }
 
-impl Seen {
+impl CheckReply {
     /// All words that came, thought or said.
-    fn words(&self) -> String {
-        format!("{}{}", self.whole.thoughts, self.whole.text)
+    fn all_text(&self) -> String {
+        format!("{}{}", self.completion.reasoning, self.completion.text)
     }
 }
 
-async fn ask(
+async fn ask_to_count(
     openai: &OpenAi,
     tokens: u32,
     temperature: f64,
     seed: u64,
     stop: Vec<String>,
-) -> Result<Seen, ProviderError> {
+) -> Result<CheckReply, ProviderError> {
     let mut endpoint = (*openai.endpoint).clone();
     // The check asks for what it looks at, whatever the profile says.
     endpoint.sampling.stop = None;
     let words = "Count from one to twenty in words, with a blank between them.";
-    let wish =
-        SamplingWish { temperature: Some(temperature), max_tokens: Some(tokens), ..SamplingWish::default() };
-    let request = Request { seed, stop, wish, ..question(ModelRole::Actor, words) };
-    call(openai, Arc::new(endpoint), openai.memory.clone(), request).await
+    let wish = SamplingOverrides {
+        temperature: Some(temperature),
+        max_tokens: Some(tokens),
+        ..SamplingOverrides::default()
+    };
+    let request = Request { seed, stop, sampling: wish, ..build_request(ModelRole::Actor, words) };
+    send_request(openai, Arc::new(endpoint), openai.quirks.clone(), request).await
 }
 
-fn question(asked: ModelRole, words: &str) -> Request {
+fn build_request(asked: ModelRole, words: &str) -> Request {
     let words = Segment {
         label: SegmentLabel::Instruction,
         origin: SegmentOrigin::Task,
         message_role: MessageRole::User,
         text: Arc::from(words),
     };
-    Request { asked, prompt: Arc::new(Prompt { segments: vec![words] }), ..Request::default() }
+    Request { role: asked, prompt: Arc::new(Prompt { segments: vec![words] }), ..Request::default() }
 }
 
-async fn call(
+async fn send_request(
     openai: &OpenAi,
     endpoint: Arc<Endpoint>,
-    memory: Arc<Memory>,
+    memory: Arc<QuirkStore>,
     request: Request,
-) -> Result<Seen, ProviderError> {
+) -> Result<CheckReply, ProviderError> {
     let (tell, mut told) = unbounded_channel();
     let (http, redactor) = (openai.http.clone(), openai.redactor.clone());
     let timer = CallTimer::start();
-    let call = Call { endpoint, memory, http, redactor, request, tell, timer };
+    let call = Call { endpoint, quirks: memory, http, redactor, request, delta_sender: tell, timer };
     let whole = call.run().await?;
     let (mut pieces, mut notices) = (0, Vec::new());
     while let Ok(delta) = told.try_recv() {
@@ -197,31 +201,36 @@ async fn call(
             _ => {}
         }
     }
-    Ok(Seen { whole, pieces, notices })
+    Ok(CheckReply { completion: whole, piece_count: pieces, notices })
 }
 
 /// A question with the stop text and the bound that a run sends: whether a reply comes, and what has to be left away or raised
 /// until one does.
-async fn as_in_a_run(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
+async fn check_run_request(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Value>) -> Vec<Finding> {
     let words = "A dirty mug is in the sink, and a clean cup in the cabinet. A clean mug is to be put on the desk. What comes \
                  first: take the mug, take the cup, or go to the desk? Answer with one of the three.";
     let stop = if asked == ModelRole::Actor { vec!["\n".to_owned()] } else { Vec::new() };
-    let wish = SamplingWish { chosen: chosen.clone(), ..SamplingWish::default() };
-    let request = Request { seed: 1, stop, wish, ..question(asked, words) };
-    let wanted = request::max_tokens(&openai.endpoint, &request);
+    let wish = SamplingOverrides { user_fields: chosen.clone(), ..SamplingOverrides::default() };
+    let request = Request { seed: 1, stop, sampling: wish, ..build_request(asked, words) };
+    let wanted = request::wanted_max_tokens(&openai.endpoint, &request);
     // What the server refuses is known; what its replies show is looked for.
-    let known = openai.memory.learnt();
-    let looks = Learnt { stop_here: false, room: None, raised: BTreeMap::new(), ..known.clone() };
-    let memory = Arc::new(Memory::with(looks));
-    let seen = match call(openai, openai.endpoint.clone(), memory.clone(), request).await {
-        Ok(seen) => seen,
-        Err(error) => return vec![failed("reply", &error)],
+    let known = openai.quirks.learned();
+    let looks = LearnedQuirks {
+        match_stops_locally: false,
+        min_limit: None,
+        raised_limits: BTreeMap::new(),
+        ..known.clone()
     };
-    let (whole, learnt, role) = (&seen.whole, memory.learnt(), asked.name());
+    let memory = Arc::new(QuirkStore::from_learned(looks));
+    let seen = match send_request(openai, openai.endpoint.clone(), memory.clone(), request).await {
+        Ok(seen) => seen,
+        Err(error) => return vec![failure_finding("reply", &error)],
+    };
+    let (whole, learnt, role) = (&seen.completion, memory.learned(), asked.name());
     let chooses = asked != ModelRole::Actor || chooses(&whole.text);
     let mut found = Vec::new();
-    if learnt.stop_here {
-        found.push(finding(
+    if learnt.match_stops_locally {
+        found.push(new_finding(
             "stop",
             Verdict::Warning,
             "a stop at a newline ends the model's reasoning before its reply begins: the reply was empty",
@@ -242,28 +251,28 @@ async fn as_in_a_run(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Val
                 "choose another model, or change the server's settings".to_owned()
             }
             Some(Finish::Length) if learnt.empty_unbounded => {
-                format!("switch the model's reasoning off ({NO_THINKING}), or choose another model")
+                format!("switch the model's reasoning off ({DISABLE_THINKING}), or choose another model")
             }
             Some(Finish::Length) => format!(
-                "switch the model's reasoning off ({NO_THINKING}), set {role}.max_tokens=N (--set), or choose another model"
+                "switch the model's reasoning off ({DISABLE_THINKING}), set {role}.max_tokens=N (--set), or choose another model"
             ),
             _ => "check the model's chat template, or choose another model".to_owned(),
         };
-        found.push(finding("reply", Verdict::Bad, what, next));
+        found.push(new_finding("reply", Verdict::Bad, what, next));
     } else if whole.refused {
         let what = format!("the model refused to answer: {}", text::truncate(&whole.text, 120, "…"));
-        found.push(finding(
+        found.push(new_finding(
             "reply",
             Verdict::Warning,
             what,
             "choose another model, or change the server's settings",
         ));
-    } else if let Some(room) = learnt.room {
+    } else if let Some(room) = learnt.min_limit {
         let (what, set) = match room {
-            Bound::Tokens(n) => (format!("with {n} it did"), n.to_string()),
-            Bound::Server => ("without a bound it did".to_owned(), "off".to_owned()),
+            TokenLimit::Tokens(n) => (format!("with {n} it did"), n.to_string()),
+            TokenLimit::ServerDefault => ("without a bound it did".to_owned(), "off".to_owned()),
         };
-        found.push(finding(
+        found.push(new_finding(
             "reply",
             Verdict::Warning,
             format!("the model did not get from its reasoning to a reply within max_tokens {wanted}; {what}"),
@@ -271,23 +280,24 @@ async fn as_in_a_run(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Val
                 "a run finds this out with its first reply; --set {role}.max_tokens={set} skips the first try"
             ),
         ));
-    } else if reasons(whole) && whole.bound.is_some_and(|bound| bound < ROOM) {
-        found.push(finding(
+    } else if has_any_reasoning(whole) && whole.max_tokens.is_some_and(|bound| bound < REASONING_MAX_TOKENS) {
+        found.push(new_finding(
             "reply",
             Verdict::Warning,
             format!("the model reasons, and its reasoning counts towards max_tokens {wanted}: longer reasoning leaves no reply"),
-            format!("a run asks again with {ROOM} then; --set {role}.max_tokens={ROOM} skips the first try"),
+            format!("a run asks again with {REASONING_MAX_TOKENS} then; --set {role}.max_tokens={REASONING_MAX_TOKENS} skips the first try"),
         ));
-    } else if whole.hit_bound() {
-        found.push(finding(
+    } else if whole.has_hit_limit() {
+        found.push(new_finding(
             "reply",
             Verdict::Warning,
             seen.notices.last().map_or("the reply was cut off", String::as_str),
             format!("switch off what makes its replies that long, or --set {role}.max_tokens=N"),
         ));
     } else if chooses {
-        let bound = whole.bound.map_or("no max_tokens".to_owned(), |bound| format!("max_tokens {bound}"));
-        found.push(finding(
+        let bound =
+            whole.max_tokens.map_or("no max_tokens".to_owned(), |bound| format!("max_tokens {bound}"));
+        found.push(new_finding(
             "reply",
             Verdict::Good,
             format!("a reply came to what a run sends ({bound})"),
@@ -297,7 +307,7 @@ async fn as_in_a_run(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Val
     if !chooses && !whole.is_empty() && !whole.refused {
         let words = whole.text.split_whitespace().collect::<Vec<_>>().join(" ");
         let words = text::truncate(&words, 80, "…");
-        found.push(finding(
+        found.push(new_finding(
             "reply",
             Verdict::Warning,
             format!("the reply is not one of the three actions it was asked to choose from: {words}"),
@@ -306,10 +316,13 @@ async fn as_in_a_run(openai: &OpenAi, asked: ModelRole, chosen: &Map<String, Val
         ));
     }
     // The questions before this one send no stop text, so that a refusal of it comes here.
-    let refused = learnt.dropped.difference(&known.dropped).map(|name| Change::Drop(name.clone()));
-    let refused: Vec<String> = refused.map(|change| change.told(&openai.endpoint, "")).collect();
+    let refused = learnt
+        .dropped_fields
+        .difference(&known.dropped_fields)
+        .map(|name| RequestChange::DropField(name.clone()));
+    let refused: Vec<String> = refused.map(|change| change.describe(&openai.endpoint, "")).collect();
     if let Some(reply) = found.last_mut().filter(|_| !refused.is_empty()) {
-        reply.what = format!("{}; {}", reply.what, refused.join("; "));
+        reply.message = format!("{}; {}", reply.message, refused.join("; "));
     }
     found
 }
@@ -324,38 +337,39 @@ fn chooses(reply: &str) -> bool {
 }
 
 /// The server's models; else what became of the question.
-async fn models(openai: &OpenAi) -> Result<Vec<String>, Finding> {
+async fn fetch_models(openai: &OpenAi) -> Result<Vec<String>, Finding> {
     let endpoint = &*openai.endpoint;
     let redactor = &openai.redactor;
     let listed = |base: String| async move {
         let answer = openai.http.get(endpoint, &base, "models").await?;
         let status = answer.status().as_u16();
-        let body = tokio::time::timeout(endpoint.times.idle, bounded(answer)).await;
-        Ok::<_, ProviderError>((status, redactor.body(&body.unwrap_or_default())))
+        let body = tokio::time::timeout(endpoint.timeouts.idle, bounded(answer)).await;
+        Ok::<_, ProviderError>((status, redactor.redact_body(&body.unwrap_or_default())))
     };
-    let (status, body) = listed(endpoint.base_url.clone()).await.map_err(|e| failed("server", &e))?;
+    let (status, body) =
+        listed(endpoint.base_url.clone()).await.map_err(|e| failure_finding("server", &e))?;
     if status == 200
-        && let Some(models) = names(&body)
+        && let Some(models) = parse_model_names(&body)
     {
         return Ok(models);
     }
     let elsewhere = format!("{}/v1", endpoint.base_url);
     if !endpoint.base_url.ends_with("/v1")
         && let Ok((200, body)) = listed(elsewhere.clone()).await
-        && names(&body).is_some()
+        && parse_model_names(&body).is_some()
     {
-        return Err(finding(
+        return Err(new_finding(
             "server",
             Verdict::Bad,
-            format!("{} has no models, {elsewhere} has", endpoint.shown_url()),
+            format!("{} has no models, {elsewhere} has", endpoint.display_url()),
             format!("add /v1 to the base URL: {elsewhere}"),
         ));
     }
-    let error = super::error::refused(endpoint, status, &body, 0);
+    let error = super::error::http_status_error(endpoint, status, &body, 0);
     if matches!(error.kind, FailureKind::Credentials | FailureKind::Forbidden) {
-        return Err(failed("server", &error));
+        return Err(failure_finding("server", &error));
     }
-    Err(finding("server", Verdict::Warning, format!("{NO_LIST}{}", error.what), ""))
+    Err(new_finding("server", Verdict::Warning, format!("{NO_MODEL_LIST}{}", error.message), ""))
 }
 
 /// A body; of one that is far too long for a list of models, nothing.
@@ -371,7 +385,7 @@ async fn bounded(mut answer: reqwest::Response) -> Vec<u8> {
     body
 }
 
-fn names(body: &Body) -> Option<Vec<String>> {
+fn parse_model_names(body: &RedactedText) -> Option<Vec<String>> {
     /// Nobody could type a longer name.
     const LONGEST: usize = 200;
     let value: Value = serde_json::from_str(body).ok()?;
@@ -381,20 +395,20 @@ fn names(body: &Body) -> Option<Vec<String>> {
     Some(list.iter().filter_map(name).map(shown).collect())
 }
 
-fn has_model(endpoint: &Endpoint, models: &[String]) -> Finding {
+fn check_model_is_listed(endpoint: &Endpoint, models: &[String]) -> Finding {
     let some = models.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
     let more = models.len().saturating_sub(8);
     let some = if more > 0 { format!("{some} and {more} more") } else { some };
     // Gemini lists `models/NAME` and takes either.
     if models.iter().any(|m| *m == endpoint.model || m.strip_prefix("models/") == Some(&endpoint.model)) {
-        finding(
+        new_finding(
             "server",
             Verdict::Good,
             format!("{} is there and has {}", endpoint.host(), endpoint.model),
             "",
         )
     } else {
-        finding(
+        new_finding(
             "server",
             Verdict::Warning,
             format!(
@@ -407,8 +421,8 @@ fn has_model(endpoint: &Endpoint, models: &[String]) -> Finding {
     }
 }
 
-fn first_token(endpoint: &Endpoint, seen: &Seen) -> Finding {
-    let counted = match &seen.whole.counts {
+fn report_first_token(endpoint: &Endpoint, seen: &CheckReply) -> Finding {
+    let counted = match &seen.completion.token_counts {
         Some(c) => format!("it counted {} tokens of the prompt and {} of the answer", c.prompt, c.reply),
         None => "it counted no tokens; they are estimated".to_owned(),
     };
@@ -418,48 +432,48 @@ fn first_token(endpoint: &Endpoint, seen: &Seen) -> Finding {
         what.push_str("; ");
         what.push_str(notice);
     }
-    finding("one token", Verdict::Good, what, "")
+    new_finding("one token", Verdict::Good, what, "")
 }
 
-fn streaming(seen: &Seen) -> Finding {
-    if seen.pieces > 1 {
-        finding("streaming", Verdict::Good, format!("an answer came in {} pieces", seen.pieces), "")
-    } else if seen.words().is_empty() {
-        finding(
+fn report_streaming(seen: &CheckReply) -> Finding {
+    if seen.piece_count > 1 {
+        new_finding("streaming", Verdict::Good, format!("an answer came in {} pieces", seen.piece_count), "")
+    } else if seen.all_text().is_empty() {
+        new_finding(
             "streaming",
             Verdict::Warning,
             "no word came within 24 tokens, so whether replies are streamed is not known",
             "",
         )
     } else {
-        finding(
+        new_finding(
             "streaming",
             Verdict::Warning,
-            format!("an answer of up to 24 tokens came in {} piece(s)", seen.pieces),
+            format!("an answer of up to 24 tokens came in {} piece(s)", seen.piece_count),
             "it works, but thoughts and actions do not appear while they are written",
         )
     }
 }
 
 /// A piece from the middle of an answer to stop at.
-fn stop_in(text: &str) -> Option<String> {
+fn choose_stop_text(text: &str) -> Option<String> {
     let letters: Vec<char> = text.chars().collect();
     let middle = letters.len() / 2;
     letters.iter().skip(middle).find(|c| c.is_alphanumeric()).map(ToString::to_string)
 }
 
 /// The answer without the stop text is known: another answer that only happens not to hold it shows nothing.
-fn stopping(stop: &str, without: &str, whole: &Completion) -> Finding {
+fn report_stop(stop: &str, without: &str, whole: &Completion) -> Finding {
     let before = without.split(stop).next().unwrap_or_default();
-    if whole.stopped {
-        finding(
+    if whole.stopped_locally {
+        new_finding(
             "stop",
             Verdict::Warning,
             format!("it wrote on after the stop text {stop:?}; the answer is cut here instead"),
             "tokens after the stop text are paid for until the connection is closed",
         )
     } else if whole.text.trim_end() != before.trim_end() {
-        finding(
+        new_finding(
             "stop",
             Verdict::Warning,
             format!(
@@ -468,20 +482,20 @@ fn stopping(stop: &str, without: &str, whole: &Completion) -> Finding {
             "wherever it does not, the answer is cut here instead",
         )
     } else {
-        finding("stop", Verdict::Good, format!("it stops at a stop text ({stop:?})"), "")
+        new_finding("stop", Verdict::Good, format!("it stops at a stop text ({stop:?})"), "")
     }
 }
 
-async fn seeded(openai: &OpenAi) -> Finding {
+async fn check_seed(openai: &OpenAi) -> Finding {
     let mut texts = Vec::new();
     for seed in [11, 11, 12, 13] {
-        match ask(openai, 24, 1.0, seed, Vec::new()).await {
-            Ok(seen) => texts.push(seen.words()),
-            Err(error) => return failed("seed", &error),
+        match ask_to_count(openai, 24, 1.0, seed, Vec::new()).await {
+            Ok(seen) => texts.push(seen.all_text()),
+            Err(error) => return failure_finding("seed", &error),
         }
     }
     if texts.iter().all(String::is_empty) {
-        return finding(
+        return new_finding(
             "seed",
             Verdict::Warning,
             "no word came within 24 tokens, so whether the seed is heeded is not known",
@@ -490,19 +504,19 @@ async fn seeded(openai: &OpenAi) -> Finding {
     }
     let (same, other) = (texts[0] == texts[1], texts[2..].iter().any(|t| *t != texts[0]));
     match (same, other) {
-        (true, true) => finding(
+        (true, true) => new_finding(
             "seed",
             Verdict::Good,
             "the same seed gives the same answer at temperature 1, another one another",
             "",
         ),
-        (true, false) => finding(
+        (true, false) => new_finding(
             "seed",
             Verdict::Warning,
             "temperature 1 and three seeds gave one answer: sampling seems to be without effect",
             "look for a setting of the server that fixes it",
         ),
-        (false, _) => finding(
+        (false, _) => new_finding(
             "seed",
             Verdict::Warning,
             "the same seed gave two answers at temperature 1: it is not heeded",
@@ -512,24 +526,25 @@ async fn seeded(openai: &OpenAi) -> Finding {
 }
 
 /// The model reasons, seen or only counted.
-fn reasons(whole: &Completion) -> bool {
-    whole.has_reasoned() || whole.counts.is_some_and(|counts| counts.reasoning > 0)
+fn has_any_reasoning(whole: &Completion) -> bool {
+    whole.has_reasoning() || whole.token_counts.is_some_and(|counts| counts.reasoning > 0)
 }
 
 /// How reasoning is switched off where a server's template can.
-const NO_THINKING: &str = "extra = { chat_template_kwargs = { enable_thinking = false } } in its profile";
+const DISABLE_THINKING: &str =
+    "extra = { chat_template_kwargs = { enable_thinking = false } } in its profile";
 
-fn reasoning(openai: &OpenAi, asked: ModelRole, seen: &[Option<Seen>]) -> Option<Finding> {
-    let (endpoint, refused) = (&openai.endpoint, openai.memory.learnt().dropped);
-    let reasons = seen.iter().flatten().any(|seen| reasons(&seen.whole));
+fn check_reasoning(openai: &OpenAi, asked: ModelRole, seen: &[Option<CheckReply>]) -> Option<Finding> {
+    let (endpoint, refused) = (&openai.endpoint, openai.quirks.learned().dropped_fields);
+    let reasons = seen.iter().flatten().any(|seen| has_any_reasoning(&seen.completion));
     let sent = !endpoint.omit.contains("temperature") && !refused.contains("temperature");
     let at_zero = endpoint.sampling.temperature == Some(0.0) && sent;
     (reasons && at_zero).then(|| {
-        finding(
+        new_finding(
             "reasoning",
             Verdict::Warning,
             "the model reasons, and temperature is 0: makers of such models warn of endless repetition there, or heed no temperature at all",
-            format!("--set {}.temperature=0.6 sets another one; or switch reasoning off ({NO_THINKING})", asked.name()),
+            format!("--set {}.temperature=0.6 sets another one; or switch reasoning off ({DISABLE_THINKING})", asked.name()),
         )
     })
 }
@@ -543,7 +558,7 @@ mod tests {
     #[test]
     fn a_name_without_an_end_is_cut() {
         let list = serde_json::json!({"data": [{"id": "m".repeat(3 << 20)}, {"id": "qwen3:4b"}]}).to_string();
-        let names = names(&Redactor::default().body(list.as_bytes())).unwrap();
+        let names = parse_model_names(&Redactor::default().redact_body(list.as_bytes())).unwrap();
         assert_eq!((names[0].len(), &*names[1]), (200, "qwen3:4b"));
     }
 
@@ -557,6 +572,6 @@ mod tests {
         let began = std::time::Instant::now();
         let finding = models_in_time(&openai).await.unwrap_err();
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
-        assert!(finding.what.contains("listed no models within 10 s"), "{finding:?}");
+        assert!(finding.message.contains("listed no models within 10 s"), "{finding:?}");
     }
 }

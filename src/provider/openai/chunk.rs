@@ -1,12 +1,12 @@
 //! One JSON value of an answer, read with all that servers leave out, add and call otherwise.
 
 use super::error;
-use super::received::{Piece, Pieces, Received};
+use super::server_data::{ServerJson, UnredactedJson, UnredactedText};
 use serde_json::Value;
 
 /// Tokens as somebody counted them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(super) struct TokenCounts {
     pub(super) prompt: u64,
     pub(super) reply: u64,
     pub(super) reasoning: u64,
@@ -18,10 +18,10 @@ const MAX_TOKENS: u64 = 1 << 32;
 /// What a value says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Chunk {
-    pub(super) text: Piece,
-    pub(super) reasoning: Piece,
-    pub(super) finish: Option<String>,
-    pub(super) counts: Option<Counts>,
+    pub(super) text: UnredactedText,
+    pub(super) reasoning: UnredactedText,
+    pub(super) finish_reason: Option<String>,
+    pub(super) token_counts: Option<TokenCounts>,
     /// It had counts that cannot be true; they are not in `counts`.
     pub(super) impossible_counts: bool,
     /// An error: its words, and its code where that is the number of a status.
@@ -29,39 +29,39 @@ pub(super) struct Chunk {
     /// It is a refusal to answer, and its text is that.
     pub(super) refused: bool,
     /// It had something that an answer has.
-    pub(super) known: bool,
+    pub(super) is_recognized: bool,
 }
 
 /// Reads a value: a piece of a stream, a whole answer or an error.
-pub(super) fn read(value: &Received, fields: &[String]) -> Chunk {
+pub(super) fn parse_chunk(value: &ServerJson, fields: &[String]) -> Chunk {
     let mut chunk = Chunk::default();
     chunk.count(value);
-    chunk.error = trouble(value);
+    chunk.error = read_error(value);
     let choices = value.get("choices").and_then(Value::as_array);
-    chunk.known =
-        choices.is_some() || chunk.counts.is_some() || chunk.impossible_counts || chunk.error.is_some();
-    let pieces = value.pieces().get("choices").into_iter().flat_map(Pieces::elements);
+    chunk.is_recognized =
+        choices.is_some() || chunk.token_counts.is_some() || chunk.impossible_counts || chunk.error.is_some();
+    let pieces = value.unredacted().get("choices").into_iter().flat_map(UnredactedJson::elements);
     for (choice, pieces) in choices.into_iter().flatten().zip(pieces) {
         // We ask for one answer. A server that gives more numbers them.
         if choice.get("index").and_then(Value::as_u64).unwrap_or(0) != 0 {
             continue;
         }
         if chunk.error.is_none() {
-            chunk.error = trouble(choice);
+            chunk.error = read_error(choice);
         }
-        if chunk.counts.is_none() {
+        if chunk.token_counts.is_none() {
             chunk.count(choice);
         }
         if let Some(finish) =
             choice.get("finish_reason").and_then(Value::as_str).filter(|f| !["", "null"].contains(f))
         {
-            chunk.finish = Some(finish.to_owned());
+            chunk.finish_reason = Some(finish.to_owned());
         }
-        if let Some(text) = pieces.get("text").and_then(Pieces::text) {
+        if let Some(text) = pieces.get("text").and_then(UnredactedJson::text) {
             chunk.text.push(&text);
         }
         for message in ["delta", "message"].iter().filter_map(|name| pieces.get(name)) {
-            content(message.get("content"), &mut chunk);
+            read_content(message.get("content"), &mut chunk);
             refusal(message.get("refusal"), &mut chunk);
             let reasoning = fields.iter().filter_map(|f| message.get(f)?.text()).find(|r| !r.is_empty());
             chunk.reasoning.push(&reasoning.unwrap_or_default());
@@ -73,21 +73,21 @@ pub(super) fn read(value: &Received, fields: &[String]) -> Chunk {
 impl Chunk {
     /// Takes the usage that stands in a value, unless it cannot be true.
     fn count(&mut self, value: &Value) {
-        let counts = counts(value);
-        let possible = |c: &Counts| [c.prompt, c.reply, c.reasoning].iter().all(|n| *n <= MAX_TOKENS);
+        let counts = read_token_counts(value);
+        let possible = |c: &TokenCounts| [c.prompt, c.reply, c.reasoning].iter().all(|n| *n <= MAX_TOKENS);
         self.impossible_counts |= counts.is_some_and(|c| !possible(&c));
-        self.counts = counts.filter(possible);
+        self.token_counts = counts.filter(possible);
     }
 }
 
 /// Content is a text, or (some servers) a list of parts, reasoning among them.
-fn content(content: Option<Pieces<'_>>, chunk: &mut Chunk) {
+fn read_content(content: Option<UnredactedJson<'_>>, chunk: &mut Chunk) {
     let Some(content) = content else { return };
     if let Some(text) = content.text() {
         chunk.text.push(&text);
     }
     for part in content.elements() {
-        if let Some(text) = part.get("text").and_then(Pieces::text) {
+        if let Some(text) = part.get("text").and_then(UnredactedJson::text) {
             chunk.text.push(&text);
         }
         refusal(part.get("refusal"), chunk);
@@ -98,18 +98,18 @@ fn content(content: Option<Pieces<'_>>, chunk: &mut Chunk) {
 }
 
 /// A refusal stands beside the content, or is a part of it.
-fn refusal(refusal: Option<Pieces<'_>>, chunk: &mut Chunk) {
-    if let Some(words) = refusal.and_then(Pieces::text) {
+fn refusal(refusal: Option<UnredactedJson<'_>>, chunk: &mut Chunk) {
+    if let Some(words) = refusal.and_then(UnredactedJson::text) {
         chunk.refused |= !words.is_empty();
         chunk.text.push(&words);
     }
 }
 
 /// An error in a value. `"error": null` is none, and an empty text is none.
-fn trouble(value: &Value) -> Option<(String, Option<u16>)> {
+fn read_error(value: &Value) -> Option<(String, Option<u16>)> {
     let detail = || value.get("detail").filter(|_| value.get("choices").is_none());
     let of = value.get("error").filter(|e| !e.is_null()).or_else(detail)?;
-    let words = error::words_of(value);
+    let words = error::json_error_message(value);
     let code = of.get("code").or_else(|| of.get("status")).or_else(|| value.get("code"));
     let code = code.and_then(|c| c.as_u64().or_else(|| c.as_str()?.parse().ok()));
     let status = code.and_then(|c| u16::try_from(c).ok()).filter(|c| (400..600).contains(c));
@@ -117,7 +117,7 @@ fn trouble(value: &Value) -> Option<(String, Option<u16>)> {
 }
 
 /// The usage, wherever it stands. Nothing but zeros was not counted.
-fn counts(value: &Value) -> Option<Counts> {
+fn read_token_counts(value: &Value) -> Option<TokenCounts> {
     let places = [value.get("usage"), value.get("x_groq").and_then(|x| x.get("usage"))];
     let usage = places.into_iter().flatten().find(|u| u.is_object())?;
     let number = |names: &[&str]| {
@@ -135,7 +135,7 @@ fn counts(value: &Value) -> Option<Counts> {
     // What is in the total alone was reasoned (Gemini, xAI): it is part of the reply, and is paid for.
     let hidden = total.map_or(0, |total| total.saturating_sub(prompt.saturating_add(reply)));
     let reasoning = reasoning.filter(|tokens| *tokens > 0).unwrap_or(hidden);
-    let counts = Counts { prompt, reply: reply.saturating_add(hidden), reasoning };
+    let counts = TokenCounts { prompt, reply: reply.saturating_add(hidden), reasoning };
     (counts.prompt > 0 || counts.reply > 0).then_some(counts)
 }
 
@@ -145,8 +145,8 @@ mod tests {
     use crate::provider::openai::redactor::Redactor;
     use serde_json::json;
 
-    fn read(value: &Value, fields: &[String]) -> Chunk {
-        super::read(&Redactor::default().json(value.clone()), fields)
+    fn parse(value: &Value, fields: &[String]) -> Chunk {
+        super::parse_chunk(&Redactor::default().redact_json(value.clone()), fields)
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
             (json!({"usage": {"prompt_tokens": -1, "completion_tokens": 2}}), None),
         ];
         for (value, want) in cases {
-            let got = read(&value, &[]).counts.map(|c| (c.prompt, c.reply, c.reasoning));
+            let got = parse(&value, &[]).token_counts.map(|c| (c.prompt, c.reply, c.reasoning));
             assert_eq!(got, want, "{value}");
         }
     }
@@ -205,8 +205,8 @@ mod tests {
             (json!({"prompt_tokens": most, "completion_tokens": 2}), Some((most, 2))),
         ];
         for (usage, want) in cases {
-            let got = read(&json!({"usage": usage, "choices": []}), &[]);
-            assert_eq!(got.counts.map(|c| (c.prompt, c.reply)), want, "{usage}");
+            let got = parse(&json!({"usage": usage, "choices": []}), &[]);
+            assert_eq!(got.token_counts.map(|c| (c.prompt, c.reply)), want, "{usage}");
             assert_eq!(got.impossible_counts, want.is_none(), "{usage}");
         }
     }
@@ -244,8 +244,12 @@ mod tests {
             (json!([1]), "", ""),
         ];
         for (value, text, reasoning) in cases {
-            let got = read(&value, &fields);
-            assert_eq!((&got.text, &got.reasoning), (&Piece::new(text), &Piece::new(reasoning)), "{value}");
+            let got = parse(&value, &fields);
+            assert_eq!(
+                (&got.text, &got.reasoning),
+                (&UnredactedText::new(text), &UnredactedText::new(reasoning)),
+                "{value}"
+            );
             assert_eq!(got.error, None, "{value}");
             assert_eq!(got.refused, text == "I will not.", "{value}");
         }
@@ -267,8 +271,8 @@ mod tests {
             ),
         ];
         for (value, words, status) in cases {
-            assert_eq!(read(&value, &[]).error, Some((words.to_owned(), status)), "{value}");
+            assert_eq!(parse(&value, &[]).error, Some((words.to_owned(), status)), "{value}");
         }
-        assert_eq!(read(&json!({"error": null, "choices": []}), &[]).error, None);
+        assert_eq!(parse(&json!({"error": null, "choices": []}), &[]).error, None);
     }
 }

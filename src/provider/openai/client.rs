@@ -1,7 +1,7 @@
 //! One HTTP request: how it is made, sent and answered, with its first two time-outs.
 
 use super::endpoint::{Api, Auth, Endpoint};
-use super::error::reason;
+use super::error::root_cause;
 use crate::provider::{Delta, FailureKind, Phase, ProviderError};
 use futures_util::stream;
 use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -14,21 +14,21 @@ use tokio::sync::mpsc::UnboundedSender;
 /// The clients of an endpoint: one for each runtime, because a pooled connection lives and dies with the runtime that
 /// made it, and several sessions may share a provider.
 #[derive(Debug, Default)]
-pub(super) struct Http {
+pub(super) struct HttpClients {
     clients: Mutex<Vec<(Id, Client)>>,
 }
 
-impl Http {
+impl HttpClients {
     fn client(&self, endpoint: &Endpoint) -> Result<Client, ProviderError> {
         /// Runtimes that come and go leave clients behind; so many are kept.
-        const KEPT: usize = 8;
+        const MAX_CLIENTS: usize = 8;
         let here = Handle::current().id();
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, client)) = clients.iter().find(|c| c.0 == here) {
             return Ok(client.clone());
         }
-        let client = build(endpoint)?;
-        if clients.len() == KEPT {
+        let client = build_client(endpoint)?;
+        if clients.len() == MAX_CLIENTS {
             clients.remove(0);
         }
         clients.push((here, client.clone()));
@@ -36,7 +36,7 @@ impl Http {
     }
 
     /// Asks for an answer; `tell` is told when the request is on its way.
-    pub(super) async fn ask(
+    pub(super) async fn post_completion(
         &self,
         endpoint: &Endpoint,
         body: String,
@@ -46,7 +46,7 @@ impl Http {
             Api::Chat => "chat/completions",
             Api::Completions => "completions",
         };
-        let request = self.request(endpoint, Method::POST, &endpoint.base_url, path)?;
+        let request = self.build_request(endpoint, Method::POST, &endpoint.base_url, path)?;
         // The body is asked for when the connection stands: that is the only sign of it one gets.
         let (length, tell) = (body.len(), tell.clone());
         let body = stream::once(async move {
@@ -60,7 +60,7 @@ impl Http {
             .fold(request, |request, (name, value)| request.header(name, value))
             .header(CONTENT_LENGTH, length)
             .body(reqwest::Body::wrap_stream(body));
-        self.answer(endpoint, request).await
+        self.send(endpoint, request).await
     }
 
     /// Gets something below an address.
@@ -70,26 +70,26 @@ impl Http {
         base: &str,
         path: &str,
     ) -> Result<Response, ProviderError> {
-        let request = self.request(endpoint, Method::GET, base, path)?;
-        self.answer(endpoint, request).await
+        let request = self.build_request(endpoint, Method::GET, base, path)?;
+        self.send(endpoint, request).await
     }
 
-    async fn answer(&self, endpoint: &Endpoint, request: RequestBuilder) -> Result<Response, ProviderError> {
-        match tokio::time::timeout(endpoint.times.first, request.send()).await {
+    async fn send(&self, endpoint: &Endpoint, request: RequestBuilder) -> Result<Response, ProviderError> {
+        match tokio::time::timeout(endpoint.timeouts.first_piece, request.send()).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(unreachable(endpoint, error)),
-            Err(_) => Err(late(endpoint)),
+            Ok(Err(error)) => Err(connection_error(endpoint, error)),
+            Err(_) => Err(first_token_timeout_error(endpoint)),
         }
     }
 
-    fn request(
+    fn build_request(
         &self,
         endpoint: &Endpoint,
         method: Method,
         base: &str,
         path: &str,
     ) -> Result<RequestBuilder, ProviderError> {
-        let mut url = address(base, path)?;
+        let mut url = join_url(base, path)?;
         if !endpoint.query.is_empty() {
             url.query_pairs_mut()
                 .extend_pairs(endpoint.query.iter().map(|(name, value)| (name, value.expose())));
@@ -118,31 +118,31 @@ impl Http {
 }
 
 /// Nothing came in time.
-pub(super) fn late(endpoint: &Endpoint) -> ProviderError {
-    let seconds = endpoint.times.first.as_secs_f64();
+pub(super) fn first_token_timeout_error(endpoint: &Endpoint) -> ProviderError {
+    let seconds = endpoint.timeouts.first_piece.as_secs_f64();
     ProviderError::new(
         format!("{} did not begin to answer within {seconds} s", endpoint.host()),
         "retry; a server that loads its model first may need a longer first_seconds in its profile",
     )
-    .of_kind(FailureKind::TimedOut)
+    .with_kind(FailureKind::TimedOut)
 }
 
 /// Whether anything can be asked at this address, so far as the address says.
 ///
 /// # Errors
 /// Why not, in words.
-pub(super) fn usable(base: &str) -> Result<(), ProviderError> {
-    address(base, "").map(drop)
+pub(super) fn check_base_url(base: &str) -> Result<(), ProviderError> {
+    join_url(base, "").map(drop)
 }
 
 /// The address of a path below a base, both without the last or first slash.
-fn address(base: &str, path: &str) -> Result<Url, ProviderError> {
+fn join_url(base: &str, path: &str) -> Result<Url, ProviderError> {
     let setup = |why: &str| {
         ProviderError::new(
             format!("the base URL cannot be used: {why}"),
             "give one such as http://127.0.0.1:8080/v1",
         )
-        .of_kind(FailureKind::Misconfigured)
+        .with_kind(FailureKind::Misconfigured)
     };
     let mut url = Url::parse(base).map_err(|e| setup(&e.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -166,7 +166,7 @@ fn address(base: &str, path: &str) -> Result<Url, ProviderError> {
 fn header_name(name: &str) -> Result<HeaderName, ProviderError> {
     HeaderName::try_from(name).map_err(|_| {
         ProviderError::new(format!("{name:?} is no name of a header"), "mend the endpoint's profile")
-            .of_kind(FailureKind::Misconfigured)
+            .with_kind(FailureKind::Misconfigured)
     })
 }
 
@@ -181,14 +181,14 @@ fn header_value(what: &str, value: &str) -> Result<HeaderValue, ProviderError> {
             format!("the value of {what} has a line end or another sign that a header cannot have"),
             "set it anew, in one line",
         )
-        .of_kind(FailureKind::Misconfigured)
+        .with_kind(FailureKind::Misconfigured)
     })
 }
 
-fn build(endpoint: &Endpoint) -> Result<Client, ProviderError> {
+fn build_client(endpoint: &Endpoint) -> Result<Client, ProviderError> {
     let mut builder = Client::builder()
         .user_agent(concat!("retrospect/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(endpoint.times.connect)
+        .connect_timeout(endpoint.timeouts.connect)
         // Following would show the key to whoever the server names.
         .redirect(reqwest::redirect::Policy::none())
         .http1_ignore_invalid_headers_in_responses(true)
@@ -198,44 +198,47 @@ fn build(endpoint: &Endpoint) -> Result<Client, ProviderError> {
     }
     #[cfg(feature = "tls")]
     {
-        builder = super::tls::trust(builder, endpoint)?;
+        builder = super::tls::add_trusted_certificates(builder, endpoint)?;
     }
     builder.build().map_err(|error| {
         ProviderError::new(
-            format!("no connection can be made here: {}", reason(&error)),
+            format!("no connection can be made here: {}", root_cause(&error)),
             "install the system's certificates (ca-certificates), or name a file of them (ca_file, --ca-file, SSL_CERT_FILE)",
         )
-        .of_kind(FailureKind::Misconfigured)
+        .with_kind(FailureKind::Misconfigured)
     })
 }
 
 /// No answer came at all.
-fn unreachable(endpoint: &Endpoint, error: reqwest::Error) -> ProviderError {
+fn connection_error(endpoint: &Endpoint, error: reqwest::Error) -> ProviderError {
     let host = endpoint.host().to_owned();
     let error = error.without_url();
     #[cfg(feature = "tls")]
-    if let Some(refused) = super::tls::refused(endpoint, &error) {
+    if let Some(refused) = super::tls::tls_error(endpoint, &error) {
         return refused;
     }
     if error.is_timeout() {
-        let seconds = endpoint.times.connect.as_secs_f64();
-        return ProviderError::new(format!("{host} took no connection within {seconds} s"), check(endpoint))
-            .of_kind(FailureKind::TimedOut);
+        let seconds = endpoint.timeouts.connect.as_secs_f64();
+        return ProviderError::new(
+            format!("{host} took no connection within {seconds} s"),
+            connection_advice(endpoint),
+        )
+        .with_kind(FailureKind::TimedOut);
     }
-    let why = reason(&error);
+    let why = root_cause(&error);
     let (what, next) = if error.is_connect() {
-        (format!("{host} cannot be reached: {why}"), check(endpoint))
+        (format!("{host} cannot be reached: {why}"), connection_advice(endpoint))
     } else {
         (
             format!("{host} broke the connection before it answered: {why}"),
             "retry; look at the server's own log".to_owned(),
         )
     };
-    ProviderError::new(what, next).of_kind(FailureKind::Unreachable)
+    ProviderError::new(what, next).with_kind(FailureKind::Unreachable)
 }
 
 /// What to look at where no connection came about. A proxy is named by its variable, for its address may hold a password.
-fn check(endpoint: &Endpoint) -> String {
+fn connection_advice(endpoint: &Endpoint) -> String {
     let own: &[&str] = if endpoint.base_url.starts_with("https:") {
         &["HTTPS_PROXY", "https_proxy"]
     } else {

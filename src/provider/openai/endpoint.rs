@@ -1,7 +1,7 @@
 //! An endpoint as data: where it is, how it is spoken to, what it takes and what it does not.
 
-use super::key::{Key, KeySource};
 use super::redactor::Redactor;
+use super::secret::{KeySource, Secret};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ impl MaxTokensField {
 }
 
 /// The names of the penalty of repetition, the one of most servers first; llama.cpp has the other.
-pub(super) const PENALTY: [&str; 2] = ["repetition_penalty", "repeat_penalty"];
+pub(super) const PENALTY_NAMES: [&str; 2] = ["repetition_penalty", "repeat_penalty"];
 
 /// How answers are sampled. What is not set is not sent.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,27 +95,27 @@ impl Default for Sampling {
 
 /// How long is waited for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Times {
+pub struct Timeouts {
     /// For the connection.
     pub connect: Duration,
     /// For the first piece of the answer, and from one piece to the next where only signs of life come in between. Long:
     /// a server may load its model first.
-    pub first: Duration,
+    pub first_piece: Duration,
     /// For the next byte of a stream that has begun.
     pub idle: Duration,
     /// For what may still come after the answer's end (its usage).
-    pub tail: Duration,
+    pub after_end: Duration,
     /// For all of it; none by default.
     pub total: Option<Duration>,
 }
 
-impl Default for Times {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            first: Duration::from_secs(180),
+            first_piece: Duration::from_secs(180),
             idle: Duration::from_secs(60),
-            tail: Duration::from_secs(2),
+            after_end: Duration::from_secs(2),
             total: None,
         }
     }
@@ -125,25 +125,25 @@ impl Default for Times {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
     /// How often at most.
-    pub times: u32,
+    pub max_retries: u32,
     /// How often at most after a 500, which may be the request's own fault.
-    pub after_500: u32,
+    pub max_retries_after_500: u32,
     /// The first wait; it doubles.
-    pub first: Duration,
+    pub first_wait: Duration,
     /// The longest wait of our own choice.
-    pub longest: Duration,
+    pub max_wait: Duration,
     /// The longest wait in all.
-    pub total: Duration,
+    pub max_total_wait: Duration,
 }
 
 impl Default for Retry {
     fn default() -> Self {
         Self {
-            times: 4,
-            after_500: 2,
-            first: Duration::from_millis(500),
-            longest: Duration::from_secs(20),
-            total: Duration::from_secs(120),
+            max_retries: 4,
+            max_retries_after_500: 2,
+            first_wait: Duration::from_millis(500),
+            max_wait: Duration::from_secs(20),
+            max_total_wait: Duration::from_secs(120),
         }
     }
 }
@@ -152,16 +152,18 @@ impl Default for Retry {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Prices {
     /// Of prompts.
-    pub prompt: f64,
+    pub prompt_per_million: f64,
     /// Of replies, reasoning among them.
-    pub reply: f64,
+    pub reply_per_million: f64,
 }
 
 impl Prices {
     /// The price of a call, in billionths of the unit.
-    pub fn nano(&self, prompt_tokens: u64, reply_tokens: u64) -> u64 {
+    pub fn cost_nano(&self, prompt_tokens: u64, reply_tokens: u64) -> u64 {
         // A million tokens cost the price, so one token costs a thousand billionths of it.
-        ((prompt_tokens as f64 * self.prompt + reply_tokens as f64 * self.reply) * 1000.0).round() as u64
+        ((prompt_tokens as f64 * self.prompt_per_million + reply_tokens as f64 * self.reply_per_million)
+            * 1000.0)
+            .round() as u64
     }
 }
 
@@ -204,13 +206,13 @@ pub struct Endpoint {
     /// How the key is shown.
     pub auth: Auth,
     /// The key.
-    pub key: Option<Key>,
+    pub key: Option<Secret>,
     /// Where the key comes from, for whoever has to mend it.
     pub key_source: KeySource,
     /// More headers; their values may be secrets.
-    pub headers: Vec<(String, Key)>,
+    pub headers: Vec<(String, Secret)>,
     /// More query parameters; their values may be secrets.
-    pub query: Vec<(String, Key)>,
+    pub query: Vec<(String, Secret)>,
     /// A file of certificates (PEM) whose authorities are believed beside the system's.
     pub ca_file: Option<PathBuf>,
     /// The sampling.
@@ -230,13 +232,13 @@ pub struct Endpoint {
     /// The server gets one request at a time, also before it has broken a reply off because another one arrived.
     pub one_at_a_time: bool,
     /// Time-outs.
-    pub times: Times,
+    pub timeouts: Timeouts,
     /// Retries.
     pub retry: Retry,
     /// Prices.
     pub prices: Option<Prices>,
     /// A proxy counts the tokens.
-    pub proxy: bool,
+    pub counted_by_proxy: bool,
 }
 
 impl Endpoint {
@@ -265,10 +267,10 @@ impl Endpoint {
             reasoning: Reasoning::default(),
             one_message: false,
             one_at_a_time: false,
-            times: Times::default(),
+            timeouts: Timeouts::default(),
             retry: Retry::default(),
             prices: None,
-            proxy: false,
+            counted_by_proxy: false,
         }
     }
 
@@ -287,14 +289,14 @@ impl Endpoint {
     }
 
     /// Which field bounds the answer: the one that stands in `extra`, else the profile's.
-    pub(super) fn bound(&self) -> MaxTokensField {
+    pub(super) fn effective_max_tokens_field(&self) -> MaxTokensField {
         let named = [MaxTokensField::MaxCompletionTokens, MaxTokensField::MaxTokens];
         named.into_iter().find(|f| self.extra.contains_key(f.name())).unwrap_or(self.max_tokens_field)
     }
 
     /// A number of the sampling as it is sent by itself: what is merged into the request counts more, and llama.cpp has a
     /// name of its own for one of them. None: it is not sent.
-    pub fn number(&self, name: &str) -> Option<f64> {
+    pub fn sampling_number(&self, name: &str) -> Option<f64> {
         let set = match name {
             "temperature" => self.sampling.temperature,
             "top_p" => self.sampling.top_p,
@@ -302,7 +304,7 @@ impl Endpoint {
             "repetition_penalty" => self.sampling.repetition_penalty,
             _ => None,
         };
-        let names: &[&str] = if name == PENALTY[0] { &PENALTY } else { &[name] };
+        let names: &[&str] = if name == PENALTY_NAMES[0] { &PENALTY_NAMES } else { &[name] };
         let extra = names.iter().find_map(|n| self.extra.get(*n)?.as_f64());
         extra.or(set).filter(|_| !self.omit.contains(name))
     }
@@ -316,7 +318,7 @@ impl Endpoint {
     }
 
     /// The address as it is shown and kept: without what may be a secret in it.
-    pub fn shown_url(&self) -> String {
+    pub fn display_url(&self) -> String {
         crate::text::redact_url(&self.base_url)
     }
 
@@ -331,10 +333,10 @@ impl Endpoint {
     }
 
     /// The papers' settings and ours that are not sent, or with another value, in words.
-    pub fn unsent(&self) -> Vec<String> {
+    pub fn unsent_settings(&self) -> Vec<String> {
         let (sampling, none) = (&self.sampling, "not part of this endpoint's profile");
         let papers = [("temperature", 0.0), ("top_p", 0.7), ("top_k", 50.0), ("repetition_penalty", 1.0)];
-        let numbers = papers.map(|(name, papers)| (name, papers, self.number(name)));
+        let numbers = papers.map(|(name, papers)| (name, papers, self.sampling_number(name)));
         let differs = |(name, papers, sent): &(&str, f64, Option<f64>)| match sent {
             Some(sent) if (sent - papers).abs() < 1e-9 => None,
             Some(sent) => Some(format!("{name} {papers}: {sent} is sent")),
@@ -405,7 +407,7 @@ mod tests {
         for (set, want) in cases {
             let mut endpoint = Endpoint::new("http://h/v1", "m");
             set(&mut endpoint);
-            let unsent = endpoint.unsent();
+            let unsent = endpoint.unsent_settings();
             assert_eq!(unsent.len(), want.len(), "{unsent:?}");
             assert!(unsent.iter().zip(want).all(|(got, want)| got.starts_with(want)), "{unsent:?}");
         }

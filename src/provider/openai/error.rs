@@ -1,25 +1,25 @@
 //! What a server says when it says no: its words, what they mean, and what a person can do.
 
 use super::endpoint::{Auth, Endpoint};
-use super::key::KeySource;
-use super::received::Body;
+use super::secret::KeySource;
+use super::server_data::RedactedText;
 use crate::provider::{FailureKind, ProviderError};
 use crate::text;
 use serde_json::Value;
 
 /// How much of a server's words is shown.
-const SHOWN: usize = 300;
+const MAX_MESSAGE_CHARS: usize = 300;
 
 /// The words of an error body: `error.message`, `error`, `detail`, `message`, a page's title, else its beginning.
-pub(super) fn words(body: &Body) -> String {
+pub(super) fn error_message(body: &RedactedText) -> String {
     match serde_json::from_str::<Value>(body.trim()) {
-        Ok(value) => words_of(&value),
-        Err(_) => shown(&page(body)),
+        Ok(value) => json_error_message(&value),
+        Err(_) => one_line_excerpt(&page_title(body)),
     }
 }
 
 /// The words of an error in JSON.
-pub(super) fn words_of(value: &Value) -> String {
+pub(super) fn json_error_message(value: &Value) -> String {
     // Some wrap the object into a list, some put the error into its choice.
     let value = value.get(0).unwrap_or(value);
     let inner = || value.get("choices")?.get(0)?.get("error");
@@ -30,38 +30,40 @@ pub(super) fn words_of(value: &Value) -> String {
         value.get("detail"),
         value.get("message"),
     ];
-    let found = places.into_iter().flatten().map(plain).find(|w| !w.trim().is_empty());
+    let found = places.into_iter().flatten().map(message_text).find(|w| !w.trim().is_empty());
     let mut found = found.unwrap_or_else(|| error.unwrap_or(value).to_string());
     // A router's own words say little; what it was told stands beside them.
     if let Some(raw) = error.and_then(|e| e.get("metadata")?.get("raw")) {
-        found = format!("{found}: {}", plain(raw));
+        found = format!("{found}: {}", message_text(raw));
     }
-    shown(&found)
+    one_line_excerpt(&found)
 }
 
 /// A text as it is, a list of complaints one after the other.
-fn plain(value: &Value) -> String {
+fn message_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(all) => all.iter().map(complaint).collect::<Vec<_>>().join("; "),
+        Value::Array(all) => all.iter().map(validation_message).collect::<Vec<_>>().join("; "),
         Value::Object(_) => {
-            value.get("message").or_else(|| value.get("msg")).map_or_else(|| value.to_string(), plain)
+            value.get("message").or_else(|| value.get("msg")).map_or_else(|| value.to_string(), message_text)
         }
         other => other.to_string(),
     }
 }
 
 /// One complaint of a validator: where, and what.
-fn complaint(value: &Value) -> String {
+fn validation_message(value: &Value) -> String {
     let place: Vec<String> =
-        value.get("loc").and_then(Value::as_array).into_iter().flatten().map(plain).collect();
-    let what =
-        ["msg", "message", "type"].iter().find_map(|n| value.get(n)).map_or_else(|| plain(value), plain);
+        value.get("loc").and_then(Value::as_array).into_iter().flatten().map(message_text).collect();
+    let what = ["msg", "message", "type"]
+        .iter()
+        .find_map(|n| value.get(n))
+        .map_or_else(|| message_text(value), message_text);
     if place.is_empty() { what } else { format!("{}: {what}", place.join(".")) }
 }
 
 /// A page's title, or its words without marks; any other text as it is.
-fn page(text: &str) -> String {
+fn page_title(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     if !lower.contains("<html") && !lower.contains("<!doctype") {
         return text.to_owned();
@@ -75,11 +77,11 @@ fn page(text: &str) -> String {
 }
 
 /// In one line, harmless and short.
-fn shown(words: &str) -> String {
-    let start: String = words.chars().take(SHOWN * 4).collect();
+fn one_line_excerpt(words: &str) -> String {
+    let start: String = words.chars().take(MAX_MESSAGE_CHARS * 4).collect();
     let line = text::one_line(&start);
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut cut: String = line.chars().take(SHOWN).collect();
+    let mut cut: String = line.chars().take(MAX_MESSAGE_CHARS).collect();
     if cut.len() < line.len() {
         cut.push('…');
     }
@@ -88,12 +90,12 @@ fn shown(words: &str) -> String {
 
 /// The words say that reasoning used up the bound before the reply began: OpenAI refuses a request with a bound of a few tokens
 /// in these words, and answers one with a larger bound with an empty reply.
-pub(super) fn bound_used_up(words: &str) -> bool {
+pub(super) fn is_limit_used_up(words: &str) -> bool {
     words.contains("max_tokens or model output limit was reached")
 }
 
 /// The words say that the prompt is too long.
-pub(super) fn too_long(words: &str) -> bool {
+pub(super) fn is_too_long(words: &str) -> bool {
     let words = words.to_lowercase();
     [
         "context_length",
@@ -118,15 +120,20 @@ pub(super) fn too_long(words: &str) -> bool {
 }
 
 /// What an answer with a status other than success comes to.
-pub(super) fn refused(endpoint: &Endpoint, status: u16, body: &Body, asked: u64) -> ProviderError {
-    let said = words(body);
+pub(super) fn http_status_error(
+    endpoint: &Endpoint,
+    status: u16,
+    body: &RedactedText,
+    asked: u64,
+) -> ProviderError {
+    let said = error_message(body);
     let host = endpoint.host();
     let no_quota = body.contains("insufficient_quota");
     // Keys of the bodies of some servers count like words.
     let long = matches!(status, 400 | 413 | 422 | 500)
-        && (too_long(&said) || body.contains("context_length_exceeded"));
+        && (is_too_long(&said) || body.contains("context_length_exceeded"));
     let (kind, next) = if long {
-        (FailureKind::TooLong, Overflow::read(body).advice(asked))
+        (FailureKind::TooLong, ContextOverflow::parse(body).advice(asked))
     } else {
         match status {
             // Gemini's status for a key that it doesn't know.
@@ -157,22 +164,22 @@ pub(super) fn refused(endpoint: &Endpoint, status: u16, body: &Body, asked: u64)
     let said = if said.is_empty() { "without a word".to_owned() } else { said };
     ProviderError {
         status: Some(status),
-        ..ProviderError::new(format!("{host} answered {status}: {said}"), next).of_kind(kind)
+        ..ProviderError::new(format!("{host} answered {status}: {said}"), next).with_kind(kind)
     }
 }
 
 /// What a server says about a request that doesn't fit its context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Overflow {
+struct ContextOverflow {
     /// Tokens of the request as the server counts them, with the reply's bound where the server adds or names it.
     requested: Option<u64>,
     /// Tokens of its context.
     context: Option<u64>,
 }
 
-impl Overflow {
+impl ContextOverflow {
     /// Finds the numbers (`#`) in an error body, in the words of the servers that name them.
-    fn read(body: &str) -> Self {
+    fn parse(body: &str) -> Self {
         const REQUESTED: &[&str] = &[
             "you requested # tokens",
             "you requested about # tokens",
@@ -235,21 +242,22 @@ impl Overflow {
             }
             (None, None) => return too_long_advice(estimate),
         };
-        format!("{counted}: {SHORTER}")
+        format!("{counted}: {SHORTEN_ADVICE}")
     }
 }
 
 /// What makes a request fit.
-const SHORTER: &str = "lower its budget (--set context_tokens=N) or the answer's (max_tokens of the profile), or give the server a larger context";
+const SHORTEN_ADVICE: &str = "lower its budget (--set context_tokens=N) or the answer's (max_tokens of the profile), or give the server a larger context";
 
 /// What to do about a prompt that is too long; `asked` is our estimate of its tokens.
 pub(super) fn too_long_advice(asked: u64) -> String {
-    format!("this prompt has about {asked} tokens: {SHORTER}")
+    format!("this prompt has about {asked} tokens: {SHORTEN_ADVICE}")
 }
 
 /// What to do about a key that is missing or rejected; it names where the key comes from, or would come from.
 fn key_advice(endpoint: &Endpoint) -> String {
-    const ANOTHER: &str = "--key-env NAME, or key_env in [models.NAME], takes it from another variable";
+    const OTHER_VARIABLE_ADVICE: &str =
+        "--key-env NAME, or key_env in [models.NAME], takes it from another variable";
     let header = match &endpoint.auth {
         Auth::None if endpoint.key.is_some() => {
             return "no key was sent: the profile says auth = \"none\"".to_owned();
@@ -262,13 +270,13 @@ fn key_advice(endpoint: &Endpoint) -> String {
     }
     match (&endpoint.key, &endpoint.key_source) {
         (Some(_), KeySource::Variable(name)) => {
-            format!("the server rejects the key in ${name}: set {name} to a key of this server; {ANOTHER}")
+            format!("the server rejects the key in ${name}: set {name} to a key of this server; {OTHER_VARIABLE_ADVICE}")
         }
         (Some(_), KeySource::File(path)) => {
             format!("the server rejects the key in {path}: write a key of this server to its first line")
         }
         (Some(_), KeySource::Unknown) => "check the key: the server rejects the one it was sent".to_owned(),
-        (None, KeySource::Variable(name)) => format!("no key was sent: set {name}; {ANOTHER}"),
+        (None, KeySource::Variable(name)) => format!("no key was sent: set {name}; {OTHER_VARIABLE_ADVICE}"),
         (None, KeySource::File(_) | KeySource::Unknown) => {
             "no key was sent: set key_env in the server's profile ([models.NAME]) to the variable that holds it"
                 .to_owned()
@@ -283,13 +291,13 @@ fn not_found_advice(endpoint: &Endpoint) -> String {
     } else {
         format!(
             "the base URL {} does not end in /v1, as most do; check it, and the model {model:?}",
-            endpoint.shown_url()
+            endpoint.display_url()
         )
     }
 }
 
 /// The innermost reason: the others only say that there is one.
-pub(super) fn reason(error: &reqwest::Error) -> String {
+pub(super) fn root_cause(error: &reqwest::Error) -> String {
     let mut inner: &dyn std::error::Error = error;
     while let Some(source) = inner.source() {
         inner = source;
@@ -300,15 +308,15 @@ pub(super) fn reason(error: &reqwest::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::openai::Key;
+    use crate::provider::openai::Secret;
     use crate::provider::openai::redactor::Redactor;
 
-    fn redacted(body: &[u8]) -> Body {
-        Redactor::default().body(body)
+    fn redact(body: &[u8]) -> RedactedText {
+        Redactor::default().redact_body(body)
     }
 
-    fn words(body: &[u8]) -> String {
-        super::words(&redacted(body))
+    fn message_of(body: &[u8]) -> String {
+        super::error_message(&redact(body))
     }
 
     /// Our estimate was told where the server had counted.
@@ -334,12 +342,13 @@ mod tests {
             (r#"{"error":{"message":"This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (8000 of text input, 1000 in the output).","code":400}}"#, Some(9000), Some(8192)),
         ];
         for (body, requested, context) in cases {
-            let want = Overflow { requested: *requested, context: *context };
-            assert_eq!(Overflow::read(body), want, "{body}");
+            let want = ContextOverflow { requested: *requested, context: *context };
+            assert_eq!(ContextOverflow::parse(body), want, "{body}");
             let json = serde_json::json!({"error": {"message": body}}).to_string();
             let body = if body.starts_with('{') { (*body).to_owned() } else { json };
-            let error = refused(&Endpoint::new("http://h/v1", "m"), 400, &redacted(body.as_bytes()), 733);
-            let next = &error.next;
+            let error =
+                http_status_error(&Endpoint::new("http://h/v1", "m"), 400, &redact(body.as_bytes()), 733);
+            let next = &error.hint;
             assert_eq!(error.kind, FailureKind::TooLong, "{body}");
             let told = |n: &Option<u64>| n.is_none_or(|n| next.contains(&n.to_string()));
             assert!(told(requested) && told(context), "{body}: {next}");
@@ -362,16 +371,18 @@ mod tests {
         ];
         for (status, key, source, want) in cases {
             let mut endpoint = Endpoint::new("http://h/v1", "m");
-            endpoint.key = key.map(Key::new);
+            endpoint.key = key.map(Secret::new);
             endpoint.key_source = source;
             let body = br#"{"error":{"message":"no","details":[{"reason":"API_KEY_INVALID"}]}}"#;
-            let error = refused(&endpoint, status, &redacted(body), 0);
-            assert!(error.next.contains(want), "{}", error.next);
+            let error = http_status_error(&endpoint, status, &redact(body), 0);
+            assert!(error.hint.contains(want), "{}", error.hint);
         }
         let mut endpoint = Endpoint::new("http://h/v1", "m");
-        endpoint.headers.push(("Authorization".to_owned(), Key::new("Bearer k")));
+        endpoint.headers.push(("Authorization".to_owned(), Secret::new("Bearer k")));
         assert!(
-            refused(&endpoint, 401, &redacted(b"no"), 0).next.contains("rejects the header authorization")
+            http_status_error(&endpoint, 401, &redact(b"no"), 0)
+                .hint
+                .contains("rejects the header authorization")
         );
     }
 
@@ -396,9 +407,9 @@ mod tests {
             (r#"{"error":{"message":""},"detail":"d"}"#, "d"),
         ];
         for (body, want) in cases {
-            assert_eq!(words(body.as_bytes()), *want, "{body}");
+            assert_eq!(message_of(body.as_bytes()), *want, "{body}");
         }
-        assert_eq!(words("x".repeat(9000).as_bytes()).chars().count(), SHOWN + 1);
-        assert!(words(b"\xff\xfe").contains('\u{fffd}'));
+        assert_eq!(message_of("x".repeat(9000).as_bytes()).chars().count(), MAX_MESSAGE_CHARS + 1);
+        assert!(message_of(b"\xff\xfe").contains('\u{fffd}'));
     }
 }

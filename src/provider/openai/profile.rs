@@ -3,7 +3,7 @@
 
 use super::client;
 use super::endpoint::{Api, Auth, Endpoint, MaxTokensField, Prices};
-use super::key::{Key, KeySource};
+use super::secret::{KeySource, Secret};
 use serde::de::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The shipped profiles.
-const SHIPPED: &str = include_str!("profiles.toml");
+const SHIPPED_PROFILES: &str = include_str!("profiles.toml");
 
 /// Every key of a profile with what it does, in the order of the reference.
-pub const KEYS: &[(&str, &str)] = &[
+pub const PROFILE_KEYS: &[(&str, &str)] = &[
     ("model", "model name on that server, for `openai:` without one"),
     ("base_url", "address without `/chat/completions`; most end in `/v1`"),
     ("api", "`chat` (default) or `completions` (the model continues the prompt as one text)"),
@@ -84,8 +84,8 @@ pub struct Profile {
     pub key_env: Option<String>,
     /// The file with the key.
     pub key_file: Option<String>,
-    headers: BTreeMap<String, Key>,
-    query: BTreeMap<String, Key>,
+    headers: BTreeMap<String, Secret>,
+    query: BTreeMap<String, Secret>,
     ca_file: Option<String>,
     temperature: Option<f64>,
     top_p: Option<f64>,
@@ -118,19 +118,19 @@ pub struct Profile {
 
 /// Why a profile cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
+#[error("{message}")]
 pub struct ProfileError {
     /// What is wrong, with the key's name.
-    pub what: String,
+    pub message: String,
     /// What to do next.
-    pub next: String,
+    pub hint: String,
 }
 
-fn wrong(what: impl Into<String>, next: impl Into<String>) -> ProfileError {
-    ProfileError { what: what.into(), next: next.into() }
+fn profile_error(what: impl Into<String>, next: impl Into<String>) -> ProfileError {
+    ProfileError { message: what.into(), hint: next.into() }
 }
 
-impl<'de> Deserialize<'de> for Key {
+impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(|text| Self::new(&text))
     }
@@ -141,9 +141,9 @@ impl Profile {
     ///
     /// # Errors
     /// [`ProfileError`] when a key is unknown or its value of another kind.
-    pub fn read(table: &Value) -> Result<Self, ProfileError> {
+    pub fn from_table(table: &Value) -> Result<Self, ProfileError> {
         if table.get("key").or_else(|| table.get("api_key")).is_some() {
-            return Err(wrong(
+            return Err(profile_error(
                 "a key does not belong into this file",
                 "set key_env to the name of a variable that holds it, or key_file to the path of a file",
             ));
@@ -158,7 +158,7 @@ impl Profile {
                     .is_some_and(|t| !t.as_object().is_some_and(|o| o.values().all(Value::is_string)))
             });
             let words = if secret { "headers and query are tables of texts" } else { words };
-            wrong(words, "docs/CONFIG.md lists the keys of [models.NAME]")
+            profile_error(words, "docs/CONFIG.md lists the keys of [models.NAME]")
         })
     }
 
@@ -174,11 +174,11 @@ impl Profile {
 
     fn all_shipped() -> BTreeMap<String, Self> {
         // A test reads it; a table that is none would be no profile at all.
-        toml::from_str(SHIPPED).unwrap_or_default()
+        toml::from_str(SHIPPED_PROFILES).unwrap_or_default()
     }
 
     /// This one laid over another: what it says counts.
-    pub fn over(self, below: Self) -> Self {
+    pub fn merge_over(self, below: Self) -> Self {
         macro_rules! first {
             ($($name:ident)*) => { Self {
                 $($name: self.$name.or(below.$name),)*
@@ -200,15 +200,19 @@ impl Profile {
     ///
     /// # Errors
     /// [`ProfileError`] when it has no base URL, a value cannot be, or a key is not where it should be.
-    pub fn endpoint(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Endpoint, ProfileError> {
-        let base_url =
-            self.base_url.as_deref().ok_or_else(|| wrong("there is no base_url", "set it in the profile"))?;
+    pub fn to_endpoint(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Endpoint, ProfileError> {
+        let base_url = self
+            .base_url
+            .as_deref()
+            .ok_or_else(|| profile_error("there is no base_url", "set it in the profile"))?;
         let mut endpoint = Endpoint::new(base_url, self.model.as_deref().unwrap_or(""));
-        client::usable(&endpoint.base_url).map_err(|e| wrong(e.what, &e.next))?;
+        client::check_base_url(&endpoint.base_url).map_err(|e| profile_error(e.message, &e.hint))?;
         endpoint.api = match self.api.as_deref() {
             None | Some("chat") => Api::Chat,
             Some("completions") => Api::Completions,
-            Some(other) => return Err(wrong(format!("api = {other:?}"), "it is chat or completions")),
+            Some(other) => {
+                return Err(profile_error(format!("api = {other:?}"), "it is chat or completions"));
+            }
         };
         endpoint.auth = match self.auth.as_deref() {
             None | Some("bearer") => Auth::Bearer,
@@ -219,98 +223,104 @@ impl Profile {
             None | Some("max_tokens") => MaxTokensField::MaxTokens,
             Some("max_completion_tokens") => MaxTokensField::MaxCompletionTokens,
             Some(other) => {
-                return Err(wrong(
+                return Err(profile_error(
                     format!("max_tokens_field = {other:?}"),
                     "it is max_tokens or max_completion_tokens",
                 ));
             }
         };
-        endpoint.key = self.key(variable)?;
+        endpoint.key = self.read_key(variable)?;
         endpoint.key_source = match (&self.key_env, &self.key_file) {
             (Some(name), _) => KeySource::Variable(name.clone()),
             (None, Some(path)) => KeySource::File(path.clone()),
             (None, None) => KeySource::Unknown,
         };
-        endpoint.headers = taken(&self.headers, variable)?;
-        endpoint.query = taken(&self.query, variable)?;
+        endpoint.headers = expand_values(&self.headers, variable)?;
+        endpoint.query = expand_values(&self.query, variable)?;
         endpoint.ca_file = self.ca_file.as_ref().map(PathBuf::from);
         endpoint.omit.extend(self.omit.iter().cloned());
         endpoint.extra.clone_from(&self.extra);
-        self.sample(&mut endpoint)?;
-        self.wait(&mut endpoint)?;
+        self.apply_sampling(&mut endpoint)?;
+        self.apply_timeouts(&mut endpoint)?;
         let reasoning = &mut endpoint.reasoning;
-        set(&mut reasoning.fields, self.reasoning_fields.clone());
-        set(&mut reasoning.tags, self.think_tags.clone());
+        set_if_some(&mut reasoning.fields, self.reasoning_fields.clone());
+        set_if_some(&mut reasoning.tags, self.think_tags.clone());
         reasoning.tags.retain(|t| !t.0.is_empty() && !t.1.is_empty());
-        set(&mut reasoning.opened, self.reasoning_opened);
-        set(&mut endpoint.one_message, self.one_message);
-        set(&mut endpoint.one_at_a_time, self.one_at_a_time);
-        set(&mut endpoint.send_usage_option, self.send_usage_option);
-        set(&mut endpoint.proxy, self.proxy);
+        set_if_some(&mut reasoning.opened, self.reasoning_opened);
+        set_if_some(&mut endpoint.one_message, self.one_message);
+        set_if_some(&mut endpoint.one_at_a_time, self.one_at_a_time);
+        set_if_some(&mut endpoint.send_usage_option, self.send_usage_option);
+        set_if_some(&mut endpoint.counted_by_proxy, self.proxy);
         if self.price_prompt.is_some() || self.price_reply.is_some() {
-            let price = |name, p: Option<f64>| positive(name, p).map(|p| p.unwrap_or(0.0));
+            let price = |name, p: Option<f64>| check_not_negative(name, p).map(|p| p.unwrap_or(0.0));
             endpoint.prices = Some(Prices {
-                prompt: price("price_prompt", self.price_prompt)?,
-                reply: price("price_reply", self.price_reply)?,
+                prompt_per_million: price("price_prompt", self.price_prompt)?,
+                reply_per_million: price("price_reply", self.price_reply)?,
             });
         }
         Ok(endpoint)
     }
 
-    fn sample(&self, endpoint: &mut Endpoint) -> Result<(), ProfileError> {
+    fn apply_sampling(&self, endpoint: &mut Endpoint) -> Result<(), ProfileError> {
         let sampling = &mut endpoint.sampling;
-        sampling.temperature = positive("temperature", self.temperature)?.or(sampling.temperature);
-        sampling.top_p = positive("top_p", self.top_p)?.or(sampling.top_p);
+        sampling.temperature = check_not_negative("temperature", self.temperature)?.or(sampling.temperature);
+        sampling.top_p = check_not_negative("top_p", self.top_p)?.or(sampling.top_p);
         sampling.top_k = self.top_k;
-        sampling.repetition_penalty = positive("repetition_penalty", self.repetition_penalty)?;
+        sampling.repetition_penalty = check_not_negative("repetition_penalty", self.repetition_penalty)?;
         sampling.max_tokens = self.max_tokens;
         sampling.stop.clone_from(&self.stop);
-        set(&mut sampling.seed, self.seed);
+        set_if_some(&mut sampling.seed, self.seed);
         Ok(())
     }
 
-    fn wait(&self, endpoint: &mut Endpoint) -> Result<(), ProfileError> {
-        let (times, retry) = (&mut endpoint.times, &mut endpoint.retry);
+    fn apply_timeouts(&self, endpoint: &mut Endpoint) -> Result<(), ProfileError> {
+        let (times, retry) = (&mut endpoint.timeouts, &mut endpoint.retry);
         for (name, seconds, place) in [
             ("connect_seconds", self.connect_seconds, &mut times.connect),
-            ("first_seconds", self.first_seconds, &mut times.first),
+            ("first_seconds", self.first_seconds, &mut times.first_piece),
             ("idle_seconds", self.idle_seconds, &mut times.idle),
-            ("tail_seconds", self.tail_seconds, &mut times.tail),
-            ("retry_seconds", self.retry_seconds, &mut retry.first),
-            ("retry_total_seconds", self.retry_total_seconds, &mut retry.total),
+            ("tail_seconds", self.tail_seconds, &mut times.after_end),
+            ("retry_seconds", self.retry_seconds, &mut retry.first_wait),
+            ("retry_total_seconds", self.retry_total_seconds, &mut retry.max_total_wait),
         ] {
             if let Some(seconds) = seconds {
-                *place = duration(name, seconds)?;
+                *place = check_duration(name, seconds)?;
             }
         }
-        times.total = self.total_seconds.map(|s| duration("total_seconds", s)).transpose()?;
-        set(&mut retry.times, self.retries);
-        retry.after_500 = retry.after_500.min(retry.times);
+        times.total = self.total_seconds.map(|s| check_duration("total_seconds", s)).transpose()?;
+        set_if_some(&mut retry.max_retries, self.retries);
+        retry.max_retries_after_500 = retry.max_retries_after_500.min(retry.max_retries);
         Ok(())
     }
 
-    fn key(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Key>, ProfileError> {
+    fn read_key(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Secret>, ProfileError> {
         if let Some(name) = &self.key_env {
             let found = variable(name).filter(|v| !v.trim().is_empty());
             let found = found.ok_or_else(|| {
-                wrong(format!("the key is to be in ${name}, which is not set"), format!("export {name}=..."))
+                profile_error(
+                    format!("the key is to be in ${name}, which is not set"),
+                    format!("export {name}=..."),
+                )
             })?;
-            return Ok(Some(Key::new(&found)));
+            return Ok(Some(Secret::new(&found)));
         }
         let Some(path) = &self.key_file else { return Ok(None) };
-        let text = first_bytes(path).map_err(|e| {
-            wrong(format!("{path}: the key could not be read: {e}"), "check key_file and its permissions")
+        let text = read_key_file(path).map_err(|e| {
+            profile_error(
+                format!("{path}: the key could not be read: {e}"),
+                "check key_file and its permissions",
+            )
         })?;
         let line = text.lines().next().unwrap_or("").trim();
         if line.is_empty() {
-            return Err(wrong(format!("{path}: no key is in its first line"), "write the key there"));
+            return Err(profile_error(format!("{path}: no key is in its first line"), "write the key there"));
         }
-        Ok(Some(Key::new(line)))
+        Ok(Some(Secret::new(line)))
     }
 }
 
 /// The beginning of a file with a key, which may be a pipe: longer than any key, and no endless device.
-fn first_bytes(path: &str) -> std::io::Result<String> {
+fn read_key_file(path: &str) -> std::io::Result<String> {
     use std::io::Read as _;
     let mut text = String::new();
     crate::files::open(std::path::Path::new(path))?.take(64 << 10).read_to_string(&mut text)?;
@@ -318,13 +328,13 @@ fn first_bytes(path: &str) -> std::io::Result<String> {
 }
 
 /// Values, with the variables that they name.
-fn taken(
-    table: &BTreeMap<String, Key>,
+fn expand_values(
+    table: &BTreeMap<String, Secret>,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<Vec<(String, Key)>, ProfileError> {
-    let value = |(name, value): (&String, &Key)| {
-        let expanded = Key::expanded(value.expose(), variable).map_err(|of| {
-            wrong(
+) -> Result<Vec<(String, Secret)>, ProfileError> {
+    let value = |(name, value): (&String, &Secret)| {
+        let expanded = Secret::expand(value.expose(), variable).map_err(|of| {
+            profile_error(
                 format!("{name} is to be taken from a variable that is not set"),
                 format!("export {of}=..., or write $$ where a dollar sign is meant"),
             )
@@ -334,24 +344,24 @@ fn taken(
     table.iter().map(value).collect()
 }
 
-fn set<T>(place: &mut T, value: Option<T>) {
+fn set_if_some<T>(place: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *place = value;
     }
 }
 
-fn positive(name: &str, value: Option<f64>) -> Result<Option<f64>, ProfileError> {
+fn check_not_negative(name: &str, value: Option<f64>) -> Result<Option<f64>, ProfileError> {
     match value {
         Some(number) if !number.is_finite() || number < 0.0 => {
-            Err(wrong(format!("{name} = {number}"), "it is a number from 0 on"))
+            Err(profile_error(format!("{name} = {number}"), "it is a number from 0 on"))
         }
         other => Ok(other),
     }
 }
 
-fn duration(name: &str, seconds: f64) -> Result<Duration, ProfileError> {
+fn check_duration(name: &str, seconds: f64) -> Result<Duration, ProfileError> {
     let wait = Duration::try_from_secs_f64(seconds).ok().filter(|d| !d.is_zero() && d.as_secs() < 1 << 30);
-    wait.ok_or_else(|| wrong(format!("{name} = {seconds}"), "it is a number of seconds above 0"))
+    wait.ok_or_else(|| profile_error(format!("{name} = {seconds}"), "it is a number of seconds above 0"))
 }
 
 #[cfg(test)]
@@ -359,35 +369,38 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const NONE: &dyn Fn(&str) -> Option<String> = &|_| None;
+    const NO_VARIABLES: &dyn Fn(&str) -> Option<String> = &|_| None;
 
-    fn somewhere() -> Profile {
+    fn profile_with_url() -> Profile {
         Profile { base_url: Some("http://h".to_owned()), ..Profile::default() }
     }
 
     #[test]
     #[cfg_attr(not(feature = "tls"), ignore = "some of them need https")]
     fn every_shipped_profile_is_one_and_every_key_is_described() {
-        let all: BTreeMap<String, Profile> = toml::from_str(SHIPPED).unwrap();
+        let all: BTreeMap<String, Profile> = toml::from_str(SHIPPED_PROFILES).unwrap();
         assert!(all.contains_key("paper") && all.len() > 8);
         for (name, profile) in &all {
-            let endpoint =
-                profile.clone().over(somewhere()).endpoint(&|_| Some("secret-key".to_owned())).unwrap();
+            let endpoint = profile
+                .clone()
+                .merge_over(profile_with_url())
+                .to_endpoint(&|_| Some("secret-key".to_owned()))
+                .unwrap();
             assert!(!format!("{endpoint:?}{profile:?}").contains("secret-key"), "{name}");
         }
-        let full = Profile::shipped("paper").unwrap().over(Profile::shipped("ollama").unwrap());
-        let endpoint = full.endpoint(NONE).unwrap();
+        let full = Profile::shipped("paper").unwrap().merge_over(Profile::shipped("ollama").unwrap());
+        let endpoint = full.to_endpoint(NO_VARIABLES).unwrap();
         assert_eq!(
             (endpoint.sampling.top_k, endpoint.base_url.as_str()),
             (Some(50), "http://127.0.0.1:11434/v1")
         );
-        assert!(endpoint.unsent().is_empty());
-        assert_eq!(somewhere().endpoint(NONE).unwrap().unsent().len(), 2);
-        assert!(Profile::default().endpoint(NONE).is_err());
+        assert!(endpoint.unsent_settings().is_empty());
+        assert_eq!(profile_with_url().to_endpoint(NO_VARIABLES).unwrap().unsent_settings().len(), 2);
+        assert!(Profile::default().to_endpoint(NO_VARIABLES).is_err());
         // The reader lists the keys it knows when it meets one it does not know.
         let words = serde_json::from_value::<Profile>(json!({"?": 1})).unwrap_err().to_string();
         let mut known: Vec<&str> = words.split('`').skip(3).step_by(2).collect();
-        let mut described: Vec<&str> = KEYS.iter().map(|k| k.0).collect();
+        let mut described: Vec<&str> = PROFILE_KEYS.iter().map(|k| k.0).collect();
         known.sort_unstable();
         described.sort_unstable();
         assert_eq!(known, described);
@@ -412,9 +425,11 @@ mod tests {
             ),
         ];
         for (table, want) in cases {
-            let read = Profile::read(&table);
-            let error = read.and_then(|p| p.over(somewhere()).endpoint(NONE).map(drop)).unwrap_err();
-            assert!(error.what.starts_with(want), "{}", error.what);
+            let read = Profile::from_table(&table);
+            let error = read
+                .and_then(|p| p.merge_over(profile_with_url()).to_endpoint(NO_VARIABLES).map(drop))
+                .unwrap_err();
+            assert!(error.message.starts_with(want), "{}", error.message);
             assert!(!format!("{error:?}").contains("sk-secret"));
         }
     }

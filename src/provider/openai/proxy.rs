@@ -1,19 +1,19 @@
 //! The name and the password of a proxy, which stand in its address: a proxy may say back what it was sent.
 
-use super::key::Key;
-use super::secrets;
+use super::secret::Secret;
+use super::secret_parts;
 use reqwest::Url;
 
 const VARIABLES: [&str; 6] =
     ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 
 /// What must not be seen of the proxies that the environment names: password, name and password, and the `Basic` form of both.
-pub(super) fn credentials(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Key> {
+pub(super) fn credentials(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Secret> {
     let addresses = VARIABLES.iter().filter_map(|name| variable(name));
     addresses.flat_map(|address| of(address.trim())).collect()
 }
 
-fn of(address: &str) -> Vec<Key> {
+fn of(address: &str) -> Vec<Secret> {
     // As the client reads it: an address without a scheme is one of http.
     let url = Url::parse(address).ok().filter(Url::has_host);
     let Some(url) = url.or_else(|| Url::parse(&format!("http://{address}")).ok()) else { return Vec::new() };
@@ -24,10 +24,10 @@ fn of(address: &str) -> Vec<Key> {
     let mut all = Vec::new();
     for [name, password] in [coded.map(str::to_owned), coded.map(decoded)] {
         let both = format!("{name}:{password}");
-        let basic = secrets::base64(0, both.as_bytes(), *b"+/");
+        let basic = secret_parts::encode_base64(0, both.as_bytes(), *b"+/");
         let padding = "===".get(..(4 - basic.len() % 4) % 4).unwrap_or_default();
         all.extend(
-            [format!("{basic}{padding}"), basic, both, password].iter().map(|secret| Key::new(secret)),
+            [format!("{basic}{padding}"), basic, both, password].iter().map(|secret| Secret::new(secret)),
         );
     }
     all
@@ -61,7 +61,7 @@ mod tests {
         ] {
             let secrets = credentials(&|asked| (asked == name).then(|| address.to_owned()));
             let redactor = Redactor::new(secrets.iter().map(|secret| ("proxy-authorization", secret)), []);
-            let clean = redactor.clean(told);
+            let clean = redactor.redact(told);
             assert!(!clean.contains("proxysecret99") && !clean.contains("cHU6cHJv"), "{address}: {clean}");
         }
         for address in ["", "http://10.0.0.1:3128", "http://name@10.0.0.1", "::"] {

@@ -4,8 +4,8 @@
 //! [`FRAGMENT`] bytes of either in a row. The text is looked at twice: as it is, and as a reader would decode it (percent signs,
 //! JSON escapes, without invisible characters and the marks around reasoning).
 
-use super::key::{HIDDEN, Key};
-use super::secrets::{self, is_word};
+use super::secret::{REDACTED, Secret};
+use super::secret_parts::{self, is_ordinary_word};
 use crate::text;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -13,28 +13,28 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// So many bytes of a secret in a row are as good as the secret.
-pub(super) const FRAGMENT: usize = 8;
+pub(super) const FRAGMENT_LEN: usize = 8;
 /// A secret shorter than this is hidden only where it stands as a word of its own.
-const ANYWHERE: usize = 6;
+const MIN_LEN_ANYWHERE: usize = 6;
 
 /// Takes secrets out of what a server says.
 #[derive(Clone, Default)]
 pub(super) struct Redactor {
-    known: Arc<Known>,
+    secrets: Arc<KnownSecrets>,
 }
 
 #[derive(Default)]
-struct Known {
+struct KnownSecrets {
     /// Whole secrets and their encodings, as bytes.
     patterns: Vec<String>,
     /// The patterns that a stream waits for: text that may be the beginning of one is held back.
-    awaited: Vec<String>,
+    awaited_in_stream: Vec<String>,
     /// Every [`FRAGMENT`] bytes of the patterns that are no part of an ordinary word.
-    fragments: HashSet<[u8; FRAGMENT]>,
+    fragments: HashSet<[u8; FRAGMENT_LEN]>,
     /// What patterns and fragments begin with.
     beginnings: Beginnings,
     /// Marks that are taken out of a text later: what stands around them comes together.
-    marks: Vec<String>,
+    removed_marks: Vec<String>,
 }
 
 /// The three bytes that secrets begin with, as a set of hashes: where none of them stands nothing more is looked at, which is
@@ -45,7 +45,7 @@ struct Beginnings(Vec<u64>);
 impl Beginnings {
     const BITS: usize = 1 << 16;
 
-    fn of<'a>(secrets: impl Iterator<Item = &'a [u8]>) -> Self {
+    fn decode<'a>(secrets: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut bits = vec![0; Self::BITS / 64];
         for secret in secrets {
             // A shorter one would be in no text; none is that short.
@@ -69,7 +69,7 @@ impl Beginnings {
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(HIDDEN)
+        f.write_str(REDACTED)
     }
 }
 
@@ -77,38 +77,42 @@ impl Redactor {
     /// One that knows these values by their headers' or parameters' names, and every secret part of them; `marks` are taken
     /// out of a text later.
     pub(super) fn new<'a>(
-        values: impl IntoIterator<Item = (&'a str, &'a Key)>,
+        values: impl IntoIterator<Item = (&'a str, &'a Secret)>,
         marks: impl IntoIterator<Item = &'a str>,
     ) -> Self {
-        let plain: BTreeSet<String> =
-            values.into_iter().flat_map(|(name, value)| secrets::of(name, value)).collect();
-        let encoded = plain.iter().flat_map(|secret| secrets::encodings(secret));
+        let plain: BTreeSet<String> = values
+            .into_iter()
+            .flat_map(|(name, value)| secret_parts::find_secret_parts(name, value))
+            .collect();
+        let encoded = plain.iter().flat_map(|secret| secret_parts::encodings(secret));
         let patterns: BTreeSet<String> = encoded.chain(plain.iter().cloned()).collect();
-        let fragments: HashSet<[u8; FRAGMENT]> = patterns.iter().flat_map(|p| fragments(p)).collect();
+        let fragments: HashSet<[u8; FRAGMENT_LEN]> =
+            patterns.iter().flat_map(|p| telling_fragments(p)).collect();
         let whole = patterns.iter().map(String::as_bytes);
-        let beginnings = Beginnings::of(whole.chain(fragments.iter().map(<[u8; FRAGMENT]>::as_slice)));
+        let beginnings =
+            Beginnings::decode(whole.chain(fragments.iter().map(<[u8; FRAGMENT_LEN]>::as_slice)));
         let marks = marks.into_iter().filter(|m| !m.is_empty()).map(str::to_owned).collect();
         // A short one is known as a word only when something follows it.
         let awaited = |pattern: &String| {
-            if pattern.len() < ANYWHERE { format!("{pattern}\0") } else { pattern.clone() }
+            if pattern.len() < MIN_LEN_ANYWHERE { format!("{pattern}\0") } else { pattern.clone() }
         };
-        let known = Known {
-            awaited: patterns.iter().map(awaited).collect(),
+        let known = KnownSecrets {
+            awaited_in_stream: patterns.iter().map(awaited).collect(),
             patterns: patterns.into_iter().collect(),
             fragments,
             beginnings,
-            marks,
+            removed_marks: marks,
         };
-        Self { known: Arc::new(known) }
+        Self { secrets: Arc::new(known) }
     }
 
     /// The text without any of them.
-    pub(super) fn clean(&self, text: &str) -> String {
+    pub(super) fn redact(&self, text: &str) -> String {
         let mut clean = String::with_capacity(text.len());
         let mut shown = 0;
-        for secret in self.secrets_in(text) {
+        for secret in self.find_secrets(text) {
             clean.push_str(&text[shown..secret.start]);
-            clean.push_str(HIDDEN);
+            clean.push_str(REDACTED);
             shown = secret.end;
         }
         clean.push_str(&text[shown..]);
@@ -116,15 +120,15 @@ impl Redactor {
     }
 
     /// The stretches to hide, in order and apart.
-    pub(super) fn secrets_in(&self, text: &str) -> Vec<Range<usize>> {
-        if self.known.patterns.is_empty() {
+    pub(super) fn find_secrets(&self, text: &str) -> Vec<Range<usize>> {
+        if self.secrets.patterns.is_empty() {
             return Vec::new();
         }
         let mut found = Vec::new();
         let identity = |at: usize| at;
-        self.matches(text.as_bytes(), identity, &mut found);
-        if let Some(decoded) = Decoded::of(text, &self.known.marks) {
-            self.matches(&decoded.bytes, |n| decoded.at[n], &mut found);
+        self.add_matches(text.as_bytes(), identity, &mut found);
+        if let Some(decoded) = Decoded::of(text, &self.secrets.removed_marks) {
+            self.add_matches(&decoded.bytes, |n| decoded.offsets[n], &mut found);
         }
         found.sort_by_key(|range| (range.start, range.end));
         let mut apart: Vec<Range<usize>> = Vec::new();
@@ -147,44 +151,48 @@ impl Redactor {
     }
 
     /// Adds the stretches of some bytes that are secret; `place` is where a byte stands in the text.
-    fn matches(&self, bytes: &[u8], place: impl Fn(usize) -> usize, found: &mut Vec<Range<usize>>) {
+    fn add_matches(&self, bytes: &[u8], place: impl Fn(usize) -> usize, found: &mut Vec<Range<usize>>) {
         let alone = |pattern: &[u8], at: usize, end: usize| {
             let part = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
             let before = at.checked_sub(1).and_then(|n| bytes.get(n));
             !(part(before) && part(pattern.first()) || part(bytes.get(end)) && part(pattern.last()))
         };
         for at in 0..bytes.len().saturating_sub(2) {
-            if !self.known.beginnings.have(bytes[at], bytes[at + 1], bytes[at + 2]) {
+            if !self.secrets.beginnings.have(bytes[at], bytes[at + 1], bytes[at + 2]) {
                 continue;
             }
-            for pattern in self.known.patterns.iter().map(String::as_bytes) {
+            for pattern in self.secrets.patterns.iter().map(String::as_bytes) {
                 let end = at + pattern.len();
-                if bytes[at..].starts_with(pattern) && (pattern.len() >= ANYWHERE || alone(pattern, at, end))
+                if bytes[at..].starts_with(pattern)
+                    && (pattern.len() >= MIN_LEN_ANYWHERE || alone(pattern, at, end))
                 {
                     found.push(place(at)..place(end));
                 }
             }
-            let window = bytes.get(at..at + FRAGMENT).and_then(|w| <[u8; FRAGMENT]>::try_from(w).ok());
-            if window.is_some_and(|w| self.known.fragments.contains(&w)) {
-                found.push(place(at)..place(at + FRAGMENT));
+            let window =
+                bytes.get(at..at + FRAGMENT_LEN).and_then(|w| <[u8; FRAGMENT_LEN]>::try_from(w).ok());
+            if window.is_some_and(|w| self.secrets.fragments.contains(&w)) {
+                found.push(place(at)..place(at + FRAGMENT_LEN));
             }
         }
     }
 
     /// How much of the end of a text could be the beginning of a secret.
-    pub(super) fn open_end(&self, text: &str) -> usize {
-        if self.known.awaited.is_empty() {
+    pub(super) fn pending_len(&self, text: &str) -> usize {
+        if self.secrets.awaited_in_stream.is_empty() {
             return 0;
         }
-        let plain = beginning_of(text, self.known.awaited.iter().map(String::as_str));
-        let decoded = Decoded::of(text, &self.known.marks)
-            .map_or(0, |d| d.begun + self.known.awaited.iter().map(|s| d.open_end(s)).max().unwrap_or(0));
+        let plain = trailing_prefix_len(text, self.secrets.awaited_in_stream.iter().map(String::as_str));
+        let decoded = Decoded::of(text, &self.secrets.removed_marks).map_or(0, |d| {
+            d.incomplete_bytes
+                + self.secrets.awaited_in_stream.iter().map(|s| d.trailing_prefix_len(s)).max().unwrap_or(0)
+        });
         plain.max(decoded)
     }
 }
 
 /// The windows of a secret that give it away. Where it is made of ordinary words, each of them may stand in any text.
-fn fragments(secret: &str) -> Vec<[u8; FRAGMENT]> {
+fn telling_fragments(secret: &str) -> Vec<[u8; FRAGMENT_LEN]> {
     // Of a text with blanks the parts are secrets of their own.
     if secret.contains(char::is_whitespace) {
         return Vec::new();
@@ -193,11 +201,13 @@ fn fragments(secret: &str) -> Vec<[u8; FRAGMENT]> {
     let mut telling = Vec::with_capacity(secret.len());
     for part in secret.split_inclusive(|c: char| !c.is_alphanumeric()) {
         let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
-        telling.extend(part.bytes().enumerate().map(|(n, _)| n < word.len() && !is_word(word)));
+        telling.extend(part.bytes().enumerate().map(|(n, _)| n < word.len() && !is_ordinary_word(word)));
     }
-    let windows = secret.as_bytes().windows(FRAGMENT).zip(telling.windows(FRAGMENT));
+    let windows = secret.as_bytes().windows(FRAGMENT_LEN).zip(telling.windows(FRAGMENT_LEN));
     windows
-        .filter(|(bytes, telling)| telling.iter().all(|t| *t) || !is_word(&String::from_utf8_lossy(bytes)))
+        .filter(|(bytes, telling)| {
+            telling.iter().all(|t| *t) || !is_ordinary_word(&String::from_utf8_lossy(bytes))
+        })
         .filter_map(|(bytes, _)| bytes.try_into().ok())
         .collect()
 }
@@ -206,9 +216,9 @@ fn fragments(secret: &str) -> Vec<[u8; FRAGMENT]> {
 struct Decoded {
     bytes: Vec<u8>,
     /// Where each of them begins in the text, and then the text's end.
-    at: Vec<usize>,
+    offsets: Vec<usize>,
     /// Bytes at the end of the text that may be the beginning of an escape.
-    begun: usize,
+    incomplete_bytes: usize,
 }
 
 impl Decoded {
@@ -242,9 +252,9 @@ impl Decoded {
                 here += skipped;
                 continue;
             }
-            let (length, coded) = match escaped(rest) {
+            let (length, coded) = match parse_escape(rest) {
                 Escape::None => (next.len_utf8(), None),
-                Escape::Begun => break,
+                Escape::Incomplete => break,
                 Escape::Byte(byte, length) => (length, Some(vec![byte])),
                 Escape::Char(c, length) => (length, Some(c.to_string().into_bytes())),
             };
@@ -258,14 +268,14 @@ impl Decoded {
             here += length;
         }
         at.push(here);
-        Some(Self { bytes, at, begun: text.len() - here })
+        Some(Self { bytes, offsets: at, incomplete_bytes: text.len() - here })
     }
 
     /// How many bytes of the text before an escape that has begun could be the beginning of a word.
-    fn open_end(&self, word: &str) -> usize {
+    fn trailing_prefix_len(&self, word: &str) -> usize {
         let most = self.bytes.len().min(word.len().saturating_sub(1));
         let found = (1..=most).rev().find(|n| self.bytes.ends_with(&word.as_bytes()[..*n]));
-        found.map_or(0, |n| self.at[self.bytes.len()] - self.at[self.bytes.len() - n])
+        found.map_or(0, |n| self.offsets[self.bytes.len()] - self.offsets[self.bytes.len() - n])
     }
 }
 
@@ -273,7 +283,7 @@ impl Decoded {
 enum Escape {
     None,
     /// It may become one when more of it has come.
-    Begun,
+    Incomplete,
     /// A byte, and the length of its escape.
     Byte(u8, usize),
     /// A character, and the length of its escape.
@@ -281,7 +291,7 @@ enum Escape {
 }
 
 /// `%2F`, `\u002f`, `\x2f`, `\/`, `&#47;` and the like.
-fn escaped(text: &str) -> Escape {
+fn parse_escape(text: &str) -> Escape {
     let raw = text.as_bytes();
     if raw.first() == Some(&b'&') {
         return reference(text);
@@ -290,14 +300,14 @@ fn escaped(text: &str) -> Escape {
         [b'%', rest @ ..] | [b'\\', b'x', rest @ ..] => (rest, 2),
         [b'\\', b'u', rest @ ..] => (rest, 4),
         [b'\\', c @ (b'/' | b'"' | b'\\'), ..] => return Escape::Byte(*c, 2),
-        [b'\\'] => return Escape::Begun,
+        [b'\\'] => return Escape::Incomplete,
         _ => return Escape::None,
     };
     let length = digits.iter().take(most).take_while(|b| b.is_ascii_hexdigit()).count();
     let digits = str::from_utf8(&digits[..length]).unwrap_or_default();
     let head = if raw.first() == Some(&b'%') { 1 } else { 2 };
     if digits.len() < most {
-        return if head + digits.len() == raw.len() { Escape::Begun } else { Escape::None };
+        return if head + digits.len() == raw.len() { Escape::Incomplete } else { Escape::None };
     }
     match u32::from_str_radix(digits, 16) {
         Ok(code) if most == 2 => Escape::Byte(code as u8, head + 2),
@@ -311,7 +321,7 @@ fn reference(text: &str) -> Escape {
     /// Digits of the largest number.
     const MOST: usize = 7;
     let Some(rest) = text.strip_prefix("&#") else {
-        return if text == "&" { Escape::Begun } else { Escape::None };
+        return if text == "&" { Escape::Incomplete } else { Escape::None };
     };
     let (digits, radix) = match rest.strip_prefix(['x', 'X']) {
         Some(digits) => (digits, 16),
@@ -321,7 +331,7 @@ fn reference(text: &str) -> Escape {
     let head = text.len() - digits.len();
     match digits[count..].chars().next() {
         _ if count > MOST => Escape::None,
-        None => Escape::Begun,
+        None => Escape::Incomplete,
         Some(';') => {
             let code = u32::from_str_radix(&digits[..count], radix).ok();
             code.and_then(char::from_u32).map_or(Escape::None, |c| Escape::Char(c, head + count + 1))
@@ -331,7 +341,7 @@ fn reference(text: &str) -> Escape {
 }
 
 /// The bytes at the end of a text that begin one of these patterns without being all of it.
-pub(super) fn beginning_of<'a>(text: &str, patterns: impl Iterator<Item = &'a str>) -> usize {
+pub(super) fn trailing_prefix_len<'a>(text: &str, patterns: impl Iterator<Item = &'a str>) -> usize {
     let mut longest = 0;
     for pattern in patterns {
         let most = text.len().min(pattern.len().saturating_sub(1));

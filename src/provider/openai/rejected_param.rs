@@ -2,41 +2,41 @@
 
 use super::endpoint::{Endpoint, MaxTokensField};
 use super::error;
-use super::learned_quirks::{EMPTY_WITH_STOPS, Learnt};
-use super::received::Body;
-use super::request::OPTIONAL;
+use super::learned_quirks::{EMPTY_WITH_STOPS, LearnedQuirks};
+use super::request::OPTIONAL_FIELDS;
+use super::server_data::RedactedText;
 use serde_json::{Map, Value};
 
 /// What to do otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum RequestChange {
     /// Leave this field away.
-    Drop(String),
+    DropField(String),
     /// Bound the answer by the other field.
-    OtherMaxField,
+    UseOtherMaxField,
     /// Put all into one message of the user.
-    OneMessage,
+    MergeMessages,
     /// Do not stop at a newline.
-    Lines,
+    SkipNewlineStop,
     /// Send no stop text, and cut the replies here: one ended the model's reasoning.
-    StopHere,
+    MatchStopsLocally,
     /// The same, because replies were empty with stop texts and not without them.
     EmptyWithStops,
 }
 
-impl Change {
+impl RequestChange {
     /// Which change a refusal asks for, if it names a field that was sent and that can be spared.
-    pub(super) fn asked_by(
+    pub(super) fn from_rejection(
         status: u16,
-        body: &Body,
+        body: &RedactedText,
         sent: &Map<String, Value>,
-        learnt: &Learnt,
+        learnt: &LearnedQuirks,
     ) -> Option<Self> {
         if !matches!(status, 400 | 422) {
             return None;
         }
-        let words = error::words(body);
-        if error::too_long(&words) || body.contains("context_length_exceeded") {
+        let words = error::error_message(body);
+        if error::is_too_long(&words) || body.contains("context_length_exceeded") {
             return None;
         }
         let json = serde_json::from_str::<Value>(body).unwrap_or(Value::Null);
@@ -46,81 +46,82 @@ impl Change {
         // Anthropic's newer models take either of the two; the temperature is what the papers set.
         let either = body.contains("both") && body.contains("temperature") && body.contains("top_p");
         if either && can_spare("top_p") && can_spare("temperature") {
-            return Some(Self::Drop("top_p".to_owned()));
+            return Some(Self::DropField("top_p".to_owned()));
         }
-        let named = named(&json, &words).into_iter().find(|name| can_spare(name));
+        let named = named_fields(&json, &words).into_iter().find(|name| can_spare(name));
         let mentioned = || {
-            let optional = OPTIONAL.iter().copied().chain(sent.keys().map(String::as_str));
-            let places =
-                optional.filter(|name| can_spare(name)).filter_map(|name| Some((mention(body, name)?, name)));
+            let optional = OPTIONAL_FIELDS.iter().copied().chain(sent.keys().map(String::as_str));
+            let places = optional
+                .filter(|name| can_spare(name))
+                .filter_map(|name| Some((find_rejected_mention(body, name)?, name)));
             places.min().map(|(_, name)| name.to_owned())
         };
         if let Some(name) = named.or_else(mentioned) {
             let chat = sent.contains_key("messages");
-            return Some(if is_bound(&name) && chat && !learnt.other_max_field {
-                Self::OtherMaxField
+            return Some(if is_limit_field(&name) && chat && !learnt.uses_other_max_field {
+                Self::UseOtherMaxField
             } else {
-                Self::Drop(name)
+                Self::DropField(name)
             });
         }
         let several = sent.get("messages").and_then(Value::as_array).is_some_and(|m| m.len() > 1);
         let lower = words.to_lowercase();
         let about_roles = lower.contains("role")
             && ["alternate", "system", "unknown", "only"].iter().any(|w| lower.contains(w));
-        (several && about_roles && !learnt.one_message).then_some(Self::OneMessage)
+        (several && about_roles && !learnt.one_message).then_some(Self::MergeMessages)
     }
 
     /// Learns it.
-    pub(super) fn learn(&self, learnt: &mut Learnt) {
+    pub(super) fn apply(&self, learnt: &mut LearnedQuirks) {
         match self {
-            Self::Drop(name) => {
-                learnt.dropped.insert(name.clone());
+            Self::DropField(name) => {
+                learnt.dropped_fields.insert(name.clone());
             }
-            Self::OtherMaxField => learnt.other_max_field = true,
-            Self::OneMessage => learnt.one_message = true,
-            Self::Lines => learnt.lines = true,
-            Self::StopHere => (learnt.stop_here, learnt.empty_with_stops) = (true, 0),
-            Self::EmptyWithStops => learnt.stop_here = true,
+            Self::UseOtherMaxField => learnt.uses_other_max_field = true,
+            Self::MergeMessages => learnt.one_message = true,
+            Self::SkipNewlineStop => learnt.skip_newline_stop = true,
+            Self::MatchStopsLocally => (learnt.match_stops_locally, learnt.empty_with_stops) = (true, 0),
+            Self::EmptyWithStops => learnt.match_stops_locally = true,
         }
     }
 
     /// It is about the bound of the reply.
-    pub(super) fn is_bound(&self) -> bool {
+    pub(super) fn is_about_limit(&self) -> bool {
         match self {
-            Self::OtherMaxField => true,
-            Self::Drop(name) => is_bound(name),
+            Self::UseOtherMaxField => true,
+            Self::DropField(name) => is_limit_field(name),
             _ => false,
         }
     }
 
     /// What a person is told.
-    pub(super) fn told(&self, endpoint: &Endpoint, why: &str) -> String {
+    pub(super) fn describe(&self, endpoint: &Endpoint, why: &str) -> String {
         let host = endpoint.host();
         let why = why.strip_prefix(host).unwrap_or(why).trim_start();
         let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
         match self {
-            Self::Drop(name) => format!("{host} refused {name}; it is not sent there any more{why}"),
-            Self::OtherMaxField => {
-                let field = endpoint.bound();
+            Self::DropField(name) => format!("{host} refused {name}; it is not sent there any more{why}"),
+            Self::UseOtherMaxField => {
+                let field = endpoint.effective_max_tokens_field();
                 format!(
                     "{host} refused {}; {} is sent there in its place{why}",
                     field.name(),
                     field.other().name()
                 )
             }
-            Self::OneMessage => {
+            Self::MergeMessages => {
                 format!(
                     "{host} does not take these roles; the prompt is sent there as one message of the user{why}"
                 )
             }
-            Self::Lines => {
+            Self::SkipNewlineStop => {
                 "the stop at a newline cut off the action; it isn't sent to this server any more".to_owned()
             }
             Self::EmptyWithStops => format!(
                 "with stop texts this model's replies were empty {EMPTY_WITH_STOPS} times, without them they were not; stop texts \
                  aren't sent to {host} any more, replies are cut here instead"
             ),
-            Self::StopHere => format!(
+            Self::MatchStopsLocally => format!(
                 "the stop text ended the model's reasoning before its reply began; stop texts aren't sent to {host} any more, \
                  replies are cut here instead"
             ),
@@ -128,12 +129,12 @@ impl Change {
     }
 }
 
-fn is_bound(name: &str) -> bool {
+fn is_limit_field(name: &str) -> bool {
     [MaxTokensField::MaxTokens, MaxTokensField::MaxCompletionTokens].iter().any(|field| field.name() == name)
 }
 
 /// Fields that an error names in a place of its own.
-fn named(json: &Value, words: &str) -> Vec<String> {
+fn named_fields(json: &Value, words: &str) -> Vec<String> {
     let param = json.get("error").and_then(|e| e.get("param")).and_then(Value::as_str).map(str::to_owned);
     let details = json.get("detail").and_then(Value::as_array).into_iter().flatten();
     let places = details
@@ -144,7 +145,7 @@ fn named(json: &Value, words: &str) -> Vec<String> {
 }
 
 /// Where a text speaks of a field as something it does not want.
-fn mention(text: &str, name: &str) -> Option<usize> {
+fn find_rejected_mention(text: &str, name: &str) -> Option<usize> {
     const REFUSALS: &[&str] = &[
         "unsupported",
         "not support",
@@ -187,11 +188,11 @@ mod tests {
             "chat_template_kwargs": {}, "messages": [{"role": "system"}, {"role": "user"}],
         });
         let sent = sent.as_object().unwrap();
-        let of = |body: &str| Redactor::default().body(body.as_bytes());
-        let drop = |name: &str| Some(Change::Drop(name.to_owned()));
+        let of = |body: &str| Redactor::default().redact_body(body.as_bytes());
+        let drop = |name: &str| Some(RequestChange::DropField(name.to_owned()));
         #[rustfmt::skip]
-        let cases: Vec<(u16, &str, Option<Change>)> = vec![
-            (400, r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter"}}"#, Some(Change::OtherMaxField)),
+        let cases: Vec<(u16, &str, Option<RequestChange>)> = vec![
+            (400, r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter"}}"#, Some(RequestChange::UseOtherMaxField)),
             (400, r#"{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model.","param":"temperature"}}"#, drop("temperature")),
             (422, r#"{"detail":"Unexpected fields in the request: {'top_k', 'repetition_penalty'}"}"#, drop("top_k")),
             (422, r#"{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}"#, drop("seed")),
@@ -199,8 +200,8 @@ mod tests {
             (400, "stop: must be shorter", drop("stop")),
             (400, r#"{"error":{"message":"litellm.BadRequestError: AnthropicException - {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"`temperature` and `top_p` cannot both be specified for this model. Please use only one.\"}}","type":null,"param":null,"code":"400"}}"#, drop("top_p")),
             (400, r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"`temperature` and `top_p` cannot both be specified for this model. Please use only one.\"}}","provider_name":"Anthropic"}}}"#, drop("top_p")),
-            (400, r#"{"error":{"message":"Conversation roles must alternate user/assistant/user"}}"#, Some(Change::OneMessage)),
-            (400, r#"{"error":{"message":"System role not supported"}}"#, Some(Change::OneMessage)),
+            (400, r#"{"error":{"message":"Conversation roles must alternate user/assistant/user"}}"#, Some(RequestChange::MergeMessages)),
+            (400, r#"{"error":{"message":"System role not supported"}}"#, Some(RequestChange::MergeMessages)),
             // No field of ours, or no refusal of a field.
             (400, r#"{"error":{"message":"unknown model m"}}"#, None),
             (400, r#"{"error":{"message":"messages must be a list","param":"messages"}}"#, None),
@@ -212,12 +213,17 @@ mod tests {
             (400, "", None),
         ];
         for (status, body, want) in cases {
-            assert_eq!(Change::asked_by(status, &of(body), sent, &Learnt::default()), want, "{body}");
+            assert_eq!(
+                RequestChange::from_rejection(status, &of(body), sent, &LearnedQuirks::default()),
+                want,
+                "{body}"
+            );
         }
         // Where the other field was tried already, none is sent.
-        let learnt = Learnt { other_max_field: true, one_message: true, ..Learnt::default() };
+        let learnt =
+            LearnedQuirks { uses_other_max_field: true, one_message: true, ..LearnedQuirks::default() };
         let body = r#"{"error":{"message":"unknown field max_tokens"}}"#;
-        assert_eq!(Change::asked_by(400, &of(body), sent, &learnt), drop("max_tokens"));
-        assert_eq!(Change::asked_by(400, &of("System role not supported"), sent, &learnt), None);
+        assert_eq!(RequestChange::from_rejection(400, &of(body), sent, &learnt), drop("max_tokens"));
+        assert_eq!(RequestChange::from_rejection(400, &of("System role not supported"), sent, &learnt), None);
     }
 }

@@ -8,10 +8,10 @@ use sha2::{Digest as _, Sha256};
 use std::time::Duration;
 
 /// The headers of an answer that have a say, by their names in small letters.
-pub(super) type Headers<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
+pub(super) type HeaderLookup<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
 
 /// Whether a request with this answer may be sent again at all.
-pub(super) fn may(status: u16, header: Headers<'_>) -> bool {
+pub(super) fn is_retryable(status: u16, header: HeaderLookup<'_>) -> bool {
     match status {
         408 | 409 | 429 | 500 | 502 | 503 | 504 => header("x-should-retry") != Some("false"),
         _ => false,
@@ -19,7 +19,7 @@ pub(super) fn may(status: u16, header: Headers<'_>) -> bool {
 }
 
 /// How long the server asks to wait.
-pub(super) fn asked(header: Headers<'_>) -> Option<Duration> {
+pub(super) fn requested_wait(header: HeaderLookup<'_>) -> Option<Duration> {
     let seconds = |text: &str| {
         let number: f64 = text.trim().trim_end_matches('s').parse().ok()?;
         (number >= 0.0).then(|| Duration::try_from_secs_f64(number).unwrap_or(Duration::MAX))
@@ -39,7 +39,7 @@ pub(super) fn asked(header: Headers<'_>) -> Option<Duration> {
 }
 
 /// How long an error body asks to wait: Google's APIs say so in their details (`RetryInfo`).
-pub(super) fn asked_in(body: &str) -> Option<Duration> {
+pub(super) fn requested_wait_in_body(body: &str) -> Option<Duration> {
     let value: Value = serde_json::from_str(body).ok()?;
     let error = value.get(0).unwrap_or(&value).get("error")?;
     let details = error.get("details")?.as_array()?;
@@ -50,17 +50,18 @@ pub(super) fn asked_in(body: &str) -> Option<Duration> {
 
 /// The wait before try number `attempt` (the first repetition is 1), of what the server asks and our own; none when it
 /// would exceed what is left of all waiting.
-pub(super) fn wait(
+pub(super) fn next_wait(
     policy: &Retry,
     seed: u64,
     attempt: u32,
     asked: Option<Duration>,
     waited: Duration,
 ) -> Option<Duration> {
-    let doubled = policy.first.saturating_mul(1_u32 << attempt.saturating_sub(1).min(16)).min(policy.longest);
+    let doubled =
+        policy.first_wait.saturating_mul(1_u32 << attempt.saturating_sub(1).min(16)).min(policy.max_wait);
     let own = doubled.mul_f64(0.5 + jitter(seed, attempt) / 2.0);
     let wait = asked.map_or(own, |asked| asked.max(own));
-    (wait.saturating_add(waited) <= policy.total).then_some(wait)
+    (wait.saturating_add(waited) <= policy.max_total_wait).then_some(wait)
 }
 
 /// A number from 0 to 1 that belongs to this request and try.
@@ -96,9 +97,9 @@ mod tests {
         ];
         for (headers, want) in cases {
             let header = |name: &str| headers.iter().find(|h| h.0 == name).map(|h| h.1);
-            assert_eq!(asked(&header), want.map(Duration::from_millis), "{headers:?}");
+            assert_eq!(requested_wait(&header), want.map(Duration::from_millis), "{headers:?}");
         }
-        assert!(asked(&|_| Some("1e300")).is_some());
+        assert!(requested_wait(&|_| Some("1e300")).is_some());
     }
 
     #[test]
@@ -114,7 +115,7 @@ mod tests {
             ("wait", None),
         ];
         for (body, want) in cases {
-            assert_eq!(asked_in(body), want.map(Duration::from_millis), "{body}");
+            assert_eq!(requested_wait_in_body(body), want.map(Duration::from_millis), "{body}");
         }
     }
 
@@ -122,19 +123,23 @@ mod tests {
     fn only_what_may_pass_is_sent_again() {
         for status in 100..600 {
             let known = [408, 409, 429, 500, 502, 503, 504].contains(&status);
-            assert_eq!(may(status, &|_| None), known, "{status}");
-            assert!(!may(status, &|name| (name == "x-should-retry").then_some("false")));
-            assert_eq!(may(status, &|_| Some("true")), known, "a 400 is not sent again, whatever is said");
+            assert_eq!(is_retryable(status, &|_| None), known, "{status}");
+            assert!(!is_retryable(status, &|name| (name == "x-should-retry").then_some("false")));
+            assert_eq!(
+                is_retryable(status, &|_| Some("true")),
+                known,
+                "a 400 is not sent again, whatever is said"
+            );
         }
     }
 
     #[test]
     fn waits_grow_within_bounds_and_belong_to_the_request() {
         let policy = Retry::default();
-        let own = |seed, attempt| wait(&policy, seed, attempt, None, Duration::ZERO).unwrap();
+        let own = |seed, attempt| next_wait(&policy, seed, attempt, None, Duration::ZERO).unwrap();
         for seed in 0..50 {
             for attempt in 1..40 {
-                let most = policy.first.saturating_mul(1 << (attempt - 1).min(16)).min(policy.longest);
+                let most = policy.first_wait.saturating_mul(1 << (attempt - 1).min(16)).min(policy.max_wait);
                 let wait = own(seed, attempt);
                 assert!(wait >= most / 2 && wait <= most, "{wait:?} of {most:?}");
             }
@@ -142,8 +147,8 @@ mod tests {
         assert_eq!(own(3, 2), own(3, 2));
         assert_ne!(own(3, 2), own(4, 2));
         let minute = Some(Duration::from_secs(60));
-        assert_eq!(wait(&policy, 0, 1, minute, Duration::ZERO), minute);
-        assert_eq!(wait(&policy, 0, 1, minute, Duration::from_secs(61)), None);
-        assert_eq!(wait(&policy, 0, 1, Some(Duration::MAX), Duration::ZERO), None);
+        assert_eq!(next_wait(&policy, 0, 1, minute, Duration::ZERO), minute);
+        assert_eq!(next_wait(&policy, 0, 1, minute, Duration::from_secs(61)), None);
+        assert_eq!(next_wait(&policy, 0, 1, Some(Duration::MAX), Duration::ZERO), None);
     }
 }

@@ -1,11 +1,11 @@
 //! Redacts a stream's text as it arrives: withholds whatever could still become a secret until the next pieces decide it.
 
-use super::key::HIDDEN;
-use super::received::Piece;
 use super::redactor::Redactor;
+use super::secret::REDACTED;
+use super::server_data::UnredactedText;
 
 /// How many bytes that were already shown are searched again together with what follows.
-const CONTEXT: usize = 256;
+const CONTEXT_BYTES: usize = 256;
 
 /// A redactor of text that comes in pieces: what could become a secret is held back until it is known.
 #[derive(Clone, Debug, Default)]
@@ -14,9 +14,9 @@ pub(super) struct StreamRedactor {
     /// The end of what was let go or hidden, and then what is held back.
     text: String,
     /// Where in `text` that begins which is held back.
-    held: usize,
+    pending_start: usize,
     /// The last thing that was let go is [`HIDDEN`].
-    hiding: bool,
+    ends_redacted: bool,
 }
 
 impl StreamRedactor {
@@ -25,82 +25,83 @@ impl StreamRedactor {
     }
 
     /// Takes a piece; gives what can be shown.
-    pub(super) fn push(&mut self, piece: &Piece) -> String {
+    pub(super) fn push(&mut self, piece: &UnredactedText) -> String {
         self.text.push_str(piece.unredacted());
         // A secret that is whole may still become a longer one.
-        let open = self.redactor.open_end(&self.text);
-        let most = (self.text.len() - open).max(self.held);
-        self.release(most)
+        let open = self.redactor.pending_len(&self.text);
+        let most = (self.text.len() - open).max(self.pending_start);
+        self.release_before(most)
     }
 
     /// What was held back, at the end.
-    pub(super) fn end(&mut self) -> String {
-        self.release(self.text.len())
+    pub(super) fn finish(&mut self) -> String {
+        self.release_before(self.text.len())
     }
 
     /// Lets go of all before this place, and of nothing of a secret that goes beyond it.
-    fn release(&mut self, most: usize) -> String {
-        let (mut clean, mut shown, mut end) = (String::new(), self.held, most);
-        for secret in self.redactor.secrets_in(&self.text) {
-            if secret.end <= self.held {
+    fn release_before(&mut self, most: usize) -> String {
+        let (mut clean, mut shown, mut end) = (String::new(), self.pending_start, most);
+        for secret in self.redactor.find_secrets(&self.text) {
+            if secret.end <= self.pending_start {
                 continue;
             }
             if secret.end > most {
-                end = most.min(secret.start.max(self.held));
+                end = most.min(secret.start.max(self.pending_start));
                 break;
             }
             // What of it was let go before it could be known as one is less than a fragment.
-            let from = secret.start.max(self.held);
+            let from = secret.start.max(self.pending_start);
             if from > shown {
                 clean.push_str(&self.text[shown..from]);
-                self.hiding = false;
+                self.ends_redacted = false;
             }
-            if !(self.hiding && secret.start < self.held) {
-                clean.push_str(HIDDEN);
+            if !(self.ends_redacted && secret.start < self.pending_start) {
+                clean.push_str(REDACTED);
             }
-            self.hiding = true;
+            self.ends_redacted = true;
             shown = secret.end;
         }
         if end > shown {
             clean.push_str(&self.text[shown..end]);
-            self.hiding = false;
+            self.ends_redacted = false;
         }
-        self.held = end.max(shown);
-        let mut cut = self.held.saturating_sub(CONTEXT);
+        self.pending_start = end.max(shown);
+        let mut cut = self.pending_start.saturating_sub(CONTEXT_BYTES);
         while !self.text.is_char_boundary(cut) {
             cut -= 1;
         }
         self.text.drain(..cut);
-        self.held -= cut;
+        self.pending_start -= cut;
         clean
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::key::Key;
-    use super::super::secrets;
+    use super::super::secret::Secret;
+    use super::super::secret_parts;
     use super::*;
     use proptest::prelude::*;
 
     const KEY: &str = "sk-R3al0neQ7vXw9TzB4mK8pL2cD6fH1jN5sG0yAuE";
 
     fn redactor(keys: &[&str]) -> Redactor {
-        let keys: Vec<Key> = keys.iter().map(|key| Key::new(key)).collect();
+        let keys: Vec<Secret> = keys.iter().map(|key| Secret::new(key)).collect();
         Redactor::new(keys.iter().map(|key| ("key", key)), ["<think>", "</think>"])
     }
 
     /// The text of a stream that came in pieces of so many characters.
-    fn in_pieces(redactor: &Redactor, text: &str, size: usize) -> String {
+    fn redact_in_pieces(redactor: &Redactor, text: &str, size: usize) -> String {
         let mut veil = StreamRedactor::new(redactor.clone());
         let letters: Vec<char> = text.chars().collect();
-        let pieces = letters.chunks(size).map(|p| veil.push(&Piece::new(&p.iter().collect::<String>())));
+        let pieces =
+            letters.chunks(size).map(|p| veil.push(&UnredactedText::new(&p.iter().collect::<String>())));
         let seen = pieces.collect::<String>();
-        seen + &veil.end()
+        seen + &veil.finish()
     }
 
     /// Texts that hold the key, or enough of it, in some form; without what is thrown away when it is shown.
-    fn forms() -> Vec<String> {
+    fn key_forms() -> Vec<String> {
         let escaped = |form: fn(u8) -> String| KEY.bytes().map(form).collect::<String>();
         let mut forms = vec![
             KEY.to_owned(),
@@ -122,7 +123,8 @@ mod tests {
         for before in ["", "u", "me", "user:", "user2:", "user33:"] {
             for after in ["", "\n", ":x", "any"] {
                 for last in [*b"+/", *b"-_"] {
-                    let whole = secrets::base64(0, format!("{before}{KEY}{after}").as_bytes(), last);
+                    let whole =
+                        secret_parts::encode_base64(0, format!("{before}{KEY}{after}").as_bytes(), last);
                     forms.push(format!("{whole}{}", &"===="[..(4 - whole.len() % 4) % 4]));
                     forms.push(whole);
                 }
@@ -132,14 +134,14 @@ mod tests {
     }
 
     /// As a person sees it.
-    fn seen(text: &str) -> String {
+    fn as_displayed(text: &str) -> String {
         crate::text::clean(&text.replace("<think>", "").replace("</think>", "")).into_owned()
     }
 
     /// Eight characters in a row of the key or of a form of it that stand in a text.
-    fn given_away(text: &str) -> Option<String> {
-        let text = seen(text);
-        let forms = [KEY.to_owned()].into_iter().chain(secrets::encodings(KEY));
+    fn leaked_part(text: &str) -> Option<String> {
+        let text = as_displayed(text);
+        let forms = [KEY.to_owned()].into_iter().chain(secret_parts::encodings(KEY));
         let windows = forms.flat_map(|f| f.as_bytes().windows(8).map(<[u8]>::to_vec).collect::<Vec<_>>());
         windows.map(|w| String::from_utf8(w).unwrap()).find(|w| text.contains(w.as_str()))
     }
@@ -148,17 +150,17 @@ mod tests {
     #[test]
     fn no_form_and_no_part_of_a_key_is_shown() {
         let redactor = redactor(&[KEY]);
-        for form in forms() {
+        for form in key_forms() {
             let text = format!("your key {form} is wrong");
-            assert_eq!(given_away(&redactor.clean(&text)), None, "{text}: {}", redactor.clean(&text));
-            assert!(redactor.clean(&text).starts_with("your key "), "{}", redactor.clean(&text));
-            assert!(redactor.clean(&text).ends_with(" is wrong"), "{}", redactor.clean(&text));
+            assert_eq!(leaked_part(&redactor.redact(&text)), None, "{text}: {}", redactor.redact(&text));
+            assert!(redactor.redact(&text).starts_with("your key "), "{}", redactor.redact(&text));
+            assert!(redactor.redact(&text).ends_with(" is wrong"), "{}", redactor.redact(&text));
             for size in [1, 5, 8, 40] {
-                let shown = in_pieces(&redactor, &text, size);
-                assert_eq!(given_away(&shown), None, "{text} in pieces of {size}: {shown}");
+                let shown = redact_in_pieces(&redactor, &text, size);
+                assert_eq!(leaked_part(&shown), None, "{text} in pieces of {size}: {shown}");
                 // Seven letters of a key in base 64 were shown before the eighth gave it away.
                 if form != KEY[9..40] && !form.contains("</think>") {
-                    assert_eq!(shown, redactor.clean(&text), "{text} in pieces of {size}");
+                    assert_eq!(shown, redactor.redact(&text), "{text} in pieces of {size}");
                 }
             }
         }
@@ -172,10 +174,10 @@ mod tests {
             "https://example.org/ and https://proxy.example/",
             "ollama run qwen3:4b; none of it is EMPTY",
         ] {
-            assert_eq!(redactor.clean(text), text);
-            assert_eq!(in_pieces(&redactor, text, 3), text);
+            assert_eq!(redactor.redact(text), text);
+            assert_eq!(redact_in_pieces(&redactor, text, 3), text);
         }
-        assert_eq!(redactor.clean("is household-kitchen-test-1 it?"), "is [hidden] it?");
+        assert_eq!(redactor.redact("is household-kitchen-test-1 it?"), "is [hidden] it?");
     }
 
     /// A key of four letters was shown; its letters inside of a word are no key.
@@ -188,12 +190,12 @@ mod tests {
             ("abcde xabcd abcd1", "abcde xabcd abcd1"),
             ("k3y9!k3y9!x", "[hidden][hidden]x"),
         ] {
-            assert_eq!(redactor.clean(text), hidden);
+            assert_eq!(redactor.redact(text), hidden);
             for size in 1..5 {
-                assert_eq!(in_pieces(&redactor, text, size), hidden, "{text} in pieces of {size}");
+                assert_eq!(redact_in_pieces(&redactor, text, size), hidden, "{text} in pieces of {size}");
             }
         }
-        assert_eq!(redactor.clean("hex 61626364, coded YWJjZA=="), "hex [hidden], coded [hidden]");
+        assert_eq!(redactor.redact("hex 61626364, coded YWJjZA=="), "hex [hidden], coded [hidden]");
     }
 
     proptest! {
@@ -205,16 +207,16 @@ mod tests {
             before in "[ -~]{0,12}", after in "[ -~]{0,12}", form in 0..60_usize, cut in 0..400_usize, end in 0..400_usize,
         ) {
             let redactor = redactor(&[KEY]);
-            let forms = forms();
+            let forms = key_forms();
             let text = format!("{before}{}{after}", forms[form % forms.len()]);
             let place = |n: usize| (0..=n.min(text.len())).rev().find(|n| text.is_char_boundary(*n)).unwrap_or(0);
-            prop_assert_eq!(given_away(&redactor.clean(&text[..place(end)])), None);
-            prop_assert_eq!(given_away(&redactor.clean(&text[place(end)..])), None);
+            prop_assert_eq!(leaked_part(&redactor.redact(&text[..place(end)])), None);
+            prop_assert_eq!(leaked_part(&redactor.redact(&text[place(end)..])), None);
             let mut veil = StreamRedactor::new(redactor);
-            let mut shown = veil.push(&Piece::new(&text[..place(cut)]));
-            shown += &veil.push(&Piece::new(&text[place(cut)..]));
-            shown += &veil.end();
-            prop_assert_eq!(given_away(&shown), None, "{}", shown);
+            let mut shown = veil.push(&UnredactedText::new(&text[..place(cut)]));
+            shown += &veil.push(&UnredactedText::new(&text[place(cut)..]));
+            shown += &veil.finish();
+            prop_assert_eq!(leaked_part(&shown), None, "{}", shown);
         }
     }
 
@@ -223,45 +225,49 @@ mod tests {
         let secret = "sk-local-testé";
         let text = format!("s sk {secret}{secret} sk-local");
         let hidden = "s sk [hidden][hidden] sk-local";
-        let keys = [secret, "none", "sk-local-testé-longer"].map(Key::new);
+        let keys = [secret, "none", "sk-local-testé-longer"].map(Secret::new);
         let redactor = Redactor::new(keys.iter().map(|key| ("key", key)), []);
-        assert_eq!(redactor.clean(&text), hidden);
-        assert_eq!(redactor.clean("sk-local-testé-longer"), "[hidden]");
+        assert_eq!(redactor.redact(&text), hidden);
+        assert_eq!(redactor.redact("sk-local-testé-longer"), "[hidden]");
         for size in 1..text.len() {
             let mut veil = StreamRedactor::new(redactor.clone());
             let (mut seen, mut piece) = (String::new(), String::new());
             for (n, c) in text.chars().enumerate() {
                 piece.push(c);
                 if n % size == size - 1 {
-                    seen.push_str(&veil.push(&Piece::new(&std::mem::take(&mut piece))));
+                    seen.push_str(&veil.push(&UnredactedText::new(&std::mem::take(&mut piece))));
                     assert!(!seen.contains(secret));
                 }
             }
-            seen.push_str(&veil.push(&Piece::new(&piece)));
-            seen.push_str(&veil.end());
+            seen.push_str(&veil.push(&UnredactedText::new(&piece)));
+            seen.push_str(&veil.finish());
             assert_eq!(seen, hidden, "pieces of {size}");
         }
-        assert_eq!(format!("{:?} {redactor:?}", Key::new(secret)).matches(secret).count(), 0);
+        assert_eq!(format!("{:?} {redactor:?}", Secret::new(secret)).matches(secret).count(), 0);
     }
 
     /// The shorter of two was hidden as soon as it had come, and the rest of the longer one shown.
     #[test]
     fn a_secret_that_begins_or_overlaps_another_is_hidden_to_its_end() {
-        let keys = ["abcdef", "abcdefghij", "ijklmnop"].map(Key::new);
+        let keys = ["abcdef", "abcdefghij", "ijklmnop"].map(Secret::new);
         let redactor = Redactor::new(keys.iter().map(|key| ("key", key)), []);
         for (text, hidden) in
             [("1 abcdefghij 2", "1 [hidden] 2"), ("abcdefghijklmnop", "[hidden]"), ("abcdefgh", "[hidden]gh")]
         {
             let mut veil = StreamRedactor::new(redactor.clone());
-            let pieces: String = text.split_inclusive(|_| true).map(|p| veil.push(&Piece::new(p))).collect();
-            assert_eq!((redactor.clean(text), pieces + &veil.end()), (hidden.to_owned(), hidden.to_owned()));
+            let pieces: String =
+                text.split_inclusive(|_| true).map(|p| veil.push(&UnredactedText::new(p))).collect();
+            assert_eq!(
+                (redactor.redact(text), pieces + &veil.finish()),
+                (hidden.to_owned(), hidden.to_owned())
+            );
         }
     }
 
     /// A server that said the key back as it stands in an address was believed.
     #[test]
     fn a_secret_is_hidden_however_its_letters_are_escaped() {
-        let keys = ["sk/a+b=é9", "c29tZW9uZTpodW50ZXIyMg=="].map(Key::new);
+        let keys = ["sk/a+b=é9", "c29tZW9uZTpodW50ZXIyMg=="].map(Secret::new);
         let redactor = Redactor::new(keys.iter().map(|key| ("key", key)), []);
         for (text, hidden) in [
             ("?key=sk%2Fa%2Bb%3D%C3%A99&x=1", "?key=[hidden]&x=1"),
@@ -275,14 +281,15 @@ mod tests {
             // What stands before its `=` is a secret of its own, and eight bytes of the whole are enough.
             ("sk%2Fa%2Bb%3D%C3%A", "[hidden]%A"),
         ] {
-            assert_eq!(redactor.clean(text), hidden, "{text}");
+            assert_eq!(redactor.redact(text), hidden, "{text}");
             for size in 1..=text.len() {
                 let mut veil = StreamRedactor::new(redactor.clone());
                 let letters: Vec<char> = text.chars().collect();
-                let pieces =
-                    letters.chunks(size).map(|p| veil.push(&Piece::new(&p.iter().collect::<String>())));
+                let pieces = letters
+                    .chunks(size)
+                    .map(|p| veil.push(&UnredactedText::new(&p.iter().collect::<String>())));
                 let seen = pieces.collect::<String>();
-                assert_eq!(seen + &veil.end(), hidden, "{text} in pieces of {size}");
+                assert_eq!(seen + &veil.finish(), hidden, "{text} in pieces of {size}");
             }
         }
     }

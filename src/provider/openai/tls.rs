@@ -16,13 +16,16 @@ use std::error::Error;
 use std::io;
 
 /// The longest file of authorities that is read, in bytes: all that a system trusts is a few hundred kB.
-const LONGEST: u64 = 16 << 20;
+const MAX_CA_FILE_BYTES: u64 = 16 << 20;
 
 /// A client that believes the endpoint's authorities.
 ///
 /// # Errors
 /// [`ProviderError`] when the file of authorities cannot be read or holds none.
-pub(super) fn trust(builder: ClientBuilder, endpoint: &Endpoint) -> Result<ClientBuilder, ProviderError> {
+pub(super) fn add_trusted_certificates(
+    builder: ClientBuilder,
+    endpoint: &Endpoint,
+) -> Result<ClientBuilder, ProviderError> {
     // Whoever was first has chosen; both choices do.
     let _ = rustls::crypto::ring::default_provider().install_default();
     if endpoint.base_url.starts_with("http:") {
@@ -35,23 +38,24 @@ pub(super) fn trust(builder: ClientBuilder, endpoint: &Endpoint) -> Result<Clien
             format!("{}: {why}", file.display()),
             "set ca_file to the certificate of the authority that signed the server's, as PEM text",
         )
-        .of_kind(FailureKind::Misconfigured)
+        .with_kind(FailureKind::Misconfigured)
     };
-    let text = files::read(file, LONGEST).map_err(|e| unusable(format!("ca_file could not be read: {e}")))?;
+    let text = files::read(file, MAX_CA_FILE_BYTES)
+        .map_err(|e| unusable(format!("ca_file could not be read: {e}")))?;
     match Certificate::from_pem_bundle(&text) {
         Ok(all) if all.is_empty() => Err(unusable("no certificate is in it".to_owned())),
         Ok(all) => Ok(builder.tls_certs_merge(all)),
         Err(error) => {
-            Err(unusable(format!("it cannot be read as certificates: {}", super::error::reason(&error))))
+            Err(unusable(format!("it cannot be read as certificates: {}", super::error::root_cause(&error))))
         }
     }
 }
 
 /// What is said where no connection came about because of https; none where it was something else.
-pub(super) fn refused(endpoint: &Endpoint, error: &reqwest::Error) -> Option<ProviderError> {
+pub(super) fn tls_error(endpoint: &Endpoint, error: &reqwest::Error) -> Option<ProviderError> {
     let host = endpoint.host();
-    let (what, next) = match of(error)? {
-        Tls::InvalidCertificate(why) => certificate(host, why),
+    let (what, next) = match find_tls_error(error)? {
+        Tls::InvalidCertificate(why) => certificate_message(host, why),
         Tls::InvalidMessage(_) => (
             format!("{host} does not speak https"),
             "check the address: perhaps it begins with http://, or has another port".to_owned(),
@@ -61,10 +65,10 @@ pub(super) fn refused(endpoint: &Endpoint, error: &reqwest::Error) -> Option<Pro
             "look at the server's own log, and at what stands between".to_owned(),
         ),
     };
-    Some(ProviderError::new(what, next).of_kind(FailureKind::Misconfigured))
+    Some(ProviderError::new(what, next).with_kind(FailureKind::Misconfigured))
 }
 
-fn certificate(host: &str, why: &CertificateError) -> (String, String) {
+fn certificate_message(host: &str, why: &CertificateError) -> (String, String) {
     let clock = "renew the server's certificate, and look at the clock of this machine".to_owned();
     match why {
         UnknownIssuer => (
@@ -89,7 +93,7 @@ fn certificate(host: &str, why: &CertificateError) -> (String, String) {
 }
 
 /// What https itself complains about, wherever in the chain it stands: an input error holds it without naming it as its source.
-fn of(error: &reqwest::Error) -> Option<&Tls> {
+fn find_tls_error(error: &reqwest::Error) -> Option<&Tls> {
     let mut at: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = at {
         let held = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
@@ -119,7 +123,7 @@ mod tests {
             (CertificateError::BadEncoding, "cannot be believed", "another one"),
         ];
         for (why, words, way) in cases {
-            let (what, next) = certificate("box:8443", &why);
+            let (what, next) = certificate_message("box:8443", &why);
             assert!(
                 what.contains("box:8443") && what.contains(words) && next.contains(way),
                 "{what}: {next}"

@@ -5,8 +5,8 @@ mod failure;
 mod success;
 
 use super::knowledge::Habit;
-use super::read::{Item, Reading};
-use super::text::{Name, Treatment, Wording};
+use super::prompt_parser::{HistoryItem, ParsedPrompt};
+use super::vocabulary::{Name, Treatment, Wording};
 
 /// A place of the room.
 #[derive(Clone, Copy, Debug)]
@@ -20,9 +20,9 @@ pub(super) struct Place<'a> {
     /// How often the actor went there.
     pub(super) visits: u32,
     /// When it was there last, counted in items of the history; 0: never.
-    pub(super) last: usize,
+    pub(super) last_visit: usize,
     /// It has stood at the same spot as the place the actor was at.
-    pub(super) beside: Option<usize>,
+    pub(super) same_spot_as: Option<usize>,
 }
 
 /// What is known of a place's door.
@@ -32,7 +32,7 @@ pub(super) enum Door {
     Closed,
     Open,
     /// It has none.
-    Without,
+    Absent,
 }
 
 /// A thing that was seen.
@@ -41,62 +41,62 @@ pub(super) struct Thing<'a> {
     /// Its name.
     pub(super) name: Name<'a>,
     /// Index of the place where it was seen last; none while held, or when it was not found there again.
-    pub(super) at: Option<usize>,
+    pub(super) place: Option<usize>,
     /// Where it was taken from.
-    pub(super) from: Option<usize>,
+    pub(super) taken_from: Option<usize>,
     /// What was done to it: heated, cooled, cleaned.
     pub(super) treated: [bool; 3],
     /// Proper attempts to take it that failed.
-    pub(super) refused: u32,
+    pub(super) failed_takes: u32,
     /// How often its treatment failed at the right place.
-    pub(super) unfit: u32,
+    pub(super) failed_treatments: u32,
     /// How often it was put at a place of the target's kind.
     pub(super) put_at_target: u32,
 }
 
 /// How often something failed, by what a looker-on would call the reason.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Faults {
-    pub(super) afar: u32,
-    pub(super) closed: u32,
+pub(super) struct MistakeCounts {
+    pub(super) from_afar: u32,
+    pub(super) through_closed_doors: u32,
     pub(super) full_hands: u32,
-    pub(super) no_number: u32,
+    pub(super) missing_numbers: u32,
     /// Treating what is not in the hand.
-    pub(super) unheld: u32,
+    pub(super) treated_unheld: u32,
     /// Heat, cool, clean tried at a place that does not do it.
-    pub(super) elsewhere: [u32; 3],
+    pub(super) wrong_places: [u32; 3],
     /// An action that had failed was taken again at once.
-    pub(super) repeats: u32,
+    pub(super) repeated_failures: u32,
     /// How often the last action has failed in a row.
-    pub(super) in_a_row: u32,
+    pub(super) failures_in_a_row: u32,
     /// Going to a place that was searched, while searching.
-    pub(super) went_back: u32,
+    pub(super) revisits: u32,
     /// Passing a closed door.
-    pub(super) passed: u32,
+    pub(super) passed_closed_doors: u32,
     /// Examining the thing, or asking for it in the goal's words.
-    pub(super) examined: u32,
+    pub(super) examined_thing: u32,
     /// Using a lamp with nothing in the hand.
-    pub(super) bare_lamp: u32,
+    pub(super) lamp_without_thing: u32,
     /// Putting the thing down where the lamp is.
     pub(super) put_under_lamp: u32,
     /// Putting the treated thing into the place that treated it.
-    pub(super) left_there: u32,
+    pub(super) left_at_appliance: u32,
     /// Putting the thing at the target without the treatment.
-    pub(super) untreated: u32,
+    pub(super) placed_untreated: u32,
     /// Putting something else at the target, or taking a look-alike.
     pub(super) look_alikes: u32,
     /// Taking something that the task does not name.
-    pub(super) others: u32,
+    pub(super) unrelated_things: u32,
 }
 
 /// What kind of event the last item was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(super) enum HistoryEvent {
     Start,
     Took,
     Treated,
     Placed,
-    Lit,
+    UsedLamp,
     Failed,
     Nothing,
 }
@@ -107,29 +107,29 @@ pub(super) struct Belief<'a> {
     pub(super) places: Vec<Place<'a>>,
     pub(super) things: Vec<Thing<'a>>,
     /// Index of the place the actor is at.
-    pub(super) here: Option<usize>,
+    pub(super) current_place: Option<usize>,
     /// Index of the thing it holds.
-    pub(super) held: Option<usize>,
-    pub(super) faults: Faults,
+    pub(super) held_thing: Option<usize>,
+    pub(super) mistakes: MistakeCounts,
     /// What the last item brought.
-    pub(super) last: Event,
+    pub(super) last_event: HistoryEvent,
     /// Why the last action failed, where a beginner's habit is the reason.
-    pub(super) why: Option<Habit>,
+    pub(super) failure_habit: Option<Habit>,
     /// The last action was to take something, and nothing explains why it failed.
-    pub(super) puzzled: bool,
+    pub(super) has_unexplained_failure: bool,
     /// The last action, when it failed.
-    pub(super) failed: Option<&'a str>,
+    pub(super) failed_action: Option<&'a str>,
     /// Puts that failed although nothing seemed wrong: (thing, place, wording).
-    pub(super) refused_puts: Vec<(Name<'a>, usize, Wording)>,
+    pub(super) failed_puts: Vec<(Name<'a>, usize, Wording)>,
     /// The wording that worked.
-    pub(super) wording: Option<Wording>,
+    pub(super) working_wording: Option<Wording>,
     /// Number of items.
-    pub(super) now: usize,
+    pub(super) item_count: usize,
     /// Actions among them.
     pub(super) moves: u32,
 }
 
-fn index(treatment: Treatment) -> usize {
+fn treatment_index(treatment: Treatment) -> usize {
     match treatment {
         Treatment::Heat => 0,
         Treatment::Cool => 1,
@@ -139,39 +139,39 @@ fn index(treatment: Treatment) -> usize {
 
 impl<'a> Belief<'a> {
     /// Replays the history.
-    pub(super) fn of(reading: &Reading<'a>) -> Self {
+    pub(super) fn from_prompt(reading: &ParsedPrompt<'a>) -> Self {
         let places = reading.places.iter().map(|name| Place::new(*name)).collect();
         let mut belief = Self {
             places,
             things: Vec::with_capacity(64),
-            here: None,
-            held: None,
-            faults: Faults::default(),
-            last: Event::Start,
-            why: None,
-            puzzled: false,
-            failed: None,
-            refused_puts: Vec::new(),
-            wording: None,
-            now: 0,
+            current_place: None,
+            held_thing: None,
+            mistakes: MistakeCounts::default(),
+            last_event: HistoryEvent::Start,
+            failure_habit: None,
+            has_unexplained_failure: false,
+            failed_action: None,
+            failed_puts: Vec::new(),
+            working_wording: None,
+            item_count: 0,
             moves: 0,
         };
         for item in &reading.items {
-            belief.now += 1;
+            belief.item_count += 1;
             match *item {
-                Item::Thought(_) => {
-                    belief.last = Event::Nothing;
+                HistoryItem::Thought(_) => {
+                    belief.last_event = HistoryEvent::Nothing;
                 }
-                Item::Did { line, act, answer } => {
+                HistoryItem::Action { line, action: act, answer } => {
                     belief.moves += 1;
-                    belief.last = Event::Nothing;
-                    belief.puzzled = false;
+                    belief.last_event = HistoryEvent::Nothing;
+                    belief.has_unexplained_failure = false;
                     if answer.starts_with("Nothing happens") || answer.is_empty() {
-                        belief.failure(line, act, reading);
+                        belief.record_failure(line, act, reading);
                     } else {
-                        belief.failed = None;
-                        belief.faults.in_a_row = 0;
-                        belief.success(act, answer, reading);
+                        belief.failed_action = None;
+                        belief.mistakes.failures_in_a_row = 0;
+                        belief.record_success(act, answer, reading);
                     }
                 }
             }
@@ -180,39 +180,40 @@ impl<'a> Belief<'a> {
     }
 
     /// The place of this name.
-    pub(super) fn place(&self, name: Name<'_>) -> Option<usize> {
+    pub(super) fn find_place(&self, name: Name<'_>) -> Option<usize> {
         self.places.iter().position(|p| p.name.number == name.number && p.name.kind == name.kind)
     }
 
     /// The actor stands at this place, or at one that shares its spot.
     pub(super) fn is_here(&self, place: usize) -> bool {
-        self.here == Some(place)
-            || (self.here.is_some() && self.places.get(place).is_some_and(|p| p.beside == self.here))
+        self.current_place == Some(place)
+            || (self.current_place.is_some()
+                && self.places.get(place).is_some_and(|p| p.same_spot_as == self.current_place))
     }
 
     /// The thing in the hand.
     pub(super) fn holding(&self) -> Option<&Thing<'a>> {
-        self.held.and_then(|held| self.things.get(held))
+        self.held_thing.and_then(|held| self.things.get(held))
     }
 
-    fn thing(&mut self, name: Name<'a>) -> usize {
+    fn find_or_add_thing(&mut self, name: Name<'a>) -> usize {
         let known = self.things.iter().position(|t| t.name.number == name.number && t.name.kind == name.kind);
         known.unwrap_or_else(|| {
             self.things.push(Thing {
                 name,
-                at: None,
-                from: None,
+                place: None,
+                taken_from: None,
                 treated: [false; 3],
-                refused: 0,
-                unfit: 0,
+                failed_takes: 0,
+                failed_treatments: 0,
                 put_at_target: 0,
             });
             self.things.len() - 1
         })
     }
 
-    fn known_place(&mut self, name: Name<'a>) -> usize {
-        self.place(name).unwrap_or_else(|| {
+    fn find_or_add_place(&mut self, name: Name<'a>) -> usize {
+        self.find_place(name).unwrap_or_else(|| {
             self.places.push(Place::new(name));
             self.places.len() - 1
         })
@@ -221,20 +222,20 @@ impl<'a> Belief<'a> {
 
 impl<'a> Place<'a> {
     fn new(name: Name<'a>) -> Self {
-        Self { name, door: Door::Unknown, searched: false, visits: 0, last: 0, beside: None }
+        Self { name, door: Door::Unknown, searched: false, visits: 0, last_visit: 0, same_spot_as: None }
     }
 }
 
 impl Thing<'_> {
     /// It was heated, cooled or cleaned, as asked, and still is.
     pub(super) fn is_treated(&self, what: Treatment) -> bool {
-        self.treated.get(index(what)) == Some(&true)
+        self.treated.get(treatment_index(what)) == Some(&true)
     }
 }
 
-impl Faults {
+impl MistakeCounts {
     /// Tries of a treatment at places that do not do it.
-    pub(super) fn elsewhere(&self, what: Treatment) -> u32 {
-        self.elsewhere.get(index(what)).copied().unwrap_or(0)
+    pub(super) fn wrong_places(&self, what: Treatment) -> u32 {
+        self.wrong_places.get(treatment_index(what)).copied().unwrap_or(0)
     }
 }

@@ -6,8 +6,8 @@ mod sentences;
 
 use super::knowledge::{Knowledge, knowledge};
 use crate::domain::Prompt;
-use pattern::{Bound, Pattern, firsts, matches, slot};
-use sentences::{LONGEST, sentences, taught, words_of};
+use pattern::{Captures, Pattern, first_words, match_words, parse_slot};
+use sentences::{MAX_WORDS, split_sentences, split_words, teaching_texts};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -40,46 +40,47 @@ pub(super) enum Form {
 /// All forms, ready to match. A sentence is that of the first form that fits it.
 #[derive(Debug)]
 pub(super) struct Forms {
-    sentences: Vec<Sentence>,
+    sentence_forms: Vec<SentenceForm>,
     /// For a word, the places of the forms that may begin with it, ascending.
-    by_first: HashMap<String, Vec<usize>>,
+    by_first_word: HashMap<String, Vec<usize>>,
     /// Those that may begin with a word that no form spells out.
-    others: Vec<usize>,
+    open_first_word: Vec<usize>,
 }
 
 /// A form as one sentence.
 #[derive(Debug)]
-struct Sentence {
+struct SentenceForm {
     form: Form,
     pattern: Pattern,
     /// How many words it has, at least and at most.
-    words: RangeInclusive<usize>,
+    word_count: RangeInclusive<usize>,
 }
 
 /// The lessons found in a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lessons {
-    found: u32,
+    found_forms: u32,
     /// (thing, place) that a look-for lesson names.
     pub(super) look_for: Vec<(String, String)>,
     /// (verb, place) that a not-at lesson names.
     pub(super) not_at: Vec<(String, String)>,
     /// Places that an open-first or look-inside lesson is restricted to, with its form.
-    restricted: Vec<(Form, String)>,
+    places: Vec<(Form, String)>,
     /// Verbs that a then-place or treat-first lesson names, with its form.
     verbs: Vec<(Form, String)>,
 }
 
 #[derive(serde::Deserialize)]
-struct File {
+struct FormsFile {
     forms: BTreeMap<Form, Vec<String>>,
 }
 
-static FORMS: LazyLock<Forms> = LazyLock::new(|| match toml::from_str::<File>(include_str!("forms.toml")) {
-    Ok(file) => Forms::compile(&file.forms),
-    // The file is part of the program, and a test parses it.
-    Err(error) => unreachable!("the forms of lessons do not parse: {error}"),
-});
+static FORMS: LazyLock<Forms> =
+    LazyLock::new(|| match toml::from_str::<FormsFile>(include_str!("forms.toml")) {
+        Ok(file) => Forms::compile(&file.forms),
+        // The file is part of the program, and a test parses it.
+        Err(error) => unreachable!("the forms of lessons do not parse: {error}"),
+    });
 
 /// The forms of this program.
 pub(super) fn forms() -> &'static Forms {
@@ -89,9 +90,10 @@ pub(super) fn forms() -> &'static Forms {
 impl Forms {
     /// Compiles the forms as `forms.toml` writes them.
     pub(super) fn compile(table: &BTreeMap<Form, Vec<String>>) -> Self {
-        let all = table.iter().flat_map(|(form, texts)| texts.iter().map(|text| Sentence::of(*form, text)));
-        let sentences: Vec<Sentence> = all.collect();
-        let firsts: Vec<Option<Vec<&str>>> = sentences.iter().map(|s| firsts(&s.pattern)).collect();
+        let all =
+            table.iter().flat_map(|(form, texts)| texts.iter().map(|text| SentenceForm::parse(*form, text)));
+        let sentences: Vec<SentenceForm> = all.collect();
+        let firsts: Vec<Option<Vec<&str>>> = sentences.iter().map(|s| first_words(&s.pattern)).collect();
         let that_begin_with = |word: Option<&str>| {
             let may = |f: &Option<Vec<&str>>| f.as_ref().is_none_or(|f| word.is_some_and(|w| f.contains(&w)));
             firsts.iter().enumerate().filter(|(_, f)| may(f)).map(|(place, _)| place).collect()
@@ -99,39 +101,40 @@ impl Forms {
         let words = firsts.iter().flatten().flatten();
         let by_first = words.map(|word| ((*word).to_owned(), that_begin_with(Some(word)))).collect();
         let others = that_begin_with(None);
-        Self { sentences, by_first, others }
+        Self { sentence_forms: sentences, by_first_word: by_first, open_first_word: others }
     }
 
     /// The same forms, each tried on each sentence.
     #[cfg(test)]
     pub(super) fn without_shortcuts(mut self) -> Self {
-        self.by_first.clear();
-        self.others = (0..self.sentences.len()).collect();
-        self.sentences.iter_mut().for_each(|s| s.words = 0..=usize::MAX);
+        self.by_first_word.clear();
+        self.open_first_word = (0..self.sentence_forms.len()).collect();
+        self.sentence_forms.iter_mut().for_each(|s| s.word_count = 0..=usize::MAX);
         self
     }
 
     /// Every lesson that stands in the prompt's reflections, memory, guidance, and in a person's reason.
-    pub(super) fn lessons(&self, prompt: &Prompt, knowledge: &Knowledge) -> Lessons {
+    pub(super) fn find_lessons(&self, prompt: &Prompt, knowledge: &Knowledge) -> Lessons {
         let mut lessons = Lessons::default();
-        for text in taught(prompt) {
-            for sentence in sentences(&text) {
-                self.learn(sentence, knowledge, &mut lessons);
+        for text in teaching_texts(prompt) {
+            for sentence in split_sentences(&text) {
+                self.add_lesson(sentence, knowledge, &mut lessons);
             }
         }
         lessons
     }
 
-    fn learn<'a>(&self, sentence: &'a str, knowledge: &'a Knowledge, lessons: &mut Lessons) {
-        let mut words = [""; LONGEST];
-        let Some(words) = words_of(sentence, &mut words).filter(|w| w.len() >= 3) else { return };
+    fn add_lesson<'a>(&self, sentence: &'a str, knowledge: &'a Knowledge, lessons: &mut Lessons) {
+        let mut words = [""; MAX_WORDS];
+        let Some(words) = split_words(sentence, &mut words).filter(|w| w.len() >= 3) else { return };
         let Some(first) = words.first() else { return };
-        for place in self.by_first.get(*first).unwrap_or(&self.others) {
-            let Some(Sentence { form, pattern, words: may_be }) = self.sentences.get(*place) else {
+        for place in self.by_first_word.get(*first).unwrap_or(&self.open_first_word) {
+            let Some(SentenceForm { form, pattern, word_count: may_be }) = self.sentence_forms.get(*place)
+            else {
                 continue;
             };
-            let mut bound = Bound::default();
-            if may_be.contains(&words.len()) && matches(pattern, words, knowledge, &mut bound) {
+            let mut bound = Captures::default();
+            if may_be.contains(&words.len()) && match_words(pattern, words, knowledge, &mut bound) {
                 // A sentence that names several verbs speaks of all three.
                 if words.iter().filter(|w| matches!(**w, "heat" | "cool" | "clean")).count() > 1 {
                     bound.verb = None;
@@ -145,35 +148,35 @@ impl Forms {
 
 impl Lessons {
     /// The prompt holds a lesson of this form.
-    pub(super) fn has(&self, form: Form) -> bool {
-        self.found & (1 << form as u32) != 0
+    pub(super) fn has_form(&self, form: Form) -> bool {
+        self.found_forms & (1 << form as u32) != 0
     }
 
     /// The prompt holds a lesson of this form that reaches this place: one for all places, or one that names it.
     pub(super) fn has_for_place(&self, form: Form, place: &str) -> bool {
-        self.has(form)
-            && (self.restricted.iter().all(|(f, _)| *f != form)
-                || self.restricted.iter().any(|(f, p)| *f == form && (p == place || p.is_empty())))
+        self.has_form(form)
+            && (self.places.iter().all(|(f, _)| *f != form)
+                || self.places.iter().any(|(f, p)| *f == form && (p == place || p.is_empty())))
     }
 
     /// The prompt holds a lesson of this form that speaks of this verb, or of all three.
     pub(super) fn has_for_verb(&self, form: Form, verb: &str) -> bool {
-        self.has(form) && self.verbs.iter().any(|(f, v)| *f == form && (v == verb || v.is_empty()))
+        self.has_form(form) && self.verbs.iter().any(|(f, v)| *f == form && (v == verb || v.is_empty()))
     }
 
     /// A lesson says that this place does not do this.
-    pub(super) fn forbids(&self, verb: &str, place: &str) -> bool {
+    pub(super) fn is_forbidden(&self, verb: &str, place: &str) -> bool {
         self.not_at.iter().any(|(v, p)| v == verb && p == place)
     }
 
-    fn add(&mut self, form: Form, bound: Bound<'_>) {
-        self.found |= 1 << form as u32;
+    fn add(&mut self, form: Form, bound: Captures<'_>) {
+        self.found_forms |= 1 << form as u32;
         let word = |word: Option<&str>| word.unwrap_or_default().to_owned();
         let place = word(bound.place);
         match form {
             Form::LookFor => self.look_for.push((word(bound.thing), place)),
             Form::NotAt => self.not_at.push((word(bound.verb), place)),
-            Form::OpenFirst | Form::LookInside | Form::GoFirst => self.restricted.push((form, place)),
+            Form::OpenFirst | Form::LookInside | Form::GoFirst => self.places.push((form, place)),
             Form::ThenPlace | Form::TreatFirst => self.verbs.push((form, word(bound.verb))),
             Form::HeatOnly
             | Form::CoolOnly
@@ -198,29 +201,29 @@ pub(super) struct Phrase(Pattern);
 
 impl From<String> for Phrase {
     fn from(text: String) -> Self {
-        Self(text.split(' ').map(slot).collect())
+        Self(text.split(' ').map(parse_slot).collect())
     }
 }
 
 impl Phrase {
     /// Whether the prompt holds a lesson of one of these forms.
-    pub(super) fn said(phrases: &[Self], prompt: &Prompt) -> bool {
+    pub(super) fn is_in_prompt(phrases: &[Self], prompt: &Prompt) -> bool {
         let fits = |sentence: &str| {
-            let mut words = [""; LONGEST];
-            let words = words_of(sentence, &mut words).unwrap_or_default();
+            let mut words = [""; MAX_WORDS];
+            let words = split_words(sentence, &mut words).unwrap_or_default();
             phrases.iter().any(|phrase| {
-                !words.is_empty() && matches(&phrase.0, words, knowledge(), &mut Bound::default())
+                !words.is_empty() && match_words(&phrase.0, words, knowledge(), &mut Captures::default())
             })
         };
-        taught(prompt).any(|text| sentences(&text).any(fits))
+        teaching_texts(prompt).any(|text| split_sentences(&text).any(fits))
     }
 }
 
-impl Sentence {
-    fn of(form: Form, text: &str) -> Self {
-        let pattern: Pattern = text.split(' ').map(slot).collect();
+impl SentenceForm {
+    fn parse(form: Form, text: &str) -> Self {
+        let pattern: Pattern = text.split(' ').map(parse_slot).collect();
         let least = pattern.iter().filter(|(_, optional)| !optional).count();
-        let most = pattern.iter().map(|(slot, _)| slot.longest()).sum();
-        Self { form, pattern, words: least..=most }
+        let most = pattern.iter().map(|(slot, _)| slot.max_words()).sum();
+        Self { form, pattern, word_count: least..=most }
     }
 }

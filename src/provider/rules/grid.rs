@@ -5,38 +5,39 @@
 //! with full hands, turns on after a round, says again what was refused. A lesson of the right form spares it them
 //! (`docs/LESSON_FORMS.md`).
 
-mod decide;
+mod decision;
 mod replay;
 
-use super::dice::Dice;
 use super::habits;
-use super::read::Reading;
+use super::prompt_parser::ParsedPrompt;
+use super::seeded_random::SeededRandom;
 use crate::domain::Prompt;
-use decide::Decision;
+use decision::Decision;
 use replay::Replay;
 
 /// The line that is answered to a prompt about a grid; none for a prompt about anything else.
-pub(super) fn answer(prompt: &Prompt, reading: &Reading<'_>, seed: u64) -> Option<String> {
-    let replay = Replay::of(reading)?;
-    let dice = Dice::new(reading.task_text, seed, reading.items.len());
+pub(super) fn answer(prompt: &Prompt, reading: &ParsedPrompt<'_>, seed: u64) -> Option<String> {
+    let replay = Replay::from_prompt(reading)?;
+    let dice = SeededRandom::new(reading.task_text, seed, reading.items.len());
     if reading.items.is_empty() {
         return Some(format!(
             "think: I have to {}. First I look around from where I stand.",
             replay.goal_text
         ));
     }
-    let refused = |start: &str| replay.refused_ever.iter().filter(|line| line.starts_with(start)).count();
-    let slips = |habit: &str, used: usize| habits::shows_in_grid(habit, used, prompt, &dice);
-    if let Some(failed) = replay.failed
-        && slips("repeats_failures", replay.repeats)
+    let refused = |start: &str| replay.refused_actions.iter().filter(|line| line.starts_with(start)).count();
+    let slips = |habit: &str, used: usize| habits::shows_grid_habit(habit, used, prompt, &dice);
+    if let Some(failed) = replay.failed_action
+        && slips("repeats_failures", replay.repeated_failures)
     {
         return Some(failed.to_owned());
     }
-    let grabs = replay.now().carrying.is_some() && slips("grabs_with_full_hands", replay.grabbed);
-    let line = Decision { replay: &replay, dice: &dice, grabs }.line();
+    let grabs =
+        replay.current_view().carrying.is_some() && slips("grabs_with_full_hands", replay.full_hand_grabs);
+    let line = Decision { replay: &replay, random: &dice, grabs_with_full_hands: grabs }.next_action();
     if let Some(turn) = replay.actions.last().filter(|last| last.starts_with("turn "))
         && !line.starts_with("turn ")
-        && slips("keeps_turning", replay.spins)
+        && slips("keeps_turning", replay.extra_turns)
     {
         return Some((*turn).to_owned());
     }

@@ -1,7 +1,7 @@
 //! The mistakes of the beginner in grid worlds and planning problems, as committed data, and the sentences that end them.
 
-use super::dice::Dice;
 use super::forms::Phrase;
+use super::seeded_random::SeededRandom;
 use crate::domain::Prompt;
 use crate::env::pddl::Domain;
 use serde::Deserialize;
@@ -9,15 +9,16 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The text of the file, as committed.
-pub(super) const WORLDS: &str = include_str!("worlds.toml");
+pub(super) const WORLDS_TOML: &str = include_str!("worlds.toml");
 
 /// How a habit shows, and what ends it.
 #[derive(Debug, Deserialize)]
-pub(super) struct Habit {
+pub(super) struct HabitRule {
     /// Share of tasks that have it.
     pub(super) rate: f64,
     /// How often it shows at an occasion.
-    pub(super) each: f64,
+    #[serde(rename = "each")]
+    pub(super) chance: f64,
     /// Least and most of what is counted before it is given up.
     pub(super) patience: [u32; 2],
     /// Sentences that end it.
@@ -29,59 +30,62 @@ pub(super) struct Habit {
 pub(super) struct PlanningHabit {
     domain: String,
     /// The action that would be right.
-    pub(super) instead_of: String,
+    #[serde(rename = "instead_of")]
+    pub(super) right_action: String,
     /// What is taken in its place.
-    pub(super) takes: String,
+    #[serde(rename = "takes")]
+    pub(super) wrong_action: String,
     #[serde(flatten)]
-    pub(super) habit: Habit,
+    pub(super) habit: HabitRule,
 }
 
 #[derive(Debug, Deserialize)]
-struct File {
-    grid: BTreeMap<String, Habit>,
+struct HabitsFile {
+    grid: BTreeMap<String, HabitRule>,
     planning: Vec<PlanningHabit>,
 }
 
-static FILE: LazyLock<File> = LazyLock::new(|| match toml::from_str(WORLDS) {
+static HABITS: LazyLock<HabitsFile> = LazyLock::new(|| match toml::from_str(WORLDS_TOML) {
     Ok(file) => file,
     // The file is part of the program, and a test parses it.
     Err(error) => unreachable!("a data file of the built-in actor does not parse: {error}"),
 });
 
 /// The habits of grid worlds, by name.
-pub(super) static GRID: LazyLock<&'static BTreeMap<String, Habit>> = LazyLock::new(|| &FILE.grid);
+pub(super) static GRID_HABITS: LazyLock<&'static BTreeMap<String, HabitRule>> =
+    LazyLock::new(|| &HABITS.grid);
 
 /// The habits in planning problems.
-pub(super) fn planning() -> impl Iterator<Item = &'static PlanningHabit> {
-    FILE.planning.iter()
+pub(super) fn planning_habits() -> impl Iterator<Item = &'static PlanningHabit> {
+    HABITS.planning.iter()
 }
 
 /// Whether a habit of grid worlds shows now; `used` is how often it showed before.
-pub(super) fn shows_in_grid(name: &str, used: usize, prompt: &Prompt, dice: &Dice) -> bool {
-    GRID.get(name).is_some_and(|habit| habit.shows(name, used, prompt, dice))
+pub(super) fn shows_grid_habit(name: &str, used: usize, prompt: &Prompt, dice: &SeededRandom) -> bool {
+    GRID_HABITS.get(name).is_some_and(|habit| habit.is_shown(name, used, prompt, dice))
 }
 
 /// The habit that shows in place of an action of this name; `actions` were taken before.
-pub(super) fn shows_in_plan(
+pub(super) fn shown_planning_habit(
     domain: Domain,
     instead_of: &str,
     actions: usize,
     prompt: &Prompt,
-    dice: &Dice,
+    dice: &SeededRandom,
 ) -> Option<&'static str> {
-    let meant = planning().filter(|h| h.domain == domain.word() && h.instead_of == instead_of);
-    let mut shown = meant.filter(|h| h.habit.shows(&h.takes, actions, prompt, dice));
-    shown.next().map(|h| h.takes.as_str())
+    let meant = planning_habits().filter(|h| h.domain == domain.word() && h.right_action == instead_of);
+    let mut shown = meant.filter(|h| h.habit.is_shown(&h.wrong_action, actions, prompt, dice));
+    shown.next().map(|h| h.wrong_action.as_str())
 }
 
-impl Habit {
-    fn shows(&self, name: &str, used: usize, prompt: &Prompt, dice: &Dice) -> bool {
+impl HabitRule {
+    fn is_shown(&self, name: &str, used: usize, prompt: &Prompt, dice: &SeededRandom) -> bool {
         let [least, most] = self.patience;
         let span = most.saturating_sub(least) + 1;
-        let patience = least + (dice.always(name, 2) * f64::from(span)) as u32;
+        let patience = least + (dice.fixed_in_task(name, 2) * f64::from(span)) as u32;
         used < patience as usize
-            && dice.always(name, 1) < self.rate
-            && dice.now(name) < self.each
-            && !Phrase::said(&self.lessons, prompt)
+            && dice.fixed_in_task(name, 1) < self.rate
+            && dice.for_this_call(name) < self.chance
+            && !Phrase::is_in_prompt(&self.lessons, prompt)
     }
 }

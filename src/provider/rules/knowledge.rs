@@ -1,14 +1,14 @@
 //! What the actor brings along: common sense about homes, the forms it understands, the mistakes it makes. All of it is
 //! committed data; nothing here depends on a prompt.
 
-use super::text::Treatment;
+use super::vocabulary::Treatment;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 /// The text of the mistakes file, as committed.
-pub(super) const MISTAKES: &str = include_str!("mistakes.toml");
-const PLACES: &str = include_str!("places.toml");
+pub(super) const MISTAKES_TOML: &str = include_str!("mistakes.toml");
+const PLACES_TOML: &str = include_str!("places.toml");
 
 /// A beginner's bad habit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -25,9 +25,11 @@ pub(super) enum Habit {
     TakesLookAlikes,
     TakesOtherThings,
     ForgetsTreatment,
-    LeavesItThere,
+    #[serde(rename = "leaves_it_there")]
+    LeavesAtAppliance,
     TreatsUnheld,
-    LightsItWrongly,
+    #[serde(rename = "lights_it_wrongly")]
+    MisusesLamp,
     RepeatsFailures,
     GoesBack,
     NoPlan,
@@ -36,19 +38,21 @@ pub(super) enum Habit {
 /// How a habit shows.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Rate {
+pub(super) struct HabitRate {
     /// Share of tasks that have it.
     pub(super) rate: f64,
     /// How often it shows at an occasion.
-    pub(super) each: f64,
+    #[serde(rename = "each")]
+    pub(super) chance: f64,
     /// Least and most times it shows before it is given up.
     pub(super) patience: [u32; 2],
     /// What is left of `each` under a lesson against it.
-    pub(super) heeded: f64,
+    #[serde(rename = "heeded")]
+    pub(super) chance_if_taught: f64,
 }
 
 #[derive(Debug, Deserialize)]
-struct Instead {
+struct WrongPlaces {
     heat: Vec<String>,
     cool: Vec<String>,
     clean: Vec<String>,
@@ -57,19 +61,20 @@ struct Instead {
 
 #[derive(Debug, Deserialize)]
 struct MistakesFile {
-    habits: BTreeMap<Habit, Rate>,
-    instead: Instead,
+    habits: BTreeMap<Habit, HabitRate>,
+    #[serde(rename = "instead")]
+    wrong_places: WrongPlaces,
 }
 
 #[derive(Debug, Deserialize)]
 struct PlacesFile {
     things: HashMap<String, HashMap<String, f64>>,
-    places: Kinds,
+    places: PlaceKinds,
     look_alikes: HashMap<String, Vec<String>>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Kinds {
+struct PlaceKinds {
     kinds: Vec<String>,
 }
 
@@ -80,11 +85,12 @@ pub(super) struct Knowledge {
     mistakes: MistakesFile,
 }
 
-static KNOWLEDGE: LazyLock<Knowledge> = LazyLock::new(|| match Knowledge::parse(PLACES, MISTAKES) {
-    Ok(knowledge) => knowledge,
-    // Both files are part of the program, and a test parses them.
-    Err(error) => unreachable!("a data file of the built-in actor does not parse: {error}"),
-});
+static KNOWLEDGE: LazyLock<Knowledge> =
+    LazyLock::new(|| match Knowledge::parse(PLACES_TOML, MISTAKES_TOML) {
+        Ok(knowledge) => knowledge,
+        // Both files are part of the program, and a test parses them.
+        Err(error) => unreachable!("a data file of the built-in actor does not parse: {error}"),
+    });
 
 /// The data of this program.
 pub(super) fn knowledge() -> &'static Knowledge {
@@ -106,9 +112,9 @@ impl Habit {
         Self::TakesLookAlikes,
         Self::TakesOtherThings,
         Self::ForgetsTreatment,
-        Self::LeavesItThere,
+        Self::LeavesAtAppliance,
         Self::TreatsUnheld,
-        Self::LightsItWrongly,
+        Self::MisusesLamp,
         Self::RepeatsFailures,
         Self::GoesBack,
         Self::NoPlan,
@@ -121,14 +127,14 @@ impl Knowledge {
     }
 
     /// How a habit shows; a habit that the file does not name never does.
-    pub(super) fn rate(&self, habit: Habit) -> Rate {
-        let never = Rate { rate: 0.0, each: 0.0, patience: [0, 0], heeded: 0.0 };
+    pub(super) fn habit_rate(&self, habit: Habit) -> HabitRate {
+        let never = HabitRate { rate: 0.0, chance: 0.0, patience: [0, 0], chance_if_taught: 0.0 };
         self.mistakes.habits.get(&habit).copied().unwrap_or(never)
     }
 
     /// Where a beginner tries a treatment instead, and how often at one place.
-    pub(super) fn instead(&self, what: Treatment) -> (&[String], u32) {
-        let instead = &self.mistakes.instead;
+    pub(super) fn wrong_places(&self, what: Treatment) -> (&[String], u32) {
+        let instead = &self.mistakes.wrong_places;
         let kinds = match what {
             Treatment::Heat => &instead.heat,
             Treatment::Cool => &instead.cool,
@@ -138,28 +144,30 @@ impl Knowledge {
     }
 
     /// How likely a kind of thing is at a kind of place; things and places without an entry are unlikely.
-    pub(super) fn likely(&self, thing: &str, place: &str) -> f64 {
+    pub(super) fn likelihood(&self, thing: &str, place: &str) -> f64 {
         self.places.things.get(thing).and_then(|places| places.get(place)).copied().unwrap_or(0.5)
     }
 
     /// One kind looks like the other to a beginner.
-    pub(super) fn alike(&self, wanted: &str, seen: &str) -> bool {
+    pub(super) fn is_look_alike(&self, wanted: &str, seen: &str) -> bool {
         self.places.look_alikes.get(wanted).is_some_and(|kinds| kinds.iter().any(|k| k == seen))
     }
 
     /// The kind of thing that one or two words name, in singular or plural.
     pub(super) fn thing_kind(&self, words: &[&str]) -> Option<&str> {
-        kind(words, |word| self.places.things.get_key_value(word).map(|(kind, _)| kind.as_str()))
+        find_kind(words, |word| self.places.things.get_key_value(word).map(|(kind, _)| kind.as_str()))
     }
 
     /// The kind of place that one or two words name, in singular or plural.
     pub(super) fn place_kind(&self, words: &[&str]) -> Option<&str> {
-        kind(words, |word| self.places.places.kinds.iter().find(|kind| *kind == word).map(String::as_str))
+        find_kind(words, |word| {
+            self.places.places.kinds.iter().find(|kind| *kind == word).map(String::as_str)
+        })
     }
 }
 
 /// Looks a word up as it is and in its likely singulars; two words are one kind written apart (`side table`).
-fn kind<'k>(words: &[&str], find: impl Fn(&str) -> Option<&'k str>) -> Option<&'k str> {
+fn find_kind<'k>(words: &[&str], find: impl Fn(&str) -> Option<&'k str>) -> Option<&'k str> {
     let joined = match words {
         [word] => std::borrow::Cow::Borrowed(*word),
         [first, second] => std::borrow::Cow::Owned(format!("{first}{second}")),

@@ -1,25 +1,25 @@
 //! What the actor thinks aloud: at the start, and where a part of the task is behind it.
 
-use super::belief::Event;
+use super::belief::HistoryEvent;
 use super::knowledge::Habit;
-use super::read::Goal;
+use super::prompt_parser::Goal;
 use super::rule_context::RuleContext;
-use super::text::Treatment;
+use super::vocabulary::Treatment;
 
 impl RuleContext<'_> {
     /// A thought, where one is due: nothing was thought or done since the last turning point.
-    pub(super) fn thought(&self) -> Option<String> {
-        let goal = self.reading.goal.as_ref()?;
-        let words = match self.belief.last {
-            Event::Start => self.outline(goal),
-            Event::Took => {
+    pub(super) fn turning_point_thought(&self) -> Option<String> {
+        let goal = self.prompt.goal.as_ref()?;
+        let words = match self.belief.last_event {
+            HistoryEvent::Start => self.opening_thought(goal),
+            HistoryEvent::Took => {
                 let held = self.belief.holding()?;
-                if !self.serves(goal, held.name.kind) {
+                if !self.is_useful(goal, held.name.kind) {
                     return None;
                 }
-                format!("I have the {}. {}", held.name, self.next_part(goal))
+                format!("I have the {}. {}", held.name, self.announce_next_part(goal))
             }
-            Event::Treated => {
+            HistoryEvent::Treated => {
                 let held = self.belief.holding()?;
                 let done = match goal.treatment {
                     Some(Treatment::Heat) => "hot",
@@ -27,21 +27,21 @@ impl RuleContext<'_> {
                     Some(Treatment::Clean) => "clean",
                     None => "ready",
                 };
-                format!("The {} is {done} now. {}", held.name, self.next_part(goal))
+                format!("The {} is {done} now. {}", held.name, self.announce_next_part(goal))
             }
-            Event::Placed => self.after_placing(goal),
-            Event::Failed => self.second_thoughts()?.to_owned(),
-            Event::Lit | Event::Nothing => return None,
+            HistoryEvent::Placed => self.after_placing(goal),
+            HistoryEvent::Failed => self.failure_thought()?.to_owned(),
+            HistoryEvent::UsedLamp | HistoryEvent::Nothing => return None,
         };
         Some(format!("think: {words}"))
     }
 
-    fn outline(&self, goal: &Goal<'_>) -> String {
+    fn opening_thought(&self, goal: &Goal<'_>) -> String {
         let place = self.explore(goal.thing);
         let place = place.as_deref().and_then(|line| line.strip_prefix("go to "));
         let first = place.map_or_else(String::new, |place| format!(" I look at the {place} first."));
         let thing = goal.thing;
-        match (goal.treatment, goal.two, goal.look) {
+        match (goal.treatment, goal.wants_two, goal.under_lamp) {
             (_, _, true) => {
                 format!(
                     "I need {} {thing} and a {}. I look for the {thing} first.{first}",
@@ -66,8 +66,8 @@ impl RuleContext<'_> {
         }
     }
 
-    fn next_part(&self, goal: &Goal<'_>) -> String {
-        if goal.look {
+    fn announce_next_part(&self, goal: &Goal<'_>) -> String {
+        if goal.under_lamp {
             return format!("Now I need the {}.", goal.target);
         }
         let untreated = |what: &Treatment| !self.belief.holding().is_some_and(|held| held.is_treated(*what));
@@ -78,18 +78,18 @@ impl RuleContext<'_> {
     }
 
     fn after_placing(&self, goal: &Goal<'_>) -> String {
-        let faults = &self.belief.faults;
-        if goal.two && faults.look_alikes == 0 {
+        let faults = &self.belief.mistakes;
+        if goal.wants_two && faults.look_alikes == 0 {
             format!("One {} is there. I need another {}.", goal.thing, goal.thing)
-        } else if faults.untreated > 0 || faults.look_alikes > 0 {
-            format!("That was not it. I go over the task again: {}.", goal_words(goal))
+        } else if faults.placed_untreated > 0 || faults.look_alikes > 0 {
+            format!("That was not it. I go over the task again: {}.", describe_goal(goal))
         } else {
             "My hands are free. I go on.".to_owned()
         }
     }
 
-    fn second_thoughts(&self) -> Option<&'static str> {
-        Some(match self.gave_up()? {
+    fn failure_thought(&self) -> Option<&'static str> {
+        Some(match self.habit_given_up()? {
             Habit::HeatsElsewhere => "None of this heats. What in a kitchen makes food hot?",
             Habit::CoolsElsewhere => "None of this cools. What in a kitchen is cold?",
             Habit::CleansElsewhere => "None of this cleans. Where is water?",
@@ -101,7 +101,7 @@ impl RuleContext<'_> {
     }
 }
 
-fn goal_words(goal: &Goal<'_>) -> String {
+fn describe_goal(goal: &Goal<'_>) -> String {
     let how = match goal.treatment {
         Some(Treatment::Heat) => "hot ",
         Some(Treatment::Cool) => "cool ",

@@ -4,34 +4,35 @@
 //! again in its head. It looks for a plan and follows it, but for its habits (`worlds.toml`), each at a committed rate; it gives them
 //! up by itself after a while, and at once with a lesson of the right form in the prompt. Of other domains it knows nothing: it asks for the list and takes something from it.
 
-mod scene;
+mod problem_parser;
 
-use super::dice::Dice;
 use super::habits;
-use super::read::{Item, Reading};
+use super::prompt_parser::{HistoryItem, ParsedPrompt};
+use super::seeded_random::SeededRandom;
 use crate::domain::Prompt;
 use crate::env::pddl::{Domain, Hint, World};
 use crate::pddl::SearchLimits;
 
 /// What the actor spends on a plan.
-const THOUGHT: SearchLimits = SearchLimits { states: 3_000, work: 10_000_000 };
+const PLAN_EFFORT: SearchLimits = SearchLimits { states: 3_000, work: 10_000_000 };
 
 /// The line for a prompt about a planning problem; none for any other prompt.
-pub(super) fn answer(prompt: &Prompt, reading: &Reading<'_>, dice: &Dice) -> Option<String> {
-    if !scene::is_one(reading.task_text) {
+pub(super) fn answer(prompt: &Prompt, reading: &ParsedPrompt<'_>, dice: &SeededRandom) -> Option<String> {
+    if !problem_parser::is_planning_task(reading.task_text) {
         return None;
     }
-    let goal = scene::goal(reading.task_text);
-    let told = told(reading);
-    let Some(mut world) =
-        scene::domain(told.0).and_then(|domain| scene::game(domain, told.0, goal)).map(World::new)
+    let goal = problem_parser::goal_sentences(reading.task_text);
+    let told = last_full_observation(reading);
+    let Some(mut world) = problem_parser::detect_domain(told.0)
+        .and_then(|domain| problem_parser::build_game(domain, told.0, goal))
+        .map(World::new)
     else {
-        return Some(unknown(reading, dice));
+        return Some(action_in_unknown_domain(reading, dice));
     };
     let mut refused = 0;
-    let actions = reading.items.iter().filter(|item| matches!(item, Item::Did { .. })).count();
+    let actions = reading.items.iter().filter(|item| matches!(item, HistoryItem::Action { .. })).count();
     for item in &reading.items[told.1..] {
-        if let Item::Did { line, answer, .. } = item {
+        if let HistoryItem::Action { line, answer, .. } = item {
             world.play(line);
             let failed = answer.starts_with("The action is not valid");
             refused = if failed { refused + 1 } else { 0 };
@@ -41,18 +42,18 @@ pub(super) fn answer(prompt: &Prompt, reading: &Reading<'_>, dice: &Dice) -> Opt
     if refused >= 3 {
         return Some("look around".to_owned());
     }
-    let next = match world.hint(THOUGHT) {
+    let next = match world.hint(PLAN_EFFORT) {
         Hint::Plan(plan) => plan.into_iter().next(),
         Hint::Impossible | Hint::GaveUp { .. } => None,
     };
-    let Some(next) = next else { return Some(any(&world, dice)) };
-    Some(habit(prompt, &world, &next, actions, dice).unwrap_or(next).trim_end().to_owned())
+    let Some(next) = next else { return Some(any_valid_action(&world, dice)) };
+    Some(habitual_action(prompt, &world, &next, actions, dice).unwrap_or(next).trim_end().to_owned())
 }
 
 /// The last text that tells everything, and how many items lie before what happened after it.
-fn told<'a>(reading: &Reading<'a>) -> (&'a str, usize) {
+fn last_full_observation<'a>(reading: &ParsedPrompt<'a>) -> (&'a str, usize) {
     let looked = reading.items.iter().enumerate().rev().find_map(|(at, item)| match item {
-        Item::Did { line, answer, .. } if line.to_lowercase().contains("look around") => {
+        HistoryItem::Action { line, answer, .. } if line.to_lowercase().contains("look around") => {
             Some((*answer, at + 1))
         }
         _ => None,
@@ -62,14 +63,20 @@ fn told<'a>(reading: &Reading<'a>) -> (&'a str, usize) {
 }
 
 /// What a habit does in place of the next action of the plan, where one shows now.
-fn habit(prompt: &Prompt, world: &World, next: &str, actions: usize, dice: &Dice) -> Option<String> {
+fn habitual_action(
+    prompt: &Prompt,
+    world: &World,
+    next: &str,
+    actions: usize,
+    dice: &SeededRandom,
+) -> Option<String> {
     let mut ahead = World::new(std::sync::Arc::clone(world.game()));
     ahead.restore_state(&world.save_state());
     ahead.play(next);
     let verb = ahead.recognized_action()?;
     let (verb, objects) = verb.split_once('(')?;
     let domain = Domain::from_name(world.game().domain())?;
-    let takes = habits::shows_in_plan(domain, verb, actions, prompt, dice)?;
+    let takes = habits::shown_planning_habit(domain, verb, actions, prompt, dice)?;
     // Both are mistakes of one who carries a ball: without one, nothing would ever be carried, and there is nothing to drop.
     if matches!(takes, "move" | "drop") && !world.valid_actions().any(|text| text.starts_with("drop")) {
         return None;
@@ -85,30 +92,30 @@ fn habit(prompt: &Prompt, world: &World, next: &str, actions: usize, dice: &Dice
         // What cannot be done is said all the same.
         return Some(format!("{} {}", takes, objects.trim_end_matches(')').replace(',', " ")));
     }
-    let at = (dice.now("which") * options.len() as f64) as usize;
+    let at = (dice.for_this_call("which") * options.len() as f64) as usize;
     options.get(at).map(|text| (*text).to_owned())
 }
 
 /// Something that can be done.
-fn any(world: &World, dice: &Dice) -> String {
+fn any_valid_action(world: &World, dice: &SeededRandom) -> String {
     let many = world.valid_count();
-    let at = (dice.now("any") * many as f64) as usize;
+    let at = (dice.for_this_call("any") * many as f64) as usize;
     world.valid_actions().nth(at).unwrap_or("check valid actions").trim_end().to_owned()
 }
 
 /// A domain whose words mean nothing to it: something from the list, which has to be asked for every other time.
-fn unknown(reading: &Reading<'_>, dice: &Dice) -> String {
-    const LIST: &str = "Valid actions are: ";
+fn action_in_unknown_domain(reading: &ParsedPrompt<'_>, dice: &SeededRandom) -> String {
+    const LIST_PREFIX: &str = "Valid actions are: ";
     let last = reading.items.iter().rev().find_map(|item| match item {
-        Item::Did { answer, .. } => Some(*answer),
-        Item::Thought(_) => None,
+        HistoryItem::Action { answer, .. } => Some(*answer),
+        HistoryItem::Thought(_) => None,
     });
-    let listed = last.and_then(|answer| answer.strip_prefix(LIST)).unwrap_or_default();
+    let listed = last.and_then(|answer| answer.strip_prefix(LIST_PREFIX)).unwrap_or_default();
     let all: Vec<&str> = listed
         .split(", ")
         .filter(|text| !matches!(*text, "" | "check valid actions" | "look around"))
         .collect();
-    let at = (dice.now("any") * all.len() as f64) as usize;
+    let at = (dice.for_this_call("any") * all.len() as f64) as usize;
     all.get(at).map_or("check valid actions", |text| text.trim_end()).to_owned()
 }
 

@@ -4,9 +4,9 @@
 use super::belief::{Door, Place, Thing};
 use super::forms::Form;
 use super::knowledge::Habit;
-use super::read::Goal;
+use super::prompt_parser::Goal;
 use super::rule_context::RuleContext;
-use super::text::{Treatment, Wording};
+use super::vocabulary::{Treatment, Wording};
 
 /// Where a thing that is in the way can be left.
 const SURFACES: [&str; 13] = [
@@ -27,31 +27,34 @@ const SURFACES: [&str; 13] = [
 
 impl<'a> RuleContext<'a> {
     /// Put one or two things somewhere, perhaps heated, cooled or cleaned.
-    pub(super) fn to_place(&self, goal: &Goal<'a>) -> String {
-        let target = self.target(goal);
+    pub(super) fn placing_action(&self, goal: &Goal<'a>) -> String {
+        let target = self.find_target(goal);
         let is_done = |thing: &Thing<'_>| {
             let treated = goal.treatment.is_none_or(|what| thing.is_treated(what));
-            let there = if goal.two {
-                thing.at.is_some() && thing.at == target
+            let there = if goal.wants_two {
+                thing.place.is_some() && thing.place == target
             } else {
-                thing.at.and_then(|at| self.belief.places.get(at)).is_some_and(|p| p.name.kind == goal.target)
+                thing
+                    .place
+                    .and_then(|at| self.belief.places.get(at))
+                    .is_some_and(|p| p.name.kind == goal.target)
             };
             // A look-alike that was put there once has shown that it does not count.
             treated && there
         };
         if let Some(held) = self.belief.holding() {
-            if self.serves(goal, held.name.kind) {
-                return self.with_in_hand(goal, held, target, is_done);
+            if self.is_useful(goal, held.name.kind) {
+                return self.action_with_useful_thing(goal, held, target, is_done);
             }
-            return self.with_wrong_thing(goal, held, is_done);
+            return self.action_with_wrong_thing(goal, held, is_done);
         }
-        match self.wanted(goal, is_done) {
+        match self.find_wanted_thing(goal, is_done) {
             Some(thing) => self.fetch(goal, thing),
             None => self.search(goal.thing),
         }
     }
 
-    fn with_in_hand(
+    fn action_with_useful_thing(
         &self,
         goal: &Goal<'a>,
         held: &Thing<'a>,
@@ -59,26 +62,30 @@ impl<'a> RuleContext<'a> {
         is_done: impl Fn(&Thing<'_>) -> bool,
     ) -> String {
         if let Some(what) = goal.treatment {
-            let faults = &self.belief.faults;
+            let faults = &self.belief.mistakes;
             if held.is_treated(what) {
-                let at_appliance = self
-                    .belief
-                    .here
-                    .and_then(|here| self.belief.places.get(here))
-                    .filter(|place| place.name.kind == what.place() && place.name.kind != goal.target);
+                let at_appliance =
+                    self.belief.current_place.and_then(|here| self.belief.places.get(here)).filter(|place| {
+                        place.name.kind == what.appliance() && place.name.kind != goal.target
+                    });
                 if let Some(place) = at_appliance
-                    && self.slips_with(Habit::LeavesItThere, faults.left_there, Form::ThenPlace, what)
+                    && self.shows_habit_for(
+                        Habit::LeavesAtAppliance,
+                        faults.left_at_appliance,
+                        Form::ThenPlace,
+                        what,
+                    )
                     && let Some(line) = self.put_into(held, place)
                 {
                     return line;
                 }
-            } else if held.unfit < 3 * (1 + held.put_at_target) && !self.forgets(what) {
+            } else if held.failed_treatments < 3 * (1 + held.put_at_target) && !self.forgets_treatment(what) {
                 return self.treat(what, held);
             }
         }
-        if goal.two
-            && self.slips(Habit::GrabsWithFullHands, self.belief.faults.full_hands)
-            && let Some(second) = self.wanted(goal, is_done)
+        if goal.wants_two
+            && self.shows_habit(Habit::GrabsWithFullHands, self.belief.mistakes.full_hands)
+            && let Some(second) = self.find_wanted_thing(goal, is_done)
         {
             return self.fetch(goal, second);
         }
@@ -86,22 +93,27 @@ impl<'a> RuleContext<'a> {
     }
 
     /// It goes to the target without the treatment. Both forms about the order speak against that.
-    fn forgets(&self, what: Treatment) -> bool {
+    fn forgets_treatment(&self, what: Treatment) -> bool {
         !self.lessons.has_for_verb(Form::ThenPlace, what.verb())
-            && self.slips_with(Habit::ForgetsTreatment, self.belief.faults.untreated, Form::TreatFirst, what)
+            && self.shows_habit_for(
+                Habit::ForgetsTreatment,
+                self.belief.mistakes.placed_untreated,
+                Form::TreatFirst,
+                what,
+            )
     }
 
-    fn with_wrong_thing(
+    fn action_with_wrong_thing(
         &self,
         goal: &Goal<'a>,
         held: &Thing<'a>,
         is_done: impl Fn(&Thing<'_>) -> bool,
     ) -> String {
-        let Some(wanted) = self.wanted(goal, is_done) else { return self.search(goal.thing) };
-        let at_hand = wanted.at.is_some_and(|at| self.belief.is_here(at));
-        let grabs = self.slips(Habit::GrabsWithFullHands, self.belief.faults.full_hands);
+        let Some(wanted) = self.find_wanted_thing(goal, is_done) else { return self.search(goal.thing) };
+        let at_hand = wanted.place.is_some_and(|at| self.belief.is_here(at));
+        let grabs = self.shows_habit(Habit::GrabsWithFullHands, self.belief.mistakes.full_hands);
         // Where the wanted thing is there may be no room for this one; then it is left somewhere on the way.
-        let no_room = wanted.at.is_some_and(|at| self.is_refused(held, at));
+        let no_room = wanted.place.is_some_and(|at| self.has_refused(held, at));
         if grabs || !(at_hand || no_room) {
             return self.fetch(goal, wanted);
         }
@@ -109,41 +121,42 @@ impl<'a> RuleContext<'a> {
     }
 
     /// Hold the thing where the lamp is, and use the lamp.
-    pub(super) fn to_light(&self, goal: &Goal<'a>) -> String {
-        let lamp = self.belief.things.iter().find(|t| t.name.kind == goal.target && t.at.is_some());
-        let faults = &self.belief.faults;
-        let used = faults.examined + faults.put_under_lamp;
-        let odd = self.slips(Habit::LightsItWrongly, used);
+    pub(super) fn examining_action(&self, goal: &Goal<'a>) -> String {
+        let lamp = self.belief.things.iter().find(|t| t.name.kind == goal.target && t.place.is_some());
+        let faults = &self.belief.mistakes;
+        let used = faults.examined_thing + faults.put_under_lamp;
+        let odd = self.shows_habit(Habit::MisusesLamp, used);
         // Three beginners: one examines the thing, one uses the goal's words, one leaves the thing under the lamp.
-        let way = self.dice.always("light", 3);
+        let way = self.random.fixed_in_task("light", 3);
         let (examines, recites) = (way < 0.35, (0.35..0.8).contains(&way));
         let Some(held) = self.belief.holding() else {
             if let Some(lamp) = lamp
                 && odd
                 && !examines
                 && !recites
-                && lamp.at.is_some_and(|at| self.belief.is_here(at))
-                && faults.bare_lamp < faults.put_under_lamp
+                && lamp.place.is_some_and(|at| self.belief.is_here(at))
+                && faults.lamp_without_thing < faults.put_under_lamp
             {
-                return format!("use {}", self.named(lamp.name));
+                return format!("use {}", self.format_name(lamp.name));
             }
-            return match self.wanted(goal, |_| false) {
+            return match self.find_wanted_thing(goal, |_| false) {
                 Some(thing) => self.fetch(goal, thing),
                 None => self.search(goal.thing),
             };
         };
-        if !self.serves(goal, held.name.kind) {
-            return self.with_wrong_thing(goal, held, |_| false);
+        if !self.is_useful(goal, held.name.kind) {
+            return self.action_with_wrong_thing(goal, held, |_| false);
         }
         if odd && examines {
             return format!("examine {}", held.name);
         }
-        let Some((lamp, at)) = lamp.and_then(|lamp| Some((lamp, lamp.at?))) else {
+        let Some((lamp, at)) = lamp.and_then(|lamp| Some((lamp, lamp.place?))) else {
             return self.search(goal.target);
         };
         let Some(place) = self.belief.places.get(at) else { return self.search(goal.target) };
         if !self.belief.is_here(at) {
-            let afar = self.slips_at(Habit::ActsFromAfar, faults.afar, Form::GoFirst, place.name.kind);
+            let afar =
+                self.shows_habit_at(Habit::ActsFromAfar, faults.from_afar, Form::GoFirst, place.name.kind);
             return if afar { format!("use {}", lamp.name) } else { format!("go to {}", place.name) };
         }
         if odd && recites {
@@ -152,29 +165,35 @@ impl<'a> RuleContext<'a> {
         if odd && let Some(line) = self.put_into(held, place) {
             return line;
         }
-        format!("use {}", self.named(lamp.name))
+        format!("use {}", self.format_name(lamp.name))
     }
 
     /// Goes where the thing is, opens what is closed, takes it.
     fn fetch(&self, goal: &Goal<'_>, thing: &Thing<'a>) -> String {
-        let Some(at) = thing.at else { return self.search(goal.thing) };
+        let Some(at) = thing.place else { return self.search(goal.thing) };
         let Some(place) = self.belief.places.get(at) else { return self.search(goal.thing) };
-        let faults = &self.belief.faults;
-        let take = || format!("take {} from {}", self.named(thing.name), place.name);
+        let faults = &self.belief.mistakes;
+        let take = || format!("take {} from {}", self.format_name(thing.name), place.name);
         if !self.belief.is_here(at) {
-            let afar = self.slips_at(Habit::ActsFromAfar, faults.afar, Form::GoFirst, place.name.kind);
+            let afar =
+                self.shows_habit_at(Habit::ActsFromAfar, faults.from_afar, Form::GoFirst, place.name.kind);
             return if afar { take() } else { format!("go to {}", place.name) };
         }
         if place.door == Door::Closed
-            && !self.slips_at(Habit::ReachesThroughDoors, faults.closed, Form::OpenFirst, place.name.kind)
+            && !self.shows_habit_at(
+                Habit::ReachesThroughDoors,
+                faults.through_closed_doors,
+                Form::OpenFirst,
+                place.name.kind,
+            )
         {
             return format!("open {}", place.name);
         }
         if let Some(what) = goal.treatment
-            && self.belief.held.is_none()
+            && self.belief.held_thing.is_none()
             && !thing.is_treated(what)
-            && self.slips(Habit::TreatsUnheld, faults.unheld)
-            && let Some(appliance) = self.belief.places.iter().find(|p| p.name.kind == what.place())
+            && self.shows_habit(Habit::TreatsUnheld, faults.treated_unheld)
+            && let Some(appliance) = self.belief.places.iter().find(|p| p.name.kind == what.appliance())
         {
             return format!("{} {} with {}", what.verb(), thing.name, appliance.name);
         }
@@ -183,36 +202,36 @@ impl<'a> RuleContext<'a> {
 
     /// Takes the thing to where it is heated, cooled or cleaned: the right place, or a beginner's idea of one.
     fn treat(&self, what: Treatment, held: &Thing<'a>) -> String {
-        let faults = &self.belief.faults;
+        let faults = &self.belief.mistakes;
         let habit = match what {
             Treatment::Heat => Habit::HeatsElsewhere,
             Treatment::Cool => Habit::CoolsElsewhere,
             Treatment::Clean => Habit::CleansElsewhere,
         };
-        let tried = faults.elsewhere(what);
-        let wrong = self.slips(habit, tried).then(|| self.instead(what, tried)).flatten();
+        let tried = faults.wrong_places(what);
+        let wrong = self.shows_habit(habit, tried).then(|| self.wrong_place_for(what, tried)).flatten();
         let right = || {
             let mut places =
-                self.belief.places.iter().enumerate().filter(|(_, p)| p.name.kind == what.place());
+                self.belief.places.iter().enumerate().filter(|(_, p)| p.name.kind == what.appliance());
             let first = places.clone().next();
             places.find(|(index, _)| self.belief.is_here(*index)).or(first)
         };
-        let Some((index, place)) = wrong.or_else(right) else { return self.search(what.place()) };
-        let line = || format!("{} {} with {}", what.verb(), self.named(held.name), place.name);
+        let Some((index, place)) = wrong.or_else(right) else { return self.search(what.appliance()) };
+        let line = || format!("{} {} with {}", what.verb(), self.format_name(held.name), place.name);
         if self.belief.is_here(index) {
             return line();
         }
-        let afar = self.slips_at(Habit::ActsFromAfar, faults.afar, Form::GoFirst, place.name.kind);
+        let afar = self.shows_habit_at(Habit::ActsFromAfar, faults.from_afar, Form::GoFirst, place.name.kind);
         if afar { line() } else { format!("go to {}", place.name) }
     }
 
     /// The place where a beginner tries the treatment after so many failures; none when the room has no more of them.
-    fn instead(&self, what: Treatment, tried: u32) -> Option<(usize, &Place<'a>)> {
-        let (kinds, tries) = self.knowledge.instead(what);
-        let each = if self.lessons.has(Form::NoRepeat) { 1 } else { tries };
+    fn wrong_place_for(&self, what: Treatment, tried: u32) -> Option<(usize, &Place<'a>)> {
+        let (kinds, tries) = self.knowledge.wrong_places(what);
+        let each = if self.lessons.has_form(Form::NoRepeat) { 1 } else { tries };
         kinds
             .iter()
-            .filter(|kind| !self.lessons.forbids(what.verb(), kind))
+            .filter(|kind| !self.lessons.is_forbidden(what.verb(), kind))
             .flat_map(|kind| self.belief.places.iter().enumerate().filter(move |(_, p)| p.name.kind == *kind))
             .nth((tried / each) as usize)
     }
@@ -221,11 +240,12 @@ impl<'a> RuleContext<'a> {
     fn bring(&self, held: &Thing<'a>, target: Option<usize>) -> String {
         let found = target.and_then(|index| Some((index, self.belief.places.get(index)?)));
         let Some((index, place)) = found else { return self.put_down(held) };
-        let faults = &self.belief.faults;
+        let faults = &self.belief.mistakes;
         if !self.belief.is_here(index) {
-            let afar = self.slips_at(Habit::ActsFromAfar, faults.afar, Form::GoFirst, place.name.kind);
+            let afar =
+                self.shows_habit_at(Habit::ActsFromAfar, faults.from_afar, Form::GoFirst, place.name.kind);
             return if afar {
-                self.put_line(held, place, self.wording())
+                self.put_action(held, place, self.wording())
             } else {
                 format!("go to {}", place.name)
             };
@@ -237,9 +257,9 @@ impl<'a> RuleContext<'a> {
     /// both wordings have failed here.
     fn put_into(&self, held: &Thing<'a>, place: &Place<'a>) -> Option<String> {
         if place.door == Door::Closed
-            && !self.slips_at(
+            && !self.shows_habit_at(
                 Habit::ReachesThroughDoors,
-                self.belief.faults.closed,
+                self.belief.mistakes.through_closed_doors,
                 Form::OpenFirst,
                 place.name.kind,
             )
@@ -247,7 +267,7 @@ impl<'a> RuleContext<'a> {
             return Some(format!("open {}", place.name));
         }
         let failed = |wording: Wording| {
-            self.belief.refused_puts.iter().any(|(thing, at, with)| {
+            self.belief.failed_puts.iter().any(|(thing, at, with)| {
                 *thing == held.name
                     && *with == wording
                     && self.belief.places.get(*at).is_some_and(|p| p.name == place.name)
@@ -257,24 +277,24 @@ impl<'a> RuleContext<'a> {
         let other = if usual == Wording::Move { Wording::Put } else { Wording::Move };
         let wording = if !failed(usual) {
             usual
-        } else if self.belief.wording.is_none() && !failed(other) {
+        } else if self.belief.working_wording.is_none() && !failed(other) {
             other
         } else {
             return None;
         };
-        Some(self.put_line(held, place, wording))
+        Some(self.put_action(held, place, wording))
     }
 
-    fn put_line(&self, held: &Thing<'a>, place: &Place<'a>, wording: Wording) -> String {
+    fn put_action(&self, held: &Thing<'a>, place: &Place<'a>, wording: Wording) -> String {
         match wording {
-            Wording::Move => format!("move {} to {}", self.named(held.name), place.name),
-            Wording::Put => format!("put {} in/on {}", self.named(held.name), place.name),
+            Wording::Move => format!("move {} to {}", self.format_name(held.name), place.name),
+            Wording::Put => format!("put {} in/on {}", self.format_name(held.name), place.name),
         }
     }
 
     /// Gets rid of what is in the hand: here, where it came from, or on some surface.
     fn put_down(&self, held: &Thing<'a>) -> String {
-        let here = self.belief.here.filter(|here| !self.is_refused(held, *here));
+        let here = self.belief.current_place.filter(|here| !self.has_refused(held, *here));
         if let Some(place) = here.and_then(|here| self.belief.places.get(here))
             && let Some(line) = self.put_into(held, place)
         {
@@ -286,13 +306,13 @@ impl<'a> RuleContext<'a> {
             .places
             .iter()
             .enumerate()
-            .filter(|(index, _)| !self.is_refused(held, *index) && !self.belief.is_here(*index))
+            .filter(|(index, _)| !self.has_refused(held, *index) && !self.belief.is_here(*index))
             .filter_map(|(index, place)| Some((surface(place)?, index)))
             .min()
             .map(|(_, index)| index);
         let there = held
-            .from
-            .filter(|from| !self.is_refused(held, *from) && !self.belief.is_here(*from))
+            .taken_from
+            .filter(|from| !self.has_refused(held, *from) && !self.belief.is_here(*from))
             .or(somewhere);
         match there.and_then(|there| self.belief.places.get(there)) {
             Some(place) => format!("go to {}", place.name),
@@ -301,26 +321,26 @@ impl<'a> RuleContext<'a> {
     }
 
     /// The place has refused this thing in the wording that counts, or in both where that is not known.
-    fn is_refused(&self, held: &Thing<'_>, place: usize) -> bool {
+    fn has_refused(&self, held: &Thing<'_>, place: usize) -> bool {
         let refused = |wording: Wording| {
             self.belief
-                .refused_puts
+                .failed_puts
                 .iter()
                 .any(|(thing, at, with)| *thing == held.name && *at == place && *with == wording)
         };
-        match self.belief.wording {
+        match self.belief.working_wording {
             Some(wording) => refused(wording),
             None => refused(Wording::Move) && refused(Wording::Put),
         }
     }
 
     /// The place of the target's kind where things are to go.
-    fn target(&self, goal: &Goal<'_>) -> Option<usize> {
+    fn find_target(&self, goal: &Goal<'_>) -> Option<usize> {
         let belief = &self.belief;
         let gathered = |index: usize| {
-            belief.things.iter().filter(|t| t.at == Some(index) && t.name.kind == goal.thing).count()
+            belief.things.iter().filter(|t| t.place == Some(index) && t.name.kind == goal.thing).count()
         };
-        let refuses = |index: usize| belief.holding().is_some_and(|held| self.is_refused(held, index));
+        let refuses = |index: usize| belief.holding().is_some_and(|held| self.has_refused(held, index));
         belief
             .places
             .iter()
@@ -328,9 +348,9 @@ impl<'a> RuleContext<'a> {
             .filter(|(_, place)| place.name.kind == goal.target)
             .min_by_key(|(index, _)| {
                 let full = refuses(*index);
-                let gathered = if goal.two { gathered(*index) } else { 0 };
+                let gathered = if goal.wants_two { gathered(*index) } else { 0 };
                 // Of two things the second must not follow the actor's steps.
-                let away = !goal.two && !belief.is_here(*index);
+                let away = !goal.wants_two && !belief.is_here(*index);
                 (full, std::cmp::Reverse(gathered), away, *index)
             })
             .map(|(index, _)| index)

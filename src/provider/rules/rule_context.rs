@@ -1,21 +1,21 @@
 //! One decision: from the reading of a prompt to one line. Nothing outlives it.
 
-use super::belief::{Belief, Event, Thing};
-use super::dice::Dice;
+use super::belief::{Belief, HistoryEvent, Thing};
 use super::forms::{Form, Lessons};
 use super::knowledge::{Habit, Knowledge};
-use super::read::{Goal, Reading};
-use super::text::{Name, Treatment, Wording};
+use super::prompt_parser::{Goal, ParsedPrompt};
+use super::seeded_random::SeededRandom;
+use super::vocabulary::{Name, Treatment, Wording};
 
 /// Everything a decision looks at.
 pub(super) struct RuleContext<'a> {
     pub(super) knowledge: &'static Knowledge,
-    pub(super) reading: &'a Reading<'a>,
+    pub(super) prompt: &'a ParsedPrompt<'a>,
     pub(super) belief: Belief<'a>,
     pub(super) lessons: Lessons,
-    pub(super) dice: Dice,
+    pub(super) random: SeededRandom,
     /// Without slips and habits: how it acts when a person refused its first idea.
-    pub(super) careful: bool,
+    pub(super) without_habits: bool,
 }
 
 impl<'a> RuleContext<'a> {
@@ -25,69 +25,70 @@ impl<'a> RuleContext<'a> {
         if !self.is_rejected(&first) {
             return first;
         }
-        self.careful = true;
-        let second = self.act();
+        self.without_habits = true;
+        let second = self.next_action();
         if !self.is_rejected(&second) {
             return second;
         }
-        self.anything_else()
+        self.fallback_action()
     }
 
     fn propose(&mut self) -> String {
-        if self.reading.rejections.is_empty()
-            && let Some(thought) = self.thought()
+        if self.prompt.rejections.is_empty()
+            && let Some(thought) = self.turning_point_thought()
         {
             return thought;
         }
-        self.act()
+        self.next_action()
     }
 
-    fn act(&mut self) -> String {
-        if let Some(again) = self.repeats() {
+    fn next_action(&mut self) -> String {
+        if let Some(again) = self.repeat_failed_action() {
             return again;
         }
-        let line = self.plan();
+        let line = self.planned_action();
         // Whoever was taught not to repeat what did nothing thinks again before the same line.
-        let again = self.belief.last == Event::Failed && self.belief.failed == Some(line.as_str());
-        if again && !self.careful && self.lessons.has(Form::NoRepeat) {
-            self.careful = true;
-            return self.plan();
+        let again = self.belief.last_event == HistoryEvent::Failed
+            && self.belief.failed_action == Some(line.as_str());
+        if again && !self.without_habits && self.lessons.has_form(Form::NoRepeat) {
+            self.without_habits = true;
+            return self.planned_action();
         }
         line
     }
 
-    fn plan(&self) -> String {
+    fn planned_action(&self) -> String {
         // A take that fails for no reason it knows of: perhaps it holds something that the prompt no longer tells of.
-        if self.belief.puzzled && !self.is_rejected("inventory") {
+        if self.belief.has_unexplained_failure && !self.is_rejected("inventory") {
             return "inventory".to_owned();
         }
-        match &self.reading.goal {
-            Some(goal) if goal.look => self.to_light(goal),
-            Some(goal) => self.to_place(goal),
+        match &self.prompt.goal {
+            Some(goal) if goal.under_lamp => self.examining_action(goal),
+            Some(goal) => self.placing_action(goal),
             None => self.explore("").unwrap_or_else(|| "look".to_owned()),
         }
     }
 
     /// The habit shows now. `used` counts how often it has shown in this episode already.
-    pub(super) fn slips(&self, habit: Habit, used: u32) -> bool {
-        if self.careful || used >= self.patience(habit) || !self.has(habit) {
+    pub(super) fn shows_habit(&self, habit: Habit, used: u32) -> bool {
+        if self.without_habits || used >= self.habit_limit(habit) || !self.has_habit(habit) {
             return false;
         }
-        let rate = self.knowledge.rate(habit);
-        let each = if self.is_taught_against(habit) { rate.heeded } else { rate.each };
-        each >= 1.0 || (each > 0.0 && self.dice.now(name_of(habit)) < each)
+        let rate = self.knowledge.habit_rate(habit);
+        let each = if self.is_taught_against(habit) { rate.chance_if_taught } else { rate.chance };
+        each >= 1.0 || (each > 0.0 && self.random.for_this_call(habit_name(habit)) < each)
     }
 
     /// The actor has the habit in this episode.
-    fn has(&self, habit: Habit) -> bool {
-        self.dice.always(name_of(habit), 1) < self.knowledge.rate(habit).rate
+    fn has_habit(&self, habit: Habit) -> bool {
+        self.random.fixed_in_task(habit_name(habit), 1) < self.knowledge.habit_rate(habit).rate
     }
 
     /// How often the habit shows before it is given up.
-    fn patience(&self, habit: Habit) -> u32 {
-        let [least, most] = self.knowledge.rate(habit).patience;
+    fn habit_limit(&self, habit: Habit) -> u32 {
+        let [least, most] = self.knowledge.habit_rate(habit).patience;
         let span = most.saturating_sub(least) + 1;
-        least + (self.dice.always(name_of(habit), 2) * f64::from(span)) as u32
+        least + (self.random.fixed_in_task(habit_name(habit), 2) * f64::from(span)) as u32
     }
 
     /// A lesson in the prompt speaks against the habit, whatever the place or the verb.
@@ -100,7 +101,7 @@ impl<'a> RuleContext<'a> {
             Habit::OmitsNumbers => Form::Numbers,
             Habit::TakesLookAlikes | Habit::TakesOtherThings => Form::OnlyNamed,
             Habit::TreatsUnheld => Form::HoldFirst,
-            Habit::LightsItWrongly => Form::Lamp,
+            Habit::MisusesLamp => Form::Lamp,
             Habit::RepeatsFailures => Form::NoRepeat,
             Habit::GoesBack => Form::NoReturn,
             // These four depend on a place or a verb, and are asked about where that is known; a plan is asked about there too.
@@ -108,99 +109,105 @@ impl<'a> RuleContext<'a> {
             | Habit::ReachesThroughDoors
             | Habit::ActsFromAfar
             | Habit::ForgetsTreatment
-            | Habit::LeavesItThere
+            | Habit::LeavesAtAppliance
             | Habit::NoPlan => return false,
         };
-        self.lessons.has(form)
+        self.lessons.has_form(form)
     }
 
     /// As [`RuleContext::slips`], for a habit whose lesson may name a kind of place.
-    pub(super) fn slips_at(&self, habit: Habit, used: u32, form: Form, place: &str) -> bool {
-        !self.lessons.has_for_place(form, place) && self.slips(habit, used)
+    pub(super) fn shows_habit_at(&self, habit: Habit, used: u32, form: Form, place: &str) -> bool {
+        !self.lessons.has_for_place(form, place) && self.shows_habit(habit, used)
     }
 
     /// As [`RuleContext::slips`], for a habit whose lesson may name a verb.
-    pub(super) fn slips_with(&self, habit: Habit, used: u32, form: Form, what: Treatment) -> bool {
-        !self.lessons.has_for_verb(form, what.verb()) && self.slips(habit, used)
+    pub(super) fn shows_habit_for(&self, habit: Habit, used: u32, form: Form, what: Treatment) -> bool {
+        !self.lessons.has_for_verb(form, what.verb()) && self.shows_habit(habit, used)
     }
 
-    fn repeats(&self) -> Option<String> {
-        let line = self.belief.failed.filter(|line| self.belief.last == Event::Failed && !line.is_empty())?;
-        let slip =
-            self.belief.faults.in_a_row < 3 && self.slips(Habit::RepeatsFailures, self.belief.faults.repeats);
+    fn repeat_failed_action(&self) -> Option<String> {
+        let line = self
+            .belief
+            .failed_action
+            .filter(|line| self.belief.last_event == HistoryEvent::Failed && !line.is_empty())?;
+        let slip = self.belief.mistakes.failures_in_a_row < 3
+            && self.shows_habit(Habit::RepeatsFailures, self.belief.mistakes.repeated_failures);
         slip.then(|| line.to_owned())
     }
 
     /// A thing of this kind serves the task, as far as the actor can tell.
-    pub(super) fn serves(&self, goal: &Goal<'_>, kind: &str) -> bool {
+    pub(super) fn is_useful(&self, goal: &Goal<'_>, kind: &str) -> bool {
         let refused = || {
             let belief = &self.belief;
             let at_target =
                 |place: usize| belief.places.get(place).is_some_and(|p| p.name.kind == goal.target);
-            belief.refused_puts.iter().filter(|(thing, at, _)| thing.kind == kind && at_target(*at)).count()
+            belief.failed_puts.iter().filter(|(thing, at, _)| thing.kind == kind && at_target(*at)).count()
         };
         kind == goal.thing
-            || (self.knowledge.alike(goal.thing, kind)
+            || (self.knowledge.is_look_alike(goal.thing, kind)
                 && refused() < 2
-                && self.slips(Habit::TakesLookAlikes, self.belief.faults.look_alikes))
+                && self.shows_habit(Habit::TakesLookAlikes, self.belief.mistakes.look_alikes))
     }
 
     /// A habit of failing was given up just now: worth a thought.
-    pub(super) fn gave_up(&self) -> Option<Habit> {
-        if self.belief.last != Event::Failed {
+    pub(super) fn habit_given_up(&self) -> Option<Habit> {
+        if self.belief.last_event != HistoryEvent::Failed {
             return None;
         }
-        let habit = self.belief.why?;
-        let faults = &self.belief.faults;
+        let habit = self.belief.failure_habit?;
+        let faults = &self.belief.mistakes;
         let used = match habit {
-            Habit::HeatsElsewhere => faults.elsewhere(Treatment::Heat),
-            Habit::CoolsElsewhere => faults.elsewhere(Treatment::Cool),
-            Habit::CleansElsewhere => faults.elsewhere(Treatment::Clean),
-            Habit::ReachesThroughDoors => faults.closed,
+            Habit::HeatsElsewhere => faults.wrong_places(Treatment::Heat),
+            Habit::CoolsElsewhere => faults.wrong_places(Treatment::Cool),
+            Habit::CleansElsewhere => faults.wrong_places(Treatment::Clean),
+            Habit::ReachesThroughDoors => faults.through_closed_doors,
             Habit::GrabsWithFullHands => faults.full_hands,
-            Habit::OmitsNumbers => faults.no_number,
-            Habit::ActsFromAfar => faults.afar,
+            Habit::OmitsNumbers => faults.missing_numbers,
+            Habit::ActsFromAfar => faults.from_afar,
             _ => return None,
         };
-        (used == self.patience(habit) && self.has(habit) && !self.is_taught_against(habit)).then_some(habit)
+        (used == self.habit_limit(habit) && self.has_habit(habit) && !self.is_taught_against(habit))
+            .then_some(habit)
     }
 
     /// How this game puts things down: what worked, what a lesson says, what the world's words tell, the instruction.
     pub(super) fn wording(&self) -> Wording {
         let by_lesson = || {
-            if self.lessons.has(Form::SayPut) {
+            if self.lessons.has_form(Form::SayPut) {
                 Some(Wording::Put)
-            } else if self.lessons.has(Form::SayMove) {
+            } else if self.lessons.has_form(Form::SayMove) {
                 Some(Wording::Move)
             } else {
                 None
             }
         };
         let by_world = || {
-            self.reading.items.iter().find_map(|item| match item {
-                super::read::Item::Did { answer, .. } if answer.starts_with("You arrive at ") => {
+            self.prompt.items.iter().find_map(|item| match item {
+                super::prompt_parser::HistoryItem::Action { answer, .. }
+                    if answer.starts_with("You arrive at ") =>
+                {
                     Some(if answer.starts_with("You arrive at loc ") { Wording::Put } else { Wording::Move })
                 }
                 _ => None,
             })
         };
         self.belief
-            .wording
+            .working_wording
             .or_else(by_lesson)
             .or_else(by_world)
-            .or(self.reading.wording)
+            .or(self.prompt.wording)
             .unwrap_or(Wording::Move)
     }
 
     pub(super) fn is_rejected(&self, line: &str) -> bool {
-        self.reading.rejections.iter().any(|text| rejects(text, line))
+        self.prompt.rejections.iter().any(|text| is_rejection_of(text, line))
     }
 
     /// When plan and second thought were both refused: whatever is left.
-    fn anything_else(&self) -> String {
+    fn fallback_action(&self) -> String {
         let open = self
             .belief
-            .here
+            .current_place
             .and_then(|here| self.belief.places.get(here))
             .map(|place| format!("open {}", place.name));
         let mut places: Vec<_> = self.belief.places.iter().collect();
@@ -213,24 +220,29 @@ impl<'a> RuleContext<'a> {
     }
 
     /// The first thing that serves and is not where it belongs.
-    pub(super) fn wanted(&self, goal: &Goal<'_>, is_done: impl Fn(&Thing<'_>) -> bool) -> Option<&Thing<'a>> {
+    pub(super) fn find_wanted_thing(
+        &self,
+        goal: &Goal<'_>,
+        is_done: impl Fn(&Thing<'_>) -> bool,
+    ) -> Option<&Thing<'a>> {
         let belief = &self.belief;
         let rank = |thing: &&Thing<'_>| {
             let treated = goal.treatment.is_some_and(|what| thing.is_treated(what));
-            let here = thing.at.is_some_and(|at| belief.is_here(at));
+            let here = thing.place.is_some_and(|at| belief.is_here(at));
             (thing.name.kind != goal.thing, !treated, !here)
         };
-        let tries = if self.lessons.has(Form::NoRepeat) { 1 } else { 2 };
-        let open = |thing: &&Thing<'_>| thing.at.is_some() && thing.refused < tries && !is_done(thing);
+        let tries = if self.lessons.has_form(Form::NoRepeat) { 1 } else { 2 };
+        let open =
+            |thing: &&Thing<'_>| thing.place.is_some() && thing.failed_takes < tries && !is_done(thing);
         let exact = belief.things.iter().filter(|t| t.name.kind == goal.thing).filter(open).min_by_key(rank);
         exact.or_else(|| {
-            belief.things.iter().filter(|t| self.serves(goal, t.name.kind)).filter(open).min_by_key(rank)
+            belief.things.iter().filter(|t| self.is_useful(goal, t.name.kind)).filter(open).min_by_key(rank)
         })
     }
 
     /// A name as the actor writes it: with its number, or without when it slips.
-    pub(super) fn named(&self, name: Name<'_>) -> String {
-        if self.slips(Habit::OmitsNumbers, self.belief.faults.no_number) {
+    pub(super) fn format_name(&self, name: Name<'_>) -> String {
+        if self.shows_habit(Habit::OmitsNumbers, self.belief.mistakes.missing_numbers) {
             name.kind.to_owned()
         } else {
             name.to_string()
@@ -239,7 +251,7 @@ impl<'a> RuleContext<'a> {
 }
 
 /// A rejection speaks of this line: the part in quotes is the line, or there are no quotes and the line stands in it.
-fn rejects(text: &str, line: &str) -> bool {
+fn is_rejection_of(text: &str, line: &str) -> bool {
     let mut parts = text.split('"');
     match (parts.next(), parts.next()) {
         (Some(_), Some(quoted)) => quoted.trim() == line,
@@ -250,7 +262,7 @@ fn rejects(text: &str, line: &str) -> bool {
     }
 }
 
-fn name_of(habit: Habit) -> &'static str {
+fn habit_name(habit: Habit) -> &'static str {
     match habit {
         Habit::HeatsElsewhere => "heats elsewhere",
         Habit::CoolsElsewhere => "cools elsewhere",
@@ -263,9 +275,9 @@ fn name_of(habit: Habit) -> &'static str {
         Habit::TakesLookAlikes => "takes look-alikes",
         Habit::TakesOtherThings => "takes other things",
         Habit::ForgetsTreatment => "forgets the treatment",
-        Habit::LeavesItThere => "leaves it there",
+        Habit::LeavesAtAppliance => "leaves it there",
         Habit::TreatsUnheld => "treats what it does not hold",
-        Habit::LightsItWrongly => "lights it wrongly",
+        Habit::MisusesLamp => "lights it wrongly",
         Habit::RepeatsFailures => "repeats failures",
         Habit::GoesBack => "goes back",
         Habit::NoPlan => "no plan",

@@ -14,11 +14,11 @@ impl RuleContext<'_> {
     /// As [`RuleContext::search`]; none where no place is left to go to.
     pub(super) fn explore(&self, kind: &str) -> Option<String> {
         let belief = &self.belief;
-        let here = belief.here.and_then(|here| belief.places.get(here));
+        let here = belief.current_place.and_then(|here| belief.places.get(here));
         if let Some(place) = here
             && place.door == Door::Closed
             && !place.searched
-            && !self.passes(place)
+            && !self.passes_closed_door(place)
         {
             return Some(format!("open {}", place.name));
         }
@@ -28,85 +28,96 @@ impl RuleContext<'_> {
         {
             return Some(format!("examine {}", place.name));
         }
-        if let Some(line) = self.beside() {
+        if let Some(line) = self.look_at_neighbor() {
             return Some(line);
         }
-        if let Some(line) = self.takes_something(kind) {
+        if let Some(line) = self.take_unrelated_thing(kind) {
             return Some(line);
         }
         let left = belief.places.iter().enumerate().filter(|(index, place)| {
-            !belief.is_here(*index) && !place.searched && (place.door != Door::Closed || !self.passes(place))
+            !belief.is_here(*index)
+                && !place.searched
+                && (place.door != Door::Closed || !self.passes_closed_door(place))
         });
         let searched = |place: &&Place<'_>| place.searched || place.visits > 0;
-        if self.slips(Habit::GoesBack, belief.faults.went_back) {
+        if self.shows_habit(Habit::GoesBack, belief.mistakes.revisits) {
             let mut again = belief.places.iter().enumerate().filter(|(index, _)| !belief.is_here(*index));
             let count = again.clone().filter(|(_, p)| searched(p)).count();
             if count > 0 {
-                let pick = (self.dice.now("which one again") * count as f64) as usize;
+                let pick = (self.random.for_this_call("which one again") * count as f64) as usize;
                 if let Some((_, place)) = again.by_ref().filter(|(_, p)| searched(p)).nth(pick) {
                     return Some(format!("go to {}", place.name));
                 }
             }
         }
         let best =
-            left.map(|(_, place)| (self.promise(kind, place), place)).max_by(|a, b| a.0.total_cmp(&b.0));
+            left.map(|(_, place)| (self.score_place(kind, place), place)).max_by(|a, b| a.0.total_cmp(&b.0));
         let next = best.map(|(_, place)| place).or_else(|| {
             let others = belief.places.iter().enumerate().filter(|(index, _)| !belief.is_here(*index));
-            others.min_by_key(|(_, place)| place.last).map(|(_, place)| place)
+            others.min_by_key(|(_, place)| place.last_visit).map(|(_, place)| place)
         })?;
         Some(format!("go to {}", next.name))
     }
 
     /// A place at the same spot cannot be gone to, but it can be looked at.
-    fn beside(&self) -> Option<String> {
+    fn look_at_neighbor(&self) -> Option<String> {
         let belief: &Belief<'_> = &self.belief;
         let place = belief
             .places
             .iter()
             .enumerate()
-            .find(|(index, place)| belief.here != Some(*index) && belief.is_here(*index) && !place.searched)?
+            .find(|(index, place)| {
+                belief.current_place != Some(*index) && belief.is_here(*index) && !place.searched
+            })?
             .1;
         match place.door {
-            Door::Closed if self.passes(place) => None,
+            Door::Closed if self.passes_closed_door(place) => None,
             Door::Closed => Some(format!("open {}", place.name)),
-            Door::Unknown | Door::Open | Door::Without => {
+            Door::Unknown | Door::Open | Door::Absent => {
                 let line = format!("examine {}", place.name);
-                (belief.failed != Some(line.as_str())).then_some(line)
+                (belief.failed_action != Some(line.as_str())).then_some(line)
             }
         }
     }
 
     /// It leaves this closed door closed.
-    fn passes(&self, place: &Place<'_>) -> bool {
-        self.slips_at(Habit::PassesClosedDoors, self.belief.faults.passed, Form::LookInside, place.name.kind)
+    fn passes_closed_door(&self, place: &Place<'_>) -> bool {
+        self.shows_habit_at(
+            Habit::PassesClosedDoors,
+            self.belief.mistakes.passed_closed_doors,
+            Form::LookInside,
+            place.name.kind,
+        )
     }
 
     /// How promising a place is: common sense (or a lesson), some taste, and less for each of many alike.
-    fn promise(&self, kind: &str, place: &Place<'_>) -> f64 {
+    fn score_place(&self, kind: &str, place: &Place<'_>) -> f64 {
         let taught = self.lessons.look_for.iter().any(|(thing, at)| thing == kind && at == place.name.kind);
-        let taste = 0.6 + 0.8 * self.dice.always(place.name.kind, u64::from(place.name.number) + 10);
+        let taste = 0.6 + 0.8 * self.random.fixed_in_task(place.name.kind, u64::from(place.name.number) + 10);
         if taught {
             return 1000.0 * taste;
         }
-        if self.slips(Habit::NoPlan, self.belief.moves) {
+        if self.shows_habit(Habit::NoPlan, self.belief.moves) {
             return taste;
         }
         let alike = self.belief.places.iter().filter(|p| p.name.kind == place.name.kind).count().max(1);
         let doors = if place.door == Door::Closed { 0.8 } else { 1.0 };
-        self.knowledge.likely(kind, place.name.kind) * taste * doors / (alike as f64).sqrt()
+        self.knowledge.likelihood(kind, place.name.kind) * taste * doors / (alike as f64).sqrt()
     }
 
     /// Picks up something that the task does not name, because it lies there.
-    fn takes_something(&self, kind: &str) -> Option<String> {
-        let here = self.belief.here?;
-        let goal = self.reading.goal.as_ref()?;
-        if self.belief.held.is_some() || !self.slips(Habit::TakesOtherThings, self.belief.faults.others) {
+    fn take_unrelated_thing(&self, kind: &str) -> Option<String> {
+        let here = self.belief.current_place?;
+        let goal = self.prompt.goal.as_ref()?;
+        if self.belief.held_thing.is_some()
+            || !self.shows_habit(Habit::TakesOtherThings, self.belief.mistakes.unrelated_things)
+        {
             return None;
         }
         let place = self.belief.places.get(here)?;
         let thing = self.belief.things.iter().find(|t| {
-            t.at == Some(here)
-                && t.refused == 0
+            t.place == Some(here)
+                && t.failed_takes == 0
                 && t.name.kind != goal.thing
                 && t.name.kind != kind
                 && !t.name.kind.ends_with("lamp")

@@ -1,17 +1,17 @@
 //! The built-in actor as a whole: what it plays, reads and says.
 
+mod declared_mistakes;
 mod grid;
-mod honesty;
 mod lessons;
 mod reading;
 mod streaming;
 mod worlds;
 
 use super::answer;
-use super::belief::{Belief, Faults};
+use super::belief::{Belief, MistakeCounts};
 use super::knowledge::Habit;
-use super::read::read;
-use super::text::Treatment;
+use super::prompt_parser::parse_prompt;
+use super::vocabulary::Treatment;
 use crate::domain::{MessageRole, ModelRole, Prompt, Segment, SegmentLabel, SegmentOrigin};
 use crate::engine::request_seed;
 use crate::env::alfworld::World;
@@ -38,19 +38,19 @@ fn prompt(lessons: &[&str], task: &str, steps: &[(&str, &str)]) -> Prompt {
 }
 
 /// A game of the tuning seeds, played with these lessons.
-struct Played {
+struct PlayedGame {
     /// The prompts, in order.
     prompts: Vec<Prompt>,
     won: bool,
-    faults: Faults,
+    mistakes: MistakeCounts,
 }
 
-fn game(difficulty: Difficulty, seed: u32) -> World {
+fn generate_game(difficulty: Difficulty, seed: u32) -> World {
     let kind = TaskKind::ALL[seed as usize % TaskKind::ALL.len()];
     household::open_world(&TaskId { difficulty, kind, seed }).unwrap()
 }
 
-fn play(mut world: World, lessons: &[&str], cap: u32) -> Played {
+fn play(mut world: World, lessons: &[&str], cap: u32) -> PlayedGame {
     let first = world.restart().unwrap().to_owned();
     let mut next = prompt(lessons, &first, &[]);
     let mut prompts = Vec::new();
@@ -73,29 +73,29 @@ fn play(mut world: World, lessons: &[&str], cap: u32) -> Played {
             break;
         }
     }
-    let faults = Belief::of(&read(&next)).faults;
-    Played { prompts, won, faults }
+    let faults = Belief::from_prompt(&parse_prompt(&next)).mistakes;
+    PlayedGame { prompts, won, mistakes: faults }
 }
 
 /// How often a habit has shown.
-fn shown(faults: &Faults, habit: Habit) -> u32 {
+fn count_shown(faults: &MistakeCounts, habit: Habit) -> u32 {
     match habit {
-        Habit::HeatsElsewhere => faults.elsewhere(Treatment::Heat),
-        Habit::CoolsElsewhere => faults.elsewhere(Treatment::Cool),
-        Habit::CleansElsewhere => faults.elsewhere(Treatment::Clean),
-        Habit::PassesClosedDoors => faults.passed,
-        Habit::ReachesThroughDoors => faults.closed,
+        Habit::HeatsElsewhere => faults.wrong_places(Treatment::Heat),
+        Habit::CoolsElsewhere => faults.wrong_places(Treatment::Cool),
+        Habit::CleansElsewhere => faults.wrong_places(Treatment::Clean),
+        Habit::PassesClosedDoors => faults.passed_closed_doors,
+        Habit::ReachesThroughDoors => faults.through_closed_doors,
         Habit::GrabsWithFullHands => faults.full_hands,
-        Habit::OmitsNumbers => faults.no_number,
-        Habit::ActsFromAfar => faults.afar,
+        Habit::OmitsNumbers => faults.missing_numbers,
+        Habit::ActsFromAfar => faults.from_afar,
         Habit::TakesLookAlikes => faults.look_alikes,
-        Habit::TakesOtherThings => faults.others,
-        Habit::ForgetsTreatment => faults.untreated,
-        Habit::LeavesItThere => faults.left_there,
-        Habit::TreatsUnheld => faults.unheld,
-        Habit::LightsItWrongly => faults.examined + faults.put_under_lamp,
-        Habit::RepeatsFailures => faults.repeats,
-        Habit::GoesBack => faults.went_back,
+        Habit::TakesOtherThings => faults.unrelated_things,
+        Habit::ForgetsTreatment => faults.placed_untreated,
+        Habit::LeavesAtAppliance => faults.left_at_appliance,
+        Habit::TreatsUnheld => faults.treated_unheld,
+        Habit::MisusesLamp => faults.examined_thing + faults.put_under_lamp,
+        Habit::RepeatsFailures => faults.repeated_failures,
+        Habit::GoesBack => faults.revisits,
         // A search without a plan leaves no mark that could be counted.
         Habit::NoPlan => 0,
     }

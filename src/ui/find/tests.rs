@@ -5,22 +5,22 @@ use crate::driver::open_read_only;
 use std::path::Path;
 
 /// All hits in order of the session, and how often it was told that more is to come.
-fn all(search: impl FnOnce(&mut Tell<'_>)) -> (Vec<Hit>, usize) {
+fn collect_hits(search: impl FnOnce(&mut OnHits<'_>)) -> (Vec<SearchHit>, usize) {
     let (mut found, mut more) = (Vec::new(), 0);
     search(&mut |hits, progress| {
         found.extend(hits);
-        more += usize::from(progress == Progress::GoesOn);
+        more += usize::from(progress == SearchStatus::Partial);
         ControlFlow::Continue(())
     });
-    found.sort_by(|a: &Hit, b: &Hit| {
-        let key = |h: &Hit| (h.episode, h.step, h.part as u8, h.at.start);
+    found.sort_by(|a: &SearchHit, b: &SearchHit| {
+        let key = |h: &SearchHit| (h.episode, h.step, h.part as u8, h.range.start);
         key(a).cmp(&key(b)).then(a.text.cmp(&b.text))
     });
     (found, more)
 }
 
 #[test]
-fn lines_and_episodes_have_the_same_places() {
+fn journal_search_and_episode_search_agree() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/examples");
     let mut compared = 0;
     for dir in std::fs::read_dir(examples).unwrap().flatten() {
@@ -40,8 +40,9 @@ fn lines_and_episodes_have_the_same_places() {
             "zzz",
             "ü",
         ] {
-            let (lines, _) = all(|tell| in_others(&store, 0, words, tell));
-            let (episodes, _) = all(|tell| brought_back(&store, &head, 0, words, Vec::new(), tell));
+            let (lines, _) = collect_hits(|tell| search_other_episodes(&store, 0, words, tell));
+            let (episodes, _) =
+                collect_hits(|tell| search_restored_episodes(&store, &head, 0, words, Vec::new(), tell));
             assert_eq!(lines.len(), episodes.len(), "{words:?} in {}", dir.path().display());
             assert_eq!(lines, episodes, "{words:?}");
             compared += lines.len();

@@ -22,7 +22,7 @@ macro_rules! actions {
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Action::$variant => $name,)*
-                    Action::Pane(digit) => PANES[if digit < 10 { digit as usize } else { 0 }],
+                    Action::Pane(digit) => PANE_NAMES[if digit < 10 { digit as usize } else { 0 }],
                 }
             }
 
@@ -37,7 +37,7 @@ macro_rules! actions {
     };
 }
 
-const PANES: [&str; 10] =
+const PANE_NAMES: [&str; 10] =
     ["pane-0", "pane-1", "pane-2", "pane-3", "pane-4", "pane-5", "pane-6", "pane-7", "pane-8", "pane-9"];
 
 actions! {
@@ -52,24 +52,24 @@ actions! {
     AskAgain = "ask-again", "ask this turn again with the lessons as they are now";
     Retry = "retry", "try the failed call or write again";
     GiveUp = "give-up", "go on without the answer of a call that failed or was broken off: a reflection is left out, a turn waits for you";
-    Model = "model", "let another model act or reflect from now on, or sample it otherwise; a failed call is tried again with it by the key that tries again";
-    Recorded = "recorded", "take a recorded reply in the place of a failed call, named as such";
-    Breaks = "breaks", "set a breakpoint or a watch, and list all of them";
-    AddBreak = "break-add", "type another condition";
-    EditBreak = "break-edit", "change the chosen condition";
-    ToggleBreak = "break-toggle", "switch the chosen breakpoint on or off";
-    OnceBreak = "break-once", "only once: its first hit switches it off, or not";
-    WarnBreak = "break-warn", "a watch that only tells, or a breakpoint that stops";
-    DeleteBreak = "break-delete", "delete the chosen breakpoint";
+    ChangeModel = "model", "let another model act or reflect from now on, or sample it otherwise; a failed call is tried again with it by the key that tries again";
+    UseRecordedReply = "recorded", "take a recorded reply in the place of a failed call, named as such";
+    Breakpoints = "breaks", "set a breakpoint or a watch, and list all of them";
+    AddBreakpoint = "break-add", "type another condition";
+    EditBreakpoint = "break-edit", "change the chosen condition";
+    ToggleBreakpoint = "break-toggle", "switch the chosen breakpoint on or off";
+    ToggleOneShot = "break-once", "only once: its first hit switches it off, or not";
+    ToggleWatch = "break-warn", "a watch that only tells, or a breakpoint that stops";
+    DeleteBreakpoint = "break-delete", "delete the chosen breakpoint";
     Remark = "remark", "write a remark on this turn";
     AddLesson = "lesson-add", "teach a lesson";
     LessonFromOverride = "lesson-from-override", "teach a lesson from the last override, filled in beforehand";
-    AcceptLesson = "lesson-accept", "take words of the mentor that were not kept as a lesson";
+    AcceptAsLesson = "lesson-accept", "take words of the mentor that were not kept as a lesson";
     EditLesson = "lesson-edit", "change the words of the chosen lesson";
     PinLesson = "lesson-pin", "pin the chosen lesson, or unpin it";
-    ScopeLesson = "lesson-scope", "give the chosen lesson the next reach: episode, task, task type, environment";
-    MoveUp = "lesson-up", "move the chosen lesson up";
-    MoveDown = "lesson-down", "move the chosen lesson down";
+    ChangeLessonScope = "lesson-scope", "give the chosen lesson the next reach: episode, task, task type, environment";
+    MoveLessonUp = "lesson-up", "move the chosen lesson up";
+    MoveLessonDown = "lesson-down", "move the chosen lesson down";
     DeleteLesson = "lesson-delete", "delete the chosen lesson";
     Undo = "undo", "take your last change back; pressed again: the one before what cannot be";
     Redo = "redo", "make the undone change again";
@@ -80,14 +80,14 @@ actions! {
     NextMark = "next-mark", "forward to the next mark";
     PreviousEpisode = "previous-episode", "to the beginning of the episode before";
     NextEpisode = "next-episode", "to the beginning of the next episode";
-    Marks = "marks", "choose at which marks < and > stop: reflections, overrides, errors, progress, bookmarks";
-    OnlyThis = "only-this", "only the chosen one, or all again";
-    First = "first", "to the beginning";
+    FilterMarks = "marks", "choose at which marks < and > stop: reflections, overrides, errors, progress, bookmarks";
+    OnlyThisMark = "only-this", "only the chosen one, or all again";
+    EpisodeStart = "first", "to the beginning";
     Live = "live", "to the present, or to the end";
     LastProgress = "last-progress", "to the last turn that made progress";
     Fork = "fork", "continue from the moment shown on a new branch, with something changed if you like";
     Branches = "branches", "the branches of the session as a tree: go to one, name it, put it away";
-    BranchBack = "branch-back", "back to the branch that was followed before";
+    PreviousBranch = "branch-back", "back to the branch that was followed before";
     RenameBranch = "branch-name", "give the chosen branch a name";
     AnnotateBranch = "branch-note", "write a note on the chosen branch";
     ArchiveBranch = "branch-archive", "put the chosen branch away, or take it out again; nothing is deleted";
@@ -97,36 +97,36 @@ actions! {
     PageUp = "page-up", "a page up";
     PageDown = "page-down", "a page down";
     Open = "open", "do what is chosen: the proposal in the story, the details of a lesson";
-    Inspect = "inspect", "show the whole of the chosen turn, or all about the chosen lesson";
+    ShowDetails = "inspect", "show the whole of the chosen turn, or all about the chosen lesson";
     NextPane = "next-pane", "to the next pane";
     PreviousPane = "previous-pane", "to the pane before";
     Zoom = "zoom", "give this pane all of the room, or give it back";
-    Arrange = "arrange", "arrange the panes in another way";
-    Truth = "truth", "show what is true of the world, or only what the agent may know";
-    Reasoning = "reasoning", "unfold or fold the reasoning of the model";
+    NextArrangement = "arrange", "arrange the panes in another way";
+    ToggleTruth = "truth", "show what is true of the world, or only what the agent may know";
+    ToggleReasoning = "reasoning", "unfold or fold the reasoning of the model";
     Hint = "hint", "ask for a way to the goal, where this world can look for one";
     Prompt = "prompt", "show the prompt: what the model sees and where it comes from";
-    Preview = "preview", "show the prompt that would be sent now, with the lessons as they are; nothing is sent";
+    PromptPreview = "preview", "show the prompt that would be sent now, with the lessons as they are; nothing is sent";
     EditPrompt = "prompt-edit", "change the words of the chosen part of a prompt that waits to be sent, or whose call failed";
     Search = "search", "find words in all turns of the session";
     Palette = "palette", "every action by name; :37 goes to turn 37, :2.14 to turn 14 of episode 2";
     Help = "help", "keys and marks";
     EndCard = "result", "show how the episode ended";
-    Tasks = "tasks", "list every episode of the run: outcome, why it ended, costs";
+    EpisodeList = "tasks", "list every episode of the run: outcome, why it ended, costs";
     Compare = "compare", "compare this episode with another trial, branch or session, side by side";
     OnlyFailed = "only-failed", "list only the episodes that failed, or all";
     SortRows = "sort", "sort the list by the next column";
-    GroupCauses = "group", "group the failed episodes by what went wrong, or list them plainly";
+    GroupByCause = "group", "group the failed episodes by what went wrong, or list them plainly";
     Rerun = "rerun", "play this episode again as it began, in a session of its own";
     Summary = "summary", "show the mentor's summary that waits, to accept or refuse its lines";
     RefuseAll = "refuse-all", "refuse every line of the summary, or accept all again";
-    Again = "again", "play this task again";
+    PlayAgain = "again", "play this task again";
     NextTask = "next", "go on with the next task";
     EndEpisode = "end-episode", "end this episode";
     Export = "export", "write a report of the session";
     Copy = "copy", "copy the chosen thing";
-    Theme = "theme", "the next theme";
-    Mouse = "mouse", "give the mouse to the screen, or back to the terminal";
+    NextTheme = "theme", "the next theme";
+    ToggleMouse = "mouse", "give the mouse to the screen, or back to the terminal";
     Redraw = "redraw", "draw everything anew";
     Suspend = "suspend", "put the program into the background";
     Cancel = "cancel", "break the call in flight off and pause; twice within two seconds: quit";
@@ -139,17 +139,17 @@ actions! {
     PreviousField = "previous-field", "to the field before";
     NextMatch = "next-match", "to the next place found";
     PreviousMatch = "previous-match", "to the place found before";
-    Difference = "difference", "show only what changed since the call before, or the whole prompt";
+    ToggleDifference = "difference", "show only what changed since the call before, or the whole prompt";
 }
 
 impl Action {
     /// An action by its name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|a| a.name() == name)
     }
 
     /// Whether the palette offers it: what only makes sense inside a box is left out.
-    pub fn in_palette(self) -> bool {
+    pub fn is_in_palette(self) -> bool {
         !matches!(
             self,
             Self::Accept
@@ -159,25 +159,25 @@ impl Action {
                 | Self::PreviousField
                 | Self::NextMatch
                 | Self::PreviousMatch
-                | Self::Difference
+                | Self::ToggleDifference
                 | Self::EditPrompt
                 | Self::RefuseAll
-                | Self::AcceptLesson
-                | Self::AddBreak
-                | Self::EditBreak
-                | Self::ToggleBreak
-                | Self::OnceBreak
-                | Self::WarnBreak
-                | Self::DeleteBreak
+                | Self::AcceptAsLesson
+                | Self::AddBreakpoint
+                | Self::EditBreakpoint
+                | Self::ToggleBreakpoint
+                | Self::ToggleOneShot
+                | Self::ToggleWatch
+                | Self::DeleteBreakpoint
                 | Self::OnlyFailed
-                | Self::OnlyThis
-                | Self::BranchBack
+                | Self::OnlyThisMark
+                | Self::PreviousBranch
                 | Self::RenameBranch
                 | Self::AnnotateBranch
                 | Self::ArchiveBranch
                 | Self::ShowArchived
                 | Self::SortRows
-                | Self::GroupCauses
+                | Self::GroupByCause
                 | Self::Rerun
                 | Self::Palette
                 | Self::Close

@@ -4,7 +4,7 @@ use super::{Action, Keymap, Mode};
 use std::fmt::Write as _;
 
 /// The text of `docs/KEYS.md`.
-pub fn document(keymap: &Keymap) -> String {
+pub fn keys_markdown(keymap: &Keymap) -> String {
     let mut page = String::from(
         "# Keys\n\n\
          This page is written from `keymap.toml` by a test (`UPDATE=1 cargo test --lib keys_document`).\n\n\
@@ -15,7 +15,7 @@ pub fn document(keymap: &Keymap) -> String {
          ```toml\n[[main]]\non = [\"f5\", \"n\"]\nrun = \"step\"\n\n[[main]]\non = \"x\"\nrun = \"none\"\n```\n",
     );
     for mode in Mode::ALL {
-        if keymap.rows(*mode).next().is_none() {
+        if keymap.bindings_in(*mode).next().is_none() {
             continue;
         }
         let behind = match mode.behind() {
@@ -28,10 +28,10 @@ pub fn document(keymap: &Keymap) -> String {
             "\n## {}\n\n{behind}\n\n| key | action | what it does |\n|---|---|---|\n",
             mode.title()
         );
-        for row in keymap.rows(*mode) {
+        for row in keymap.bindings_in(*mode) {
             let keys: Vec<String> =
                 row.keys.iter().map(|k| format!("`{}`", k.label().replace('|', "\\|"))).collect();
-            let _ = writeln!(page, "| {} | `{}` | {} |", keys.join(" "), row.action.name(), row.desc);
+            let _ = writeln!(page, "| {} | `{}` | {} |", keys.join(" "), row.action.name(), row.description);
         }
     }
     page.push_str(
@@ -45,7 +45,7 @@ pub fn document(keymap: &Keymap) -> String {
          | click on a row of a list or a card | chooses it |\n\
          | wheel | scrolls what is under it |\n",
     );
-    let bound = |a: Action| Mode::ALL.iter().any(|m| keymap.rows(*m).any(|r| r.action == a));
+    let bound = |a: Action| Mode::ALL.iter().any(|m| keymap.bindings_in(*m).any(|r| r.action == a));
     page.push_str(
         "\n## Without a key\n\nThe palette (`:`) offers these by name, and a key can be given to each.\n\n",
     );

@@ -6,10 +6,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     code: KeyCode,
-    held: KeyModifiers,
+    modifiers: KeyModifiers,
 }
 
-const NAMED: [(&str, &str, KeyCode); 15] = [
+const NAMED_KEYS: [(&str, &str, KeyCode); 15] = [
     ("space", "Space", KeyCode::Char(' ')),
     ("enter", "Enter", KeyCode::Enter),
     ("esc", "Esc", KeyCode::Esc),
@@ -47,12 +47,15 @@ impl Key {
         let mut chars = rest.chars();
         let code = match (chars.next(), chars.next()) {
             (Some(c), None) if !c.is_control() => KeyCode::Char(c),
-            _ => NAMED.iter().find(|n| n.0 == rest).map(|n| n.2).or_else(|| function(rest)).ok_or_else(
-                || {
-                    let names: Vec<&str> = NAMED.iter().map(|n| n.0).collect();
+            _ => NAMED_KEYS
+                .iter()
+                .find(|n| n.0 == rest)
+                .map(|n| n.2)
+                .or_else(|| parse_function_key(rest))
+                .ok_or_else(|| {
+                    let names: Vec<&str> = NAMED_KEYS.iter().map(|n| n.0).collect();
                     format!("`{text}` is no key; write one character, f1 to f12, or {}", names.join(", "))
-                },
-            )?,
+                })?,
         };
         if let (KeyCode::Char(c), true) = (code, held.contains(KeyModifiers::CONTROL)) {
             let same = match c.to_ascii_lowercase() {
@@ -70,30 +73,30 @@ impl Key {
         {
             return Err(format!("write the capital letter `{}` in the place of `{text}`", c.to_uppercase()));
         }
-        Ok(Self { code, held }.plain())
+        Ok(Self { code, modifiers: held }.normalized())
     }
 
     /// A key as a terminal sent it.
-    pub fn of(event: KeyEvent) -> Self {
-        Self { code: event.code, held: event.modifiers }.plain()
+    pub fn from_event(event: KeyEvent) -> Self {
+        Self { code: event.code, modifiers: event.modifiers }.normalized()
     }
 
     /// One way of writing for what terminals send in several.
-    fn plain(mut self) -> Self {
+    fn normalized(mut self) -> Self {
         let keep = KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT;
-        self.held &= keep;
+        self.modifiers &= keep;
         match self.code {
             KeyCode::BackTab => {
                 self.code = KeyCode::Tab;
-                self.held |= KeyModifiers::SHIFT;
+                self.modifiers |= KeyModifiers::SHIFT;
             }
             KeyCode::Char(c) => {
-                if self.held.contains(KeyModifiers::CONTROL) {
+                if self.modifiers.contains(KeyModifiers::CONTROL) {
                     self.code = KeyCode::Char(c.to_ascii_lowercase());
-                } else if self.held.contains(KeyModifiers::SHIFT) {
+                } else if self.modifiers.contains(KeyModifiers::SHIFT) {
                     self.code = KeyCode::Char(c.to_ascii_uppercase());
                 }
-                self.held -= KeyModifiers::SHIFT;
+                self.modifiers -= KeyModifiers::SHIFT;
             }
             _ => {}
         }
@@ -101,9 +104,9 @@ impl Key {
     }
 
     /// Whether typing it puts a character into a text.
-    pub fn types(self) -> bool {
+    pub fn is_character(self) -> bool {
         matches!(self.code, KeyCode::Char(_))
-            && !self.held.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+            && !self.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
     }
 
     /// The key as the screen and the documents write it: `n`, `Space`, `Ctrl-C`, `←`.
@@ -112,7 +115,7 @@ impl Key {
         for (held, word) in
             [(KeyModifiers::CONTROL, "Ctrl-"), (KeyModifiers::ALT, "Alt-"), (KeyModifiers::SHIFT, "Shift-")]
         {
-            if self.held.contains(held) {
+            if self.modifiers.contains(held) {
                 label.push_str(word);
             }
         }
@@ -121,11 +124,11 @@ impl Key {
                 label.push('F');
                 label.push_str(&n.to_string());
             }
-            code => match NAMED.iter().find(|n| n.2 == code) {
+            code => match NAMED_KEYS.iter().find(|n| n.2 == code) {
                 Some(named) => label.push_str(named.1),
                 None => {
                     if let KeyCode::Char(c) = code {
-                        let control = self.held.contains(KeyModifiers::CONTROL);
+                        let control = self.modifiers.contains(KeyModifiers::CONTROL);
                         label.push(if control { c.to_ascii_uppercase() } else { c });
                     }
                 }
@@ -135,7 +138,7 @@ impl Key {
     }
 }
 
-fn function(text: &str) -> Option<KeyCode> {
+fn parse_function_key(text: &str) -> Option<KeyCode> {
     let number = text.strip_prefix(['f', 'F'])?.parse().ok()?;
     (1..=12).contains(&number).then_some(KeyCode::F(number))
 }

@@ -14,10 +14,10 @@ fn the_shipped_map_binds_no_key_twice_in_a_mode() {
     assert_eq!(problems, []);
     for mode in Mode::ALL {
         let mut seen = HashSet::new();
-        for row in keymap.rows(*mode) {
+        for row in keymap.bindings_in(*mode) {
             for key in &row.keys {
                 assert!(seen.insert(*key), "{} twice in {}", key.label(), mode.name());
-                let everywhere = keymap.rows(Mode::Global).any(|g| g.keys.contains(key));
+                let everywhere = keymap.bindings_in(Mode::Global).any(|g| g.keys.contains(key));
                 assert!(
                     *mode == Mode::Global || !everywhere,
                     "{} hides what it means everywhere",
@@ -32,17 +32,17 @@ fn the_shipped_map_binds_no_key_twice_in_a_mode() {
 fn every_overlay_mode_can_be_closed_with_esc() {
     let keymap = Keymap::default();
     for mode in Mode::ALL.iter().filter(|m| **m != Mode::Global) {
-        assert_eq!(keymap.find(*mode, press(KeyCode::Esc)), Some(Action::Close), "{}", mode.name());
+        assert_eq!(keymap.action_for(*mode, press(KeyCode::Esc)), Some(Action::Close), "{}", mode.name());
     }
 }
 
 #[test]
-fn keys_that_terminals_take_for_themselves_are_not_needed() {
+fn keys_reserved_by_terminals_are_not_bound() {
     let keymap = Keymap::default();
     for word in ["ctrl-a", "ctrl-b", "ctrl-p", "f10", "f11", "alt-enter"] {
         let key = Key::parse(word).unwrap();
         for mode in Mode::ALL {
-            assert!(!keymap.rows(*mode).any(|r| r.keys.contains(&key)), "{word} in {}", mode.name());
+            assert!(!keymap.bindings_in(*mode).any(|r| r.keys.contains(&key)), "{word} in {}", mode.name());
         }
     }
 }
@@ -50,18 +50,18 @@ fn keys_that_terminals_take_for_themselves_are_not_needed() {
 #[test]
 fn a_search_cannot_step() {
     let keymap = Keymap::default();
-    assert_eq!(keymap.find(Mode::Main, press(KeyCode::Char('n'))), Some(Action::Step));
-    assert_eq!(keymap.find(Mode::Search, press(KeyCode::Char('n'))), Some(Action::NextMatch));
-    assert_eq!(keymap.find(Mode::SearchInput, press(KeyCode::Char('n'))), None);
+    assert_eq!(keymap.action_for(Mode::Main, press(KeyCode::Char('n'))), Some(Action::Step));
+    assert_eq!(keymap.action_for(Mode::Search, press(KeyCode::Char('n'))), Some(Action::NextMatch));
+    assert_eq!(keymap.action_for(Mode::SearchInput, press(KeyCode::Char('n'))), None);
 }
 
 #[test]
-fn modes_ask_the_ones_behind_them() {
+fn modes_fall_back_to_their_parents() {
     let keymap = Keymap::default();
-    assert_eq!(keymap.find(Mode::Lanes, press(KeyCode::Char('n'))), Some(Action::Step));
+    assert_eq!(keymap.action_for(Mode::Lanes, press(KeyCode::Char('n'))), Some(Action::Step));
     let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
     for mode in Mode::ALL {
-        assert_eq!(keymap.find(*mode, interrupt), Some(Action::Cancel), "{}", mode.name());
+        assert_eq!(keymap.action_for(*mode, interrupt), Some(Action::Cancel), "{}", mode.name());
     }
 }
 
@@ -79,7 +79,7 @@ fn keys_are_read_as_terminals_send_them() {
         ("f12", KeyEvent::new(KeyCode::F(12), KeyModifiers::NONE)),
     ];
     for (word, event) in same {
-        assert_eq!(Key::parse(word).unwrap(), Key::of(event), "{word}");
+        assert_eq!(Key::parse(word).unwrap(), Key::from_event(event), "{word}");
     }
     let labels =
         [("ctrl-c", "Ctrl-C"), ("space", "Space"), ("left", "←"), ("U", "U"), ("shift-tab", "Shift-Tab")];
@@ -102,20 +102,20 @@ fn keys_are_read_as_terminals_send_them() {
 }
 
 #[test]
-fn a_persons_file_lies_over_the_shipped_one() {
+fn user_keys_override_shipped_keys() {
     let text =
         "[[main]]\non = [\"f5\", \"n\"]\nrun = \"pause-run\"\n\n[[main]]\non = \"x\"\nrun = \"none\"\n";
-    let (keymap, problems) = Keymap::default().with("keys.toml", text);
+    let (keymap, problems) = Keymap::default().with_overrides("keys.toml", text);
     assert_eq!(problems, []);
-    assert_eq!(keymap.find(Mode::Main, press(KeyCode::Char('n'))), Some(Action::PauseRun));
-    assert_eq!(keymap.find(Mode::Main, press(KeyCode::Char('x'))), None);
-    assert_eq!(keymap.find(Mode::Lanes, press(KeyCode::Char('x'))), Some(Action::RejectOrToggle));
-    assert_eq!(keymap.label(Action::PauseRun).as_deref(), Some("F5"));
-    assert_eq!(keymap.label(Action::Step), None);
+    assert_eq!(keymap.action_for(Mode::Main, press(KeyCode::Char('n'))), Some(Action::PauseRun));
+    assert_eq!(keymap.action_for(Mode::Main, press(KeyCode::Char('x'))), None);
+    assert_eq!(keymap.action_for(Mode::Lanes, press(KeyCode::Char('x'))), Some(Action::RejectOrToggle));
+    assert_eq!(keymap.key_label(Action::PauseRun).as_deref(), Some("F5"));
+    assert_eq!(keymap.key_label(Action::Step), None);
 }
 
 #[test]
-fn mistakes_are_told_with_their_line_and_the_rest_counts() {
+fn problems_are_reported_with_their_line_and_valid_rows_apply() {
     let good = "[[main]]\non = \"f6\"\nrun = \"help\"\n";
     let cases = [
         ("[[main]]\non = \"k\"\nrun = \"stepp\"\n", 6, "no action is called `stepp`; did you mean `step`?"),
@@ -137,7 +137,7 @@ fn mistakes_are_told_with_their_line_and_the_rest_counts() {
             "{text}: {problems:?}"
         );
         assert!(problems[0].reason.contains(reason), "{text}: {}", problems[0]);
-        assert_eq!(keymap.find(Mode::Main, press(KeyCode::F(6))), Some(Action::Help), "{text}");
+        assert_eq!(keymap.action_for(Mode::Main, press(KeyCode::F(6))), Some(Action::Help), "{text}");
     }
 }
 
@@ -150,7 +150,7 @@ fn names_are_unique() {
 #[test]
 fn keys_document_is_fresh() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/KEYS.md");
-    let page = document(&Keymap::default());
+    let page = keys_markdown(&Keymap::default());
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(path, &page).unwrap();
     }

@@ -1,48 +1,48 @@
 //! Going on from the past: what is to be another there, and from where a new branch begins.
 
-mod at;
 mod draw;
 mod entries;
-mod value;
+mod fork_point;
+mod value_input;
 
-pub(crate) use at::before;
+pub(crate) use fork_point::before_batch;
 
-use super::window::{Pointed, Scroll};
-use super::{Answer, Overlay, Response, moved, stepped};
+use super::window::{MouseTarget, Scroll};
+use super::{Answer, Overlay, Response, clamped_index, row_delta};
 use crate::domain::{BranchId, LessonId, ModelRole, Seq};
 use crate::driver::{DecisionPoint, Fork};
 use crate::engine::{Command, CommandError, State};
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::msg::{Request, ThenAt};
+use crate::ui::msg::{EventRef, Request};
 use crossterm::event::{KeyEvent, MouseEvent};
-use entries::{Entry, entries};
+use entries::{Entry, fork_entries};
 use ratatui::layout::Rect;
 use std::sync::Arc;
-use value::Value;
+use value_input::ValueInput;
 
 /// What is to be another on the new branch.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum ForkChange {
     /// Nothing: it only goes on.
-    GoOn,
+    Continue,
     /// The action of the turn.
-    Act,
+    Action,
     /// The thought of the turn.
     Thought,
     /// What the agent reads of the world's answer.
     Observation,
     /// The turn is asked again.
-    Again,
+    AskAgain,
     /// The proposal is refused with a reason.
     Reject,
     /// A new lesson.
-    Teach,
+    NewLesson,
     /// The words of a lesson.
-    Lesson(LessonId),
+    EditLesson(LessonId),
     /// A wish that a key stands for, with what it comes to in words.
-    Wish(Box<Command>, String),
+    Command(Box<Command>, String),
     /// The method.
     Method,
     /// The actor.
@@ -54,210 +54,225 @@ pub enum Change {
     /// A setting.
     Setting,
     /// Nothing: what a refused wish was about has not happened there.
-    Before(Seq),
+    BeforeEvent(Seq),
     /// No branch: the change before the one that cannot be taken back is, here and now.
-    Older(Seq),
+    UndoOlder(Seq),
 }
 
 /// What the dialog waits for.
 enum Stage {
     Choosing,
-    Typing(Box<Value>),
+    Typing(Box<ValueInput>),
 }
 
 /// The dialog.
-pub struct ForkBox {
+pub struct ForkDialog {
     /// The chosen turn.
-    turn: u32,
+    step: u32,
     /// It is opened over the present.
-    present: bool,
+    is_present: bool,
     /// The branch they stand on, whichever is driven by the time a change is chosen.
     branch: BranchId,
     /// The moment shown, and where the turn waited for its decision.
-    here: Seq,
-    anew: Option<DecisionPoint>,
+    fork_point: Seq,
+    decision_point: Option<DecisionPoint>,
     /// Another observation begins before anything has used the one there is.
-    unread: Seq,
+    before_observation_used: Seq,
     /// The moment shown as it was when this was opened: the session may go on behind it.
     shown: Arc<State>,
     /// The episode that was listed then.
-    listed: Arc<State>,
+    story: Arc<State>,
     entries: Vec<Entry>,
-    chosen: usize,
+    selected: usize,
     /// What was refused, where that is why this was opened.
-    refused: Option<String>,
+    refusal: Option<String>,
     scroll: Scroll,
     stage: Stage,
-    note: Option<String>,
+    error: Option<String>,
 }
 
-impl ForkBox {
+impl ForkDialog {
     /// Over the moment shown, with the change chosen that a key stands for.
-    pub fn new(look: &Context<'_>, change: &Change, lesson: Option<(LessonId, u32)>) -> Self {
-        let turn = look.moment.chosen();
-        let here = at::here(look);
+    pub fn new(look: &Context<'_>, change: &ForkChange, lesson: Option<(LessonId, u32)>) -> Self {
+        let turn = look.frame.selected_step();
+        let here = fork_point::shown_fork_point(look);
         let mut asked = Self {
-            turn,
-            present: !look.moment.past(),
+            step: turn,
+            is_present: !look.frame.is_in_past(),
             branch: look.store.branch(),
-            here,
-            anew: at::anew(look, turn),
-            unread: at::unread(look, here),
-            shown: look.moment.shown.clone(),
-            listed: look.moment.story.clone(),
+            fork_point: here,
+            decision_point: fork_point::decision_point(look, turn),
+            before_observation_used: fork_point::before_observation_used(look, here),
+            shown: look.frame.displayed.clone(),
+            story: look.frame.story.clone(),
             entries: Vec::new(),
-            chosen: 0,
-            refused: None,
+            selected: 0,
+            refusal: None,
             scroll: Scroll::default(),
             stage: Stage::Choosing,
-            note: None,
+            error: None,
         };
         let answered = asked.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered_steps);
-        let read_by = (asked.unread != here).then(|| {
+        let read_by = (asked.before_observation_used != here).then(|| {
             if turn > answered {
                 format!("before turn {turn} is asked: ")
             } else {
                 format!("before the reflection on turn {answered}: ")
             }
         });
-        asked.entries = entries(look, asked.anew, change, lesson, read_by);
-        let there = |e: &Entry| matches!(e, Entry::Row(c, ..) if c == change);
+        asked.entries = fork_entries(look, asked.decision_point, change, lesson, read_by);
+        let there = |e: &Entry| matches!(e, Entry::Choice(c, ..) if c == change);
         if !asked.entries.iter().any(there) {
-            asked.note = Some(format!("turn {turn} has nothing of that kind; choose what is to be another"));
+            asked.error = Some(format!("turn {turn} has nothing of that kind; choose what is to be another"));
         }
-        asked.choose(change);
+        asked.select(change);
         asked
     }
 
     /// Over the present, after a wish was refused because of an event that something else rests on by now.
-    pub fn before(look: &Context<'_>, refusal: &CommandError, about: Seq) -> Self {
-        let mut asked = Self::new(look, &Change::GoOn, None);
-        let at = before(look, about);
-        asked.entries = vec![Entry::Row(Change::Before(at), "fork from before it".to_owned(), String::new())];
+    pub fn for_refused_undo(look: &Context<'_>, refusal: &CommandError, about: Seq) -> Self {
+        let mut asked = Self::new(look, &ForkChange::Continue, None);
+        let at = before_batch(look, about);
+        asked.entries =
+            vec![Entry::Choice(ForkChange::BeforeEvent(at), "fork from before it".to_owned(), String::new())];
         if let Some((of, words)) = &refusal.older_change {
-            let key = look.keymap.label(Action::Undo).map_or_else(String::new, |key| format!("{key}  "));
+            let key = look.keymap.key_label(Action::Undo).map_or_else(String::new, |key| format!("{key}  "));
             let name = "take back what came before it".to_owned();
-            asked.entries.push(Entry::Row(Change::Older(*of), name, format!("{key}{words}")));
+            asked.entries.push(Entry::Choice(ForkChange::UndoOlder(*of), name, format!("{key}{words}")));
         }
-        asked.chosen = 0;
-        asked.refused = Some(refusal.message.clone());
+        asked.selected = 0;
+        asked.refusal = Some(refusal.message.clone());
         asked
     }
 
-    fn choose(&mut self, change: &Change) {
-        let is = |e: &Entry| matches!(e, Entry::Row(c, ..) if c == change);
-        let any = |e: &Entry| matches!(e, Entry::Row(..));
+    fn select(&mut self, change: &ForkChange) {
+        let is = |e: &Entry| matches!(e, Entry::Choice(c, ..) if c == change);
+        let any = |e: &Entry| matches!(e, Entry::Choice(..));
         let at = self.entries.iter().position(is).or_else(|| self.entries.iter().position(any));
-        self.chosen = at.unwrap_or(0);
+        self.selected = at.unwrap_or(0);
     }
 
     /// To the next row that can be chosen.
-    fn by(&mut self, by: isize) {
-        let rows = self.entries.iter().enumerate().filter(|(_, e)| matches!(e, Entry::Row(..)));
+    fn move_selection(&mut self, by: isize) {
+        let rows = self.entries.iter().enumerate().filter(|(_, e)| matches!(e, Entry::Choice(..)));
         let rows: Vec<usize> = rows.map(|(place, _)| place).collect();
-        let at = rows.iter().position(|r| *r == self.chosen).unwrap_or(0);
-        let to = stepped(at, by, rows.len());
-        self.chosen = rows.get(to).copied().unwrap_or(0);
+        let at = rows.iter().position(|r| *r == self.selected).unwrap_or(0);
+        let to = clamped_index(at, by, rows.len());
+        self.selected = rows.get(to).copied().unwrap_or(0);
     }
 
-    fn change(&self) -> Option<Change> {
-        match self.entries.get(self.chosen) {
-            Some(Entry::Row(change, ..)) => Some(change.clone()),
+    fn selected_change(&self) -> Option<ForkChange> {
+        match self.entries.get(self.selected) {
+            Some(Entry::Choice(change, ..)) => Some(change.clone()),
             _ => None,
         }
     }
 
     /// Where the branch of a change begins.
-    fn from(&self, change: &Change) -> Seq {
-        let anew = matches!(change, Change::Act | Change::Thought | Change::Again | Change::Reject);
+    fn fork_event(&self, change: &ForkChange) -> Seq {
+        let anew = matches!(
+            change,
+            ForkChange::Action | ForkChange::Thought | ForkChange::AskAgain | ForkChange::Reject
+        );
         match change {
-            Change::Before(seq) => *seq,
-            Change::Observation => self.unread,
-            _ => self.anew.filter(|_| anew).map_or(self.here, DecisionPoint::seq),
+            ForkChange::BeforeEvent(seq) => *seq,
+            ForkChange::Observation => self.before_observation_used,
+            _ => self.decision_point.filter(|_| anew).map_or(self.fork_point, DecisionPoint::last_kept_seq),
         }
     }
 
-    fn take(&mut self, look: &Context<'_>) -> Response {
-        let Some(change) = self.change() else { return Response::default() };
+    fn accept_choice(&mut self, look: &Context<'_>) -> Response {
+        let Some(change) = self.selected_change() else { return Response::default() };
         let from = Some(self.branch.clone());
-        let at = self.from(&change);
-        let fork = |reason: String, then: Vec<Command>| Fork { from: from.clone(), at, reason, then };
-        let (turn, place) = (self.turn, at::place(&self.shown));
+        let at = self.fork_event(&change);
+        let fork = |reason: String, then: Vec<Command>| Fork {
+            source_branch: from.clone(),
+            at_seq: at,
+            reason,
+            commands: then,
+        };
+        let (turn, place) = (self.step, fork_point::describe_moment(&self.shown));
         match &change {
-            Change::GoOn => {
-                Response::done(Request::Fork(fork(format!("{place}: gone on"), vec![Command::Step])))
-            }
-            Change::Before(_) => {
-                Response::done(Request::Fork(fork("before what was taken back".to_owned(), Vec::new())))
-            }
-            Change::Older(of) => Response::done(Request::Send(Command::UndoChange(*of))),
-            Change::Again => {
-                let again = match self.anew {
+            ForkChange::Continue => Response::request_and_close(Request::Fork(fork(
+                format!("{place}: gone on"),
+                vec![Command::Step],
+            ))),
+            ForkChange::BeforeEvent(_) => Response::request_and_close(Request::Fork(fork(
+                "before what was taken back".to_owned(),
+                Vec::new(),
+            ))),
+            ForkChange::UndoOlder(of) => Response::request_and_close(Request::Send(Command::UndoChange(*of))),
+            ForkChange::AskAgain => {
+                let again = match self.decision_point {
                     // Nobody was asked: the agent gets the turn.
                     Some(DecisionPoint::Played(_)) => {
                         vec![Command::SetAutonomy(crate::domain::Autonomy::Auto), Command::Step]
                     }
                     _ => vec![Command::AskAgain],
                 };
-                Response::done(Request::Fork(fork(format!("turn {turn}: asked again"), again)))
+                Response::request_and_close(Request::Fork(fork(format!("turn {turn}: asked again"), again)))
             }
-            Change::Wish(command, words) => {
-                Response::done(Request::Fork(fork(format!("{place}: {words}"), vec![(**command).clone()])))
-            }
-            Change::Teach => {
+            ForkChange::Command(command, words) => Response::request_and_close(Request::Fork(fork(
+                format!("{place}: {words}"),
+                vec![(**command).clone()],
+            ))),
+            ForkChange::NewLesson => {
                 let fork = fork(format!("{place}: a lesson added"), vec![Command::Step]);
-                Response::done(Request::Teach { fork, of: None })
+                Response::request_and_close(Request::TeachOnFork { fork, lesson: None })
             }
-            Change::Lesson(id) => {
+            ForkChange::EditLesson(id) => {
                 let fork = fork(format!("{place}: a lesson edited"), vec![Command::Step]);
-                Response::done(Request::Teach { fork, of: Some(id.clone()) })
+                Response::request_and_close(Request::TeachOnFork { fork, lesson: Some(id.clone()) })
             }
-            Change::Act
-            | Change::Thought
-            | Change::Observation
-            | Change::Reject
-            | Change::Method
-            | Change::Actor
-            | Change::Mentor
-            | Change::Sampling(_)
-            | Change::Setting => {
+            ForkChange::Action
+            | ForkChange::Thought
+            | ForkChange::Observation
+            | ForkChange::Reject
+            | ForkChange::Method
+            | ForkChange::Actor
+            | ForkChange::Mentor
+            | ForkChange::Sampling(_)
+            | ForkChange::Setting => {
                 let answered =
                     || self.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered_steps);
-                let step = if change == Change::Observation { answered() } else { turn };
+                let step = if change == ForkChange::Observation { answered() } else { turn };
                 // What the world accepted then fills the line.
                 let line = look.store.epoch();
-                let then = self.anew.filter(|_| change == Change::Act).map(|a| ThenAt { line, at: a.seq() });
+                let then = self
+                    .decision_point
+                    .filter(|_| change == ForkChange::Action)
+                    .map(|a| EventRef { epoch: line, seq: a.last_kept_seq() });
                 self.stage =
-                    Stage::Typing(Box::new(Value::of((&self.shown, &self.listed), change, step, then)));
-                then.map_or_else(Response::default, |at| Response::want(Request::AdmissibleThen(at)))
+                    Stage::Typing(Box::new(ValueInput::new((&self.shown, &self.story), change, step, then)));
+                then.map_or_else(Response::default, |at| Response::request(Request::ListAdmissibleAt(at)))
             }
         }
     }
 
     /// What was typed, as a fork.
-    fn typed(&mut self) -> Response {
+    fn accept_value(&mut self) -> Response {
         let Stage::Typing(value) = &mut self.stage else { return Response::default() };
-        let played = matches!(self.anew, Some(DecisionPoint::Played(_)));
-        match value.taken(&self.shown, played) {
+        let played = matches!(self.decision_point, Some(DecisionPoint::Played(_)));
+        match value.accept(&self.shown, played) {
             Ok(Some((reason, then))) => {
                 let change = value.change().clone();
-                Response::done(Request::Fork(Fork {
-                    from: Some(self.branch.clone()),
-                    at: self.from(&change),
+                Response::request_and_close(Request::Fork(Fork {
+                    source_branch: Some(self.branch.clone()),
+                    at_seq: self.fork_event(&change),
                     reason,
-                    then,
+                    commands: then,
                 }))
             }
             Ok(None) => Response::default(),
             Err(why) => {
-                self.note = Some(why);
+                self.error = Some(why);
                 Response::default()
             }
         }
     }
 }
 
-impl Overlay for ForkBox {
+impl Overlay for ForkDialog {
     fn name(&self) -> &'static str {
         "fork"
     }
@@ -269,72 +284,74 @@ impl Overlay for ForkBox {
         }
     }
 
-    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
-        self.note = None;
+    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
+        self.error = None;
         if let Stage::Typing(value) = &mut self.stage {
             match action {
                 // One level back: from a name that is filled in to all of them, then to the choices.
-                Action::Close if !value.cleared() => self.stage = Stage::Choosing,
+                Action::Close if !value.clear_typed() => self.stage = Stage::Choosing,
                 Action::Close => {}
-                Action::Accept | Action::Open => return self.typed(),
-                other => value.act(other),
+                Action::Accept | Action::Open => return self.accept_value(),
+                other => value.on_action(other),
             }
             return Response::default();
         }
         match action {
             Action::Close => return Response::close(),
-            Action::Accept | Action::Open => return self.take(look),
-            other => self.by(moved(other, self.scroll.page()).unwrap_or(0)),
+            Action::Accept | Action::Open => return self.accept_choice(look),
+            other => self.move_selection(row_delta(other, self.scroll.page_rows()).unwrap_or(0)),
         }
         Response::default()
     }
 
-    fn key(&mut self, key: KeyEvent, look: &Context<'_>) -> Response {
+    fn on_key(&mut self, key: KeyEvent, look: &Context<'_>) -> Response {
         if let Stage::Typing(value) = &mut self.stage {
-            self.note = None;
-            value.key(key);
-        } else if look.keymap.find(Mode::Main, key) == Some(Action::Undo) {
+            self.error = None;
+            value.on_key(key);
+        } else if look.keymap.action_for(Mode::Main, key) == Some(Action::Undo) {
             // The same key once more goes one change further back.
-            let older = |e: &Entry| matches!(e, Entry::Row(Change::Older(_), ..));
+            let older = |e: &Entry| matches!(e, Entry::Choice(ForkChange::UndoOlder(_), ..));
             if let Some(place) = self.entries.iter().position(older) {
-                self.chosen = place;
-                return self.take(look);
+                self.selected = place;
+                return self.accept_choice(look);
             }
         }
         Response::default()
     }
 
-    fn paste(&mut self, text: &str, _: &Context<'_>) -> Response {
+    fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
         if let Stage::Typing(value) = &mut self.stage {
-            value.paste(text);
+            value.on_paste(text);
         }
         Response::default()
     }
 
-    fn answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
-        if let (Answer::AdmissibleThen { at, listed }, Stage::Typing(value)) = (answer, &mut self.stage) {
-            value.learn(at, &listed);
+    fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
+        if let (Answer::AdmissibleAt { at, actions: listed }, Stage::Typing(value)) =
+            (answer, &mut self.stage)
+        {
+            value.set_admissible(at, &listed);
         }
         Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
+    fn on_mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
         if let Stage::Typing(value) = &mut self.stage {
-            value.mouse(event);
+            value.on_mouse(event);
             return Response::default();
         }
-        match self.scroll.pointed(event) {
-            Some(Pointed::Row(row)) if row == self.chosen => return self.take(look),
-            Some(Pointed::Row(row)) if matches!(self.entries.get(row), Some(Entry::Row(..))) => {
-                self.chosen = row;
+        match self.scroll.mouse_target(event) {
+            Some(MouseTarget::Row(row)) if row == self.selected => return self.accept_choice(look),
+            Some(MouseTarget::Row(row)) if matches!(self.entries.get(row), Some(Entry::Choice(..))) => {
+                self.selected = row;
             }
-            Some(Pointed::Wheel(by)) => self.by(by),
+            Some(MouseTarget::Wheel(by)) => self.move_selection(by),
             _ => {}
         }
         Response::default()
     }
 
     fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        self.drawn(look, screen, canvas);
+        self.draw_dialog(look, screen, canvas);
     }
 }

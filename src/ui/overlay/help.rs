@@ -1,7 +1,7 @@
 //! Keys and marks.
 
 use super::window::{Line, Page, Scroll};
-use super::{Overlay, Response, scrolled};
+use super::{Overlay, Response, scroll_or_close};
 use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
@@ -25,50 +25,50 @@ impl Overlay for Help {
         Mode::Overlay
     }
 
-    fn act(&mut self, action: Action, _: &Context<'_>) -> Response {
+    fn on_action(&mut self, action: Action, _: &Context<'_>) -> Response {
         match action {
             Action::Open => Response::close(),
-            _ => scrolled(&self.scroll, action),
+            _ => scroll_or_close(&self.scroll, action),
         }
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
-        self.scroll.wheel(event);
+    fn on_mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
+        self.scroll.on_wheel(event);
         Response::default()
     }
 
     fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
         let page = Page { title: "Help", columns: 96, mode: Mode::Overlay, scroll: &self.scroll };
         page.draw(look, screen, canvas, |columns| {
-            let mut lines = marks(look);
+            let mut lines = legend_lines(look);
             for mode in Mode::ALL {
-                keys(look, *mode, columns, &mut lines);
+                push_key_lines(look, *mode, columns, &mut lines);
             }
             lines
         });
     }
 }
 
-fn marks(look: &Context<'_>) -> Vec<Line> {
+fn legend_lines(look: &Context<'_>) -> Vec<Line> {
     let g = look.glyphs;
     let legend = [
         (Role::Proposal, g.proposal, "what the agent wants to do; nothing is done yet"),
-        (Role::New, g.new, "a lesson that no prompt has used yet"),
+        (Role::LessonNew, g.new_lesson, "a lesson that no prompt has used yet"),
         (Role::LessonPinned, g.pin, "pinned: only you can remove it"),
         (Role::LessonOff, g.off, "switched off: it enters no prompt"),
-        (Role::Dim, g.instead, "what to do instead of the mistake"),
+        (Role::Muted, g.solution, "what to do instead of the mistake"),
         (Role::Person, g.person, "a person's hand: overridden, rejected, edited"),
         (Role::MarkMistake, g.mistake, "a mistake that a detector saw"),
-        (Role::MarkProgress, g.done, "a subgoal reached"),
+        (Role::MarkProgress, g.subgoal, "a subgoal reached"),
         (Role::MarkPerson, g.remark, "a remark of yours"),
         (Role::Good, "+", "the turn made progress"),
-        (Role::Focus, g.edge, "at the left: the chosen turn or lesson"),
+        (Role::TitleFocus, g.selection_edge, "at the left: the chosen turn or lesson"),
         (Role::MarkNow, g.now, "in Time: the moment that all panes show"),
-        (Role::Mark, g.spark[5], "in Time: one column a turn, as high as the progress then"),
-        (Role::MarkPerson, g.spark[5], "in Time: you acted or rejected"),
-        (Role::MarkReflection, g.spark[5], "in Time: a reflection was written"),
-        (Role::MarkMistake, g.spark[5], "in Time: a mistake was seen"),
-        (Role::MarkProgress, g.spark[5], "in Time: a subgoal was reached"),
+        (Role::Mark, g.sparkline[5], "in Time: one column a turn, as high as the progress then"),
+        (Role::MarkPerson, g.sparkline[5], "in Time: you acted or rejected"),
+        (Role::MarkReflection, g.sparkline[5], "in Time: a reflection was written"),
+        (Role::MarkMistake, g.sparkline[5], "in Time: a mistake was seen"),
+        (Role::MarkProgress, g.sparkline[5], "in Time: a subgoal was reached"),
     ];
     let mut lines = vec![vec![(Role::Title, "Marks".to_owned())]];
     lines.extend(legend.map(|(role, mark, words)| {
@@ -87,8 +87,8 @@ fn marks(look: &Context<'_>) -> Vec<Line> {
     lines
 }
 
-fn keys(look: &Context<'_>, mode: Mode, columns: u16, lines: &mut Vec<Line>) {
-    let mut rows = look.keymap.rows(mode).peekable();
+fn push_key_lines(look: &Context<'_>, mode: Mode, columns: u16, lines: &mut Vec<Line>) {
+    let mut rows = look.keymap.bindings_in(mode).peekable();
     if rows.peek().is_none() {
         return;
     }
@@ -97,6 +97,6 @@ fn keys(look: &Context<'_>, mode: Mode, columns: u16, lines: &mut Vec<Line>) {
     for row in rows {
         let keys: Vec<String> = row.keys.iter().map(|k| k.label()).collect();
         let lead = format!("  {:<13} ", keys.join(" "));
-        lines.extend(super::window::paragraph((Role::Key, &lead), Role::Text, &row.desc, columns));
+        lines.extend(super::window::paragraph((Role::Key, &lead), Role::Text, &row.description, columns));
     }
 }

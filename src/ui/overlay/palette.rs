@@ -1,9 +1,9 @@
 //! Every action by name.
 
-use super::field::Field;
 use super::fuzzy::rank;
-use super::window::{Line, Place, Pointed, Scroll, Window, put_line};
-use super::{Overlay, Response, moved, place, stepped};
+use super::text_field::TextField;
+use super::window::{Line, MouseTarget, Scroll, Window, WindowPosition, put_line};
+use super::{Overlay, Response, clamped_index, resolve_position, row_delta};
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
 use crate::ui::keymap::{Action, Mode};
@@ -14,16 +14,20 @@ use ratatui::layout::Rect;
 
 /// The palette: type a few letters of an action, or the number of a step.
 pub struct Palette {
-    field: Field,
-    fitting: Vec<Action>,
-    chosen: usize,
+    field: TextField,
+    matches: Vec<Action>,
+    selected: usize,
     scroll: Scroll,
 }
 
 impl Default for Palette {
     fn default() -> Self {
-        let mut palette =
-            Self { field: Field::line(""), fitting: Vec::new(), chosen: 0, scroll: Scroll::default() };
+        let mut palette = Self {
+            field: TextField::single_line(""),
+            matches: Vec::new(),
+            selected: 0,
+            scroll: Scroll::default(),
+        };
         palette.filter();
         palette
     }
@@ -31,7 +35,7 @@ impl Default for Palette {
 
 impl Palette {
     fn filter(&mut self) {
-        let all: Vec<Action> = Action::ALL.iter().copied().filter(|a| a.in_palette()).collect();
+        let all: Vec<Action> = Action::ALL.iter().copied().filter(|a| a.is_in_palette()).collect();
         let words: Vec<String> = all.iter().map(|a| format!("{} {}", a.name(), a.about())).collect();
         let query = self.field.text();
         // What is in the name counts for more than what is in the words about it.
@@ -41,12 +45,12 @@ impl Palette {
                 order.push(place);
             }
         }
-        self.fitting = order.into_iter().map(|i| all[i]).collect();
-        self.chosen = 0;
+        self.matches = order.into_iter().map(|i| all[i]).collect();
+        self.selected = 0;
     }
 
     /// A number goes to that step; `2.14` to step 14 of episode 2.
-    fn step(&self) -> Option<(Option<u32>, u32)> {
+    fn typed_step(&self) -> Option<(Option<u32>, u32)> {
         let text = self.field.text();
         let text = text.trim_start_matches(':');
         match text.split_once('.') {
@@ -55,19 +59,23 @@ impl Palette {
         }
     }
 
-    fn run(&self, look: &Context<'_>) -> Response {
-        if let Some((episode, step)) = self.step() {
-            return Response::done(place(look, episode, step).map_or_else(Request::Say, Request::Go));
+    fn run_selected(&self, look: &Context<'_>) -> Response {
+        if let Some((episode, step)) = self.typed_step() {
+            return Response::request_and_close(
+                resolve_position(look, episode, step).map_or_else(Request::ShowNotice, Request::MoveCursor),
+            );
         }
         // A number below none is no word either: in the names it would find what has the same digit.
         if let Ok(below) = self.field.text().trim_start_matches(':').trim().parse::<i64>() {
-            return Response::done(Request::Say(format!("there is no turn {below}")));
+            return Response::request_and_close(Request::ShowNotice(format!("there is no turn {below}")));
         }
-        self.fitting.get(self.chosen).map_or_else(Response::default, |a| Response::done(Request::Do(*a)))
+        self.matches
+            .get(self.selected)
+            .map_or_else(Response::default, |a| Response::request_and_close(Request::RunAction(*a)))
     }
 
-    fn choose(&mut self, by: isize) {
-        self.chosen = stepped(self.chosen, by, self.fitting.len());
+    fn move_selection(&mut self, by: isize) {
+        self.selected = clamped_index(self.selected, by, self.matches.len());
     }
 }
 
@@ -80,63 +88,68 @@ impl Overlay for Palette {
         Mode::Palette
     }
 
-    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
+    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
         match action {
             Action::Close => return Response::close(),
-            Action::Accept | Action::Open => return self.run(look),
-            other => self.choose(moved(other, 10).unwrap_or(0)),
+            Action::Accept | Action::Open => return self.run_selected(look),
+            other => self.move_selection(row_delta(other, 10).unwrap_or(0)),
         }
         Response::default()
     }
 
-    fn key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
-        if self.field.key(key) {
+    fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
+        if self.field.on_key(key) {
             self.filter();
         }
         Response::default()
     }
 
-    fn paste(&mut self, text: &str, _: &Context<'_>) -> Response {
-        if self.field.paste(text) {
+    fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
+        if self.field.on_paste(text) {
             self.filter();
         }
         Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
-        match self.scroll.pointed(event) {
-            Some(Pointed::Row(row)) => self.chosen = row,
-            Some(Pointed::Wheel(by)) => self.choose(by),
+    fn on_mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
+        match self.scroll.mouse_target(event) {
+            Some(MouseTarget::Row(row)) => self.selected = row,
+            Some(MouseTarget::Wheel(by)) => self.move_selection(by),
             None => {}
         }
         Response::default()
     }
 
     fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let window =
-            Window { title: "Actions", place: Place::Middle, rows: 16, columns: 88, mode: Mode::Palette };
+        let window = Window {
+            title: "Actions",
+            position: WindowPosition::Middle,
+            rows: 16,
+            columns: 88,
+            mode: Mode::Palette,
+        };
         let inside = window.draw(look, screen, canvas);
         canvas.put(inside.x, inside.y, 2, ":", canvas.style(Role::Key));
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
         self.field.draw(true, line, canvas);
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
-        if let Some((episode, step)) = self.step() {
+        if let Some((episode, step)) = self.typed_step() {
             let of = episode.map_or_else(String::new, |e| format!(" of episode {e}"));
-            put_line(&[(Role::Chosen, format!("go to turn {step}{of}"))], list, canvas);
+            put_line(&[(Role::Selection, format!("go to turn {step}{of}"))], list, canvas);
             return;
         }
-        if self.fitting.is_empty() {
-            put_line(&[(Role::Dim, "no action is called so".to_owned())], list, canvas);
+        if self.matches.is_empty() {
+            put_line(&[(Role::Muted, "no action is called so".to_owned())], list, canvas);
             return;
         }
-        self.scroll.list(self.chosen, self.fitting.len(), list, canvas, |place| {
-            let Some(action) = self.fitting.get(place) else { return Line::new() };
-            let role = if place == self.chosen { Role::Chosen } else { Role::Text };
-            let key = look.keymap.label(*action).unwrap_or_default();
+        self.scroll.draw_list(self.selected, self.matches.len(), list, canvas, |place| {
+            let Some(action) = self.matches.get(place) else { return Line::new() };
+            let role = if place == self.selected { Role::Selection } else { Role::Text };
+            let key = look.keymap.key_label(*action).unwrap_or_default();
             vec![
                 (Role::Key, format!("{key:<7}")),
                 (role, format!("{:<21}", action.name())),
-                (Role::Dim, action.about().to_owned()),
+                (Role::Muted, action.about().to_owned()),
             ]
         });
     }

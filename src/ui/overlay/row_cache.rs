@@ -9,31 +9,31 @@ use std::sync::Arc;
 
 /// What rows are made from: line and moments of the states, which tell all of them, columns, and the set of glyphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Of {
-    line: u64,
-    moments: [Seq; 3],
+struct CacheKey {
+    epoch: u64,
+    state_heads: [Seq; 3],
     columns: u16,
     ascii: bool,
 }
 
 /// The rows that were made last.
 #[derive(Debug, Default)]
-pub(super) struct RowCache(RefCell<Option<(Of, Arc<[Line]>)>>);
+pub(super) struct RowCache(RefCell<Option<(CacheKey, Arc<[Line]>)>>);
 
 impl RowCache {
     /// The rows for these columns, made where none are kept.
-    pub(super) fn rows(
+    pub(super) fn get_or_make(
         &self,
         look: &Context<'_>,
         columns: u16,
         make: impl FnOnce(u16) -> Vec<Line>,
     ) -> Arc<[Line]> {
-        let moment = look.moment;
-        let of = Of {
-            line: look.store.epoch(),
-            moments: [moment.head.head, moment.story.head, moment.shown.head],
+        let moment = look.frame;
+        let of = CacheKey {
+            epoch: look.store.epoch(),
+            state_heads: [moment.head.head, moment.story.head, moment.displayed.head],
             columns,
-            ascii: look.glyphs.more.is_ascii(),
+            ascii: look.glyphs.ellipsis.is_ascii(),
         };
         let mut kept = self.0.borrow_mut();
         match kept.as_ref().filter(|(was, _)| *was == of) {

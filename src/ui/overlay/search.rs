@@ -1,12 +1,12 @@
 //! Words in the steps of the session: those of the listed episode at once, those of the others as they are found.
 
-use super::choice::around;
-use super::field::Field;
-use super::window::{Line, Place, Pointed, Scroll, Window};
-use super::{Answer, Overlay, Response, after};
+use super::choice::wrapped_index;
+use super::text_field::TextField;
+use super::window::{Line, MouseTarget, Scroll, Window, WindowPosition};
+use super::{Answer, Overlay, Response, cursor_after};
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
-use crate::ui::find::{self, Hit, Part, Progress};
+use crate::ui::find::{self, SearchHit, SearchStatus, StepPart};
 use crate::ui::keymap::{Action, Mode};
 use crate::ui::model::Cursor;
 use crate::ui::msg::Request;
@@ -16,113 +16,116 @@ use ratatui::layout::Rect;
 
 /// A search: first the words are typed, then the places are walked through. Nothing can step while it is open.
 pub struct Search {
-    field: Field,
-    typing: bool,
+    field: TextField,
+    is_typing: bool,
     /// In the order of the session.
-    found: Vec<Hit>,
+    hits: Vec<SearchHit>,
     /// The other episodes are still being searched.
-    going_on: bool,
-    chosen: usize,
+    is_searching: bool,
+    selected: usize,
     scroll: Scroll,
     /// Where the panes stood when it began.
-    from: Cursor,
+    return_to: Cursor,
 }
 
 impl Search {
     /// A search that returns to this moment when it is closed without staying.
     pub fn new(from: Cursor) -> Self {
         Self {
-            field: Field::line(""),
-            typing: true,
-            found: Vec::new(),
-            going_on: false,
-            chosen: 0,
+            field: TextField::single_line(""),
+            is_typing: true,
+            hits: Vec::new(),
+            is_searching: false,
+            selected: 0,
             scroll: Scroll::default(),
-            from,
+            return_to: from,
         }
     }
 
-    fn look_up(&mut self, look: &Context<'_>) -> Response {
+    fn start_search(&mut self, look: &Context<'_>) -> Response {
         let words = self.field.text();
         let Some(episode) = look.episode() else { return Response::default() };
-        self.found = find::in_episode(episode, &words, find::MOST);
-        self.choose_near(look);
-        let mut reaction = self.go(look);
-        if find::has_others(&look.moment.head, episode.number) {
-            self.going_on = !words.is_empty();
-            reaction.requests.push(Request::Find { words, shown: episode.number });
+        self.hits = find::search_episode(episode, &words, find::MAX_HITS);
+        self.select_nearest(look);
+        let mut reaction = self.go_to_selected(look);
+        if find::has_other_episodes(&look.frame.head, episode.number) {
+            self.is_searching = !words.is_empty();
+            reaction.requests.push(Request::Search { query: words, searched_episode: episode.number });
         }
         reaction
     }
 
     /// The nearest place at or after the chosen step is the one to begin with.
-    fn choose_near(&mut self, look: &Context<'_>) {
-        let now = (look.episode().map_or(0, |e| e.number), look.moment.chosen());
-        self.chosen = self.found.iter().position(|m| (m.episode, m.step) >= now).unwrap_or(0);
+    fn select_nearest(&mut self, look: &Context<'_>) {
+        let now = (look.episode().map_or(0, |e| e.number), look.frame.selected_step());
+        self.selected = self.hits.iter().position(|m| (m.episode, m.step) >= now).unwrap_or(0);
     }
 
     /// Takes in what was found elsewhere; the chosen place stays chosen.
-    fn learn(&mut self, mut hits: Vec<Hit>, look: &Context<'_>) {
-        let first = self.found.is_empty();
-        let chosen = self.found.get(self.chosen).map(|m| (m.episode, m.step));
-        hits.truncate(find::MOST.saturating_sub(self.found.len()));
-        self.chosen += hits.iter().filter(|m| chosen.is_some_and(|c| (m.episode, m.step) < c)).count();
-        self.found.append(&mut hits);
+    fn add_hits(&mut self, mut hits: Vec<SearchHit>, look: &Context<'_>) {
+        let first = self.hits.is_empty();
+        let chosen = self.hits.get(self.selected).map(|m| (m.episode, m.step));
+        hits.truncate(find::MAX_HITS.saturating_sub(self.hits.len()));
+        self.selected += hits.iter().filter(|m| chosen.is_some_and(|c| (m.episode, m.step) < c)).count();
+        self.hits.append(&mut hits);
         // Stable, so that the places of one step stay in their order.
-        self.found.sort_by_key(|m| (m.episode, m.step));
+        self.hits.sort_by_key(|m| (m.episode, m.step));
         if first {
-            self.choose_near(look);
+            self.select_nearest(look);
         }
     }
 
-    fn go(&self, look: &Context<'_>) -> Response {
-        let there = self.found.get(self.chosen).and_then(|m| after(look, m.episode, m.step));
+    fn go_to_selected(&self, look: &Context<'_>) -> Response {
+        let there = self.hits.get(self.selected).and_then(|m| cursor_after(look, m.episode, m.step));
         // Where nothing is found, it is as before the first letter.
-        Response::want(Request::Go(there.unwrap_or(self.from)))
+        Response::request(Request::MoveCursor(there.unwrap_or(self.return_to)))
     }
 
     /// It goes away, and nothing is looked for any more.
-    fn close(&self, first: Option<Request>) -> Response {
-        let stop = self.going_on.then(|| Request::Find { words: String::new(), shown: 0 });
+    fn close_search(&self, first: Option<Request>) -> Response {
+        let stop = self.is_searching.then(|| Request::Search { query: String::new(), searched_episode: 0 });
         Response { requests: first.into_iter().chain(stop).collect(), close: true }
     }
 
-    fn walk(&mut self, look: &Context<'_>, by: isize) -> Response {
-        let all = self.found.len();
+    fn move_selection(&mut self, look: &Context<'_>, by: isize) -> Response {
+        let all = self.hits.len();
         if all == 0 {
             return Response::default();
         }
-        self.chosen = around(self.chosen, by, all);
-        self.go(look)
+        self.selected = wrapped_index(self.selected, by, all);
+        self.go_to_selected(look)
     }
 
     /// The row of a place; where there are several episodes it says which.
-    fn row(&self, place: usize, room: usize, several: bool) -> Line {
-        let Some(found) = self.found.get(place) else { return Vec::new() };
+    fn hit_row(&self, place: usize, room: usize, several: bool) -> Line {
+        let Some(found) = self.hits.get(place) else { return Vec::new() };
         // The place stands within the row, also in long texts.
-        let before = &found.text[..found.at.start];
+        let before = &found.text[..found.range.start];
         let skip = before.chars().count().saturating_sub(room / 3);
         let lead: String = before.chars().skip(skip).collect();
-        let here = place == self.chosen;
+        let here = place == self.selected;
         let role = match found.part {
-            Part::Thought => Role::Thought,
-            Part::Action => Role::Action,
-            Part::Observation => Role::Observation,
-            Part::Remark => Role::Person,
+            StepPart::Thought => Role::Thought,
+            StepPart::Action => Role::Action,
+            StepPart::Observation => Role::Observation,
+            StepPart::Remark => Role::Person,
         };
         let number = found.step.to_string();
         let number = if several { format!("{}.{number}", found.episode) } else { number };
         vec![
-            (if here { Role::Chosen } else { Role::Dim }, format!("{number:>5}  ")),
+            (if here { Role::Selection } else { Role::Muted }, format!("{number:>5}  ")),
             (role, if skip > 0 { format!("…{lead}") } else { lead }),
-            (if here { Role::SearchCurrent } else { Role::Search }, found.text[found.at.clone()].to_owned()),
-            (role, found.text[found.at.end..].chars().take(room).collect()),
+            (
+                if here { Role::SearchCurrent } else { Role::Search },
+                found.text[found.range.clone()].to_owned(),
+            ),
+            (role, found.text[found.range.end..].chars().take(room).collect()),
         ]
     }
 }
 
 /// Rows inside its window.
-fn rows(screen: Rect) -> u16 {
+fn window_rows(screen: Rect) -> u16 {
     if screen.height >= 20 { 7 } else { 4 }
 }
 
@@ -132,79 +135,87 @@ impl Overlay for Search {
     }
 
     fn mode(&self) -> Mode {
-        if self.typing { Mode::SearchInput } else { Mode::Search }
+        if self.is_typing { Mode::SearchInput } else { Mode::Search }
     }
 
-    fn act(&mut self, action: Action, look: &Context<'_>) -> Response {
+    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
         match action {
             // What was typed is taken back; what was walked to is kept.
-            Action::Close if self.typing => self.close(Some(Request::Go(self.from))),
-            Action::Accept if self.typing => {
-                self.typing = self.found.is_empty();
-                self.go(look)
+            Action::Close if self.is_typing => self.close_search(Some(Request::MoveCursor(self.return_to))),
+            Action::Accept if self.is_typing => {
+                self.is_typing = self.hits.is_empty();
+                self.go_to_selected(look)
             }
-            Action::Close | Action::Open | Action::Accept => self.close(None),
+            Action::Close | Action::Open | Action::Accept => self.close_search(None),
             Action::Search => {
-                self.typing = true;
+                self.is_typing = true;
                 Response::default()
             }
-            Action::NextMatch | Action::Down => self.walk(look, 1),
-            Action::PreviousMatch | Action::Up => self.walk(look, -1),
+            Action::NextMatch | Action::Down => self.move_selection(look, 1),
+            Action::PreviousMatch | Action::Up => self.move_selection(look, -1),
             _ => Response::default(),
         }
     }
 
-    fn key(&mut self, key: KeyEvent, look: &Context<'_>) -> Response {
-        if self.typing && self.field.key(key) { self.look_up(look) } else { Response::default() }
+    fn on_key(&mut self, key: KeyEvent, look: &Context<'_>) -> Response {
+        if self.is_typing && self.field.on_key(key) { self.start_search(look) } else { Response::default() }
     }
 
-    fn paste(&mut self, text: &str, look: &Context<'_>) -> Response {
-        if self.typing && self.field.paste(text) { self.look_up(look) } else { Response::default() }
+    fn on_paste(&mut self, text: &str, look: &Context<'_>) -> Response {
+        if self.is_typing && self.field.on_paste(text) {
+            self.start_search(look)
+        } else {
+            Response::default()
+        }
     }
 
-    fn answer(&mut self, answer: Answer, look: &Context<'_>) -> Response {
-        if let Answer::Found { words, hits, progress } = answer
+    fn on_answer(&mut self, answer: Answer, look: &Context<'_>) -> Response {
+        if let Answer::SearchResults { query: words, hits, progress } = answer
             && words == self.field.text()
         {
-            self.going_on = progress == Progress::GoesOn;
-            self.learn(hits, look);
+            self.is_searching = progress == SearchStatus::Partial;
+            self.add_hits(hits, look);
         }
         Response::default()
     }
 
-    fn mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
-        match self.scroll.pointed(event) {
-            Some(Pointed::Row(row)) => self.walk(look, row.cast_signed() - self.chosen.cast_signed()),
-            Some(Pointed::Wheel(by)) => self.walk(look, by),
+    fn on_mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
+        match self.scroll.mouse_target(event) {
+            Some(MouseTarget::Row(row)) => {
+                self.move_selection(look, row.cast_signed() - self.selected.cast_signed())
+            }
+            Some(MouseTarget::Wheel(by)) => self.move_selection(look, by),
             None => Response::default(),
         }
     }
 
-    fn covers(&self, _: &Context<'_>, screen: Rect) -> u16 {
-        Window::covers(rows(screen), screen)
+    fn rows_covered(&self, _: &Context<'_>, screen: Rect) -> u16 {
+        Window::rows_covered(window_rows(screen), screen)
     }
 
     fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
-        let more = if self.going_on { ", looking through the other episodes" } else { "" };
-        let title = match (self.found.len(), self.field.text().is_empty()) {
+        let more = if self.is_searching { ", looking through the other episodes" } else { "" };
+        let title = match (self.hits.len(), self.field.text().is_empty()) {
             (_, true) => "Search".to_owned(),
-            (0, _) => format!("Search: nothing found{}", if self.going_on { " yet" } else { "" }) + more,
-            (all, _) => format!("Search: {} of {all}{more}", self.chosen + 1),
+            (0, _) => format!("Search: nothing found{}", if self.is_searching { " yet" } else { "" }) + more,
+            (all, _) => format!("Search: {} of {all}{more}", self.selected + 1),
         };
-        let several = look.moment.head.episode.as_ref().is_some_and(|e| e.number > 1);
+        let several = look.frame.head.episode.as_ref().is_some_and(|e| e.number > 1);
         let window = Window {
             title: &title,
-            place: Place::Below,
-            rows: rows(screen),
+            position: WindowPosition::Bottom,
+            rows: window_rows(screen),
             columns: screen.width,
             mode: self.mode(),
         };
         let inside = window.draw(look, screen, canvas);
         canvas.put(inside.x, inside.y, 2, "/", canvas.style(Role::Key));
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
-        self.field.draw(self.typing, line, canvas);
+        self.field.draw(self.is_typing, line, canvas);
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
         let room = usize::from(list.width);
-        self.scroll.list(self.chosen, self.found.len(), list, canvas, |place| self.row(place, room, several));
+        self.scroll.draw_list(self.selected, self.hits.len(), list, canvas, |place| {
+            self.hit_row(place, room, several)
+        });
     }
 }

@@ -3,7 +3,7 @@
 use crate::text::width;
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
-use crate::ui::keymap::{Action, Hint, Mode};
+use crate::ui::keymap::{Action, KeyHint, Mode};
 use crate::ui::theme::Role;
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
@@ -14,11 +14,11 @@ pub(crate) type Line = Vec<(Role, String)>;
 
 /// Where an overlay lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum WindowPosition {
     /// In the middle.
     Middle,
     /// At the lower edge, above the footer, so that the panes above stay readable.
-    Below,
+    Bottom,
 }
 
 /// What is drawn around an overlay.
@@ -26,7 +26,7 @@ pub(crate) struct Window<'a> {
     /// Its title.
     pub(crate) title: &'a str,
     /// Where it lies.
-    pub(crate) place: Place,
+    pub(crate) position: WindowPosition,
     /// The rows it would like inside.
     pub(crate) rows: u16,
     /// The columns it would like inside.
@@ -37,7 +37,7 @@ pub(crate) struct Window<'a> {
 
 impl Window<'_> {
     /// The rows from its upper edge to the end of the screen, for one that lies below.
-    pub(crate) fn covers(rows: u16, screen: Rect) -> u16 {
+    pub(crate) fn rows_covered(rows: u16, screen: Rect) -> u16 {
         (rows + 3).min(screen.height)
     }
 
@@ -50,9 +50,9 @@ impl Window<'_> {
         let height = self.rows.saturating_add(2).min(room.height);
         let area = Rect {
             x: room.x + (room.width - width) / 2,
-            y: match self.place {
-                Place::Middle => room.y + (room.height - height) / 2,
-                Place::Below => room.bottom() - height,
+            y: match self.position {
+                WindowPosition::Middle => room.y + (room.height - height) / 2,
+                WindowPosition::Bottom => room.bottom() - height,
             },
             width,
             height,
@@ -61,13 +61,13 @@ impl Window<'_> {
         if width < 4 || height < 3 {
             return Rect { height: height.min(1), ..area };
         }
-        self.frame(look, area, canvas);
+        self.draw_frame(look, area, canvas);
         Rect { x: area.x + 2, y: area.y + 1, width: width - 4, height: height - 2 }
     }
 
-    fn frame(&self, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+    fn draw_frame(&self, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
         let style = canvas.style(Role::FrameOverlay);
-        let joints = canvas.glyphs.joints;
+        let joints = canvas.glyphs.box_drawing;
         let (right, bottom) = (area.right() - 1, area.bottom() - 1);
         for x in area.x..area.right() {
             for y in [area.y, bottom] {
@@ -87,20 +87,20 @@ impl Window<'_> {
         }
         let title = format!(" {} ", self.title);
         canvas.put(area.x + 2, area.y, area.width.saturating_sub(4), &title, canvas.style(Role::Title));
-        self.keys(look, Rect { x: area.x + 1, y: bottom, width: area.width - 2, height: 1 }, canvas);
+        self.draw_keys(look, Rect { x: area.x + 1, y: bottom, width: area.width - 2, height: 1 }, canvas);
     }
 
     /// The way out stands at the right, whatever the width; the rest as far as it fits, and what does not fit in the
     /// footer's row, where nothing else is said there.
-    fn keys(&self, look: &Context<'_>, edge: Rect, canvas: &mut Canvas<'_>) {
-        let hints = look.keymap.hints(self.mode);
-        let wide = |h: &Hint<'_>| (width(&h.key) + width(h.word) + 4) as u16;
+    fn draw_keys(&self, look: &Context<'_>, edge: Rect, canvas: &mut Canvas<'_>) {
+        let hints = look.keymap.key_hints(self.mode);
+        let wide = |h: &KeyHint<'_>| (width(&h.key) + width(h.label) + 4) as u16;
         let (closing, others): (Vec<_>, Vec<_>) = hints.into_iter().partition(|h| h.action == Action::Close);
         let mut right = edge.right();
-        let mut put = |x: u16, hint: &Hint<'_>| {
+        let mut put = |x: u16, hint: &KeyHint<'_>| {
             let x =
                 x + canvas.put(x, edge.y, wide(hint), &format!(" {} ", hint.key), canvas.style(Role::Key));
-            x + canvas.put(x, edge.y, wide(hint), &format!("{} ", hint.word), canvas.style(Role::Dim))
+            x + canvas.put(x, edge.y, wide(hint), &format!("{} ", hint.label), canvas.style(Role::Muted))
         };
         if let Some(hint) = closing.first().filter(|h| wide(h) <= edge.width) {
             right = edge.right() - wide(hint);
@@ -126,7 +126,7 @@ impl Window<'_> {
                 break;
             }
             x += canvas.put(x, footer, wide(hint), &format!(" {} ", hint.key), canvas.style(Role::Key));
-            x += canvas.put(x, footer, wide(hint), &format!("{} ", hint.word), canvas.style(Role::Dim));
+            x += canvas.put(x, footer, wide(hint), &format!("{} ", hint.label), canvas.style(Role::Muted));
         }
     }
 }
@@ -135,13 +135,13 @@ impl Window<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct Scroll {
     top: Cell<usize>,
-    seen: Cell<(usize, usize)>,
+    extent: Cell<(usize, usize)>,
     area: Cell<Rect>,
 }
 
 /// Where the mouse points in rows that scroll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pointed {
+pub(crate) enum MouseTarget {
     /// A row was clicked, by its place among all rows.
     Row(usize),
     /// The wheel was turned: -1 up, 1 down.
@@ -162,7 +162,7 @@ pub(crate) struct Page<'a> {
 
 impl Page<'_> {
     /// As [`Page::draw`], for rows of which one is chosen: the row that is to be seen comes with them.
-    pub(crate) fn draw_at(
+    pub(crate) fn draw_with_selected(
         &self,
         look: &Context<'_>,
         screen: Rect,
@@ -173,10 +173,11 @@ impl Page<'_> {
         let made = rows(columns);
         let high = u16::try_from(made.0.len()).unwrap_or(u16::MAX);
         let (title, mode) = (self.title, self.mode);
-        let window = Window { title, place: Place::Middle, rows: high, columns: self.columns, mode };
+        let window =
+            Window { title, position: WindowPosition::Middle, rows: high, columns: self.columns, mode };
         let inside = window.draw(look, screen, canvas);
         let (lines, seen) = if inside.width == columns { made } else { rows(inside.width) };
-        self.scroll.show(seen, lines.len(), usize::from(inside.height));
+        self.scroll.reveal(seen, lines.len(), usize::from(inside.height));
         self.scroll.draw(&lines, inside, canvas);
     }
 
@@ -194,7 +195,7 @@ impl Page<'_> {
         let high = u16::try_from(made.as_ref().len()).unwrap_or(u16::MAX);
         let window = Window {
             title: self.title,
-            place: Place::Middle,
+            position: WindowPosition::Middle,
             rows: high,
             columns: self.columns,
             mode: self.mode,
@@ -207,81 +208,81 @@ impl Page<'_> {
 
 impl Scroll {
     /// Moves by rows.
-    pub(crate) fn by(&self, rows: isize) {
-        let (all, height) = self.seen.get();
+    pub(crate) fn scroll_by(&self, rows: isize) {
+        let (all, height) = self.extent.get();
         self.top.set(self.top.get().saturating_add_signed(rows).min(all.saturating_sub(height)));
     }
 
     /// Moves by pages.
-    pub(crate) fn pages(&self, pages: isize) {
-        let height = self.seen.get().1.saturating_sub(1).max(1);
-        self.by(pages.saturating_mul(isize::try_from(height).unwrap_or(isize::MAX)));
+    pub(crate) fn scroll_pages(&self, pages: isize) {
+        let height = self.extent.get().1.saturating_sub(1).max(1);
+        self.scroll_by(pages.saturating_mul(isize::try_from(height).unwrap_or(isize::MAX)));
     }
 
     /// The rows of a page, as it was drawn last.
-    pub(crate) fn page(&self) -> isize {
-        isize::try_from(self.seen.get().1.saturating_sub(1).max(1)).unwrap_or(isize::MAX)
+    pub(crate) fn page_rows(&self) -> isize {
+        isize::try_from(self.extent.get().1.saturating_sub(1).max(1)).unwrap_or(isize::MAX)
     }
 
     /// To a row.
-    pub(crate) fn to(&self, row: usize) {
+    pub(crate) fn scroll_to(&self, row: usize) {
         self.top.set(row);
     }
 
     /// Moves so that a row is seen, where `all` rows are shown in `height`.
-    pub(crate) fn show(&self, row: usize, all: usize, height: usize) {
-        self.seen.set((all, height));
+    pub(crate) fn reveal(&self, row: usize, all: usize, height: usize) {
+        self.extent.set((all, height));
         let top = self.top.get().min(row).max((row + 1).saturating_sub(height));
         self.top.set(top.min(all.saturating_sub(height)));
     }
 
     /// Moves so that a row of these is seen, in the height of the last draw.
-    pub(crate) fn keep(&self, row: usize, all: usize) {
-        self.show(row, all, self.seen.get().1);
+    pub(crate) fn reveal_at_last_height(&self, row: usize, all: usize) {
+        self.reveal(row, all, self.extent.get().1);
     }
 
     /// The first row shown, after `all` rows were fitted into `height`.
-    pub(crate) fn fit(&self, all: usize, height: usize) -> usize {
-        self.seen.set((all, height));
+    pub(crate) fn clamp_top(&self, all: usize, height: usize) -> usize {
+        self.extent.set((all, height));
         let top = self.top.get().min(all.saturating_sub(height));
         self.top.set(top);
         top
     }
 
     /// What the mouse means here: a click on a row that is to be seen, or a turn of the wheel.
-    pub(crate) fn pointed(&self, event: MouseEvent) -> Option<Pointed> {
+    pub(crate) fn mouse_target(&self, event: MouseEvent) -> Option<MouseTarget> {
         match event.kind {
-            MouseEventKind::ScrollUp => Some(Pointed::Wheel(-1)),
-            MouseEventKind::ScrollDown => Some(Pointed::Wheel(1)),
+            MouseEventKind::ScrollUp => Some(MouseTarget::Wheel(-1)),
+            MouseEventKind::ScrollDown => Some(MouseTarget::Wheel(1)),
             MouseEventKind::Down(MouseButton::Left) => {
                 let area = self.area.get();
                 let inside = area.contains(Position { x: event.column, y: event.row });
                 let row = self.top.get() + usize::from(event.row.saturating_sub(area.y));
-                (inside && row < self.seen.get().0).then_some(Pointed::Row(row))
+                (inside && row < self.extent.get().0).then_some(MouseTarget::Row(row))
             }
             _ => None,
         }
     }
 
     /// The same where some of the rows, the last ones, are there to be chosen: which of them is clicked.
-    pub(crate) fn pointed_among_last(&self, count: usize, event: MouseEvent) -> Option<Pointed> {
-        let first = self.seen.get().0.saturating_sub(count);
-        match self.pointed(event)? {
-            Pointed::Row(row) => row.checked_sub(first).map(Pointed::Row),
-            wheel @ Pointed::Wheel(_) => Some(wheel),
+    pub(crate) fn mouse_target_in_last(&self, count: usize, event: MouseEvent) -> Option<MouseTarget> {
+        let first = self.extent.get().0.saturating_sub(count);
+        match self.mouse_target(event)? {
+            MouseTarget::Row(row) => row.checked_sub(first).map(MouseTarget::Row),
+            wheel @ MouseTarget::Wheel(_) => Some(wheel),
         }
     }
 
     /// Turns with the wheel, as far as there are rows.
-    pub(crate) fn wheel(&self, event: MouseEvent) {
-        const NOTCH: isize = 3;
-        if let Some(Pointed::Wheel(by)) = self.pointed(event) {
-            self.by(by * NOTCH);
+    pub(crate) fn on_wheel(&self, event: MouseEvent) {
+        const ROWS_PER_NOTCH: isize = 3;
+        if let Some(MouseTarget::Wheel(by)) = self.mouse_target(event) {
+            self.scroll_by(by * ROWS_PER_NOTCH);
         }
     }
 
     /// Draws the rows of a list around the chosen one.
-    pub(crate) fn list(
+    pub(crate) fn draw_list(
         &self,
         chosen: usize,
         all: usize,
@@ -291,22 +292,22 @@ impl Scroll {
     ) {
         let height = usize::from(area.height);
         self.area.set(area);
-        self.show(chosen, all, height);
-        let top = self.fit(all, height);
+        self.reveal(chosen, all, height);
+        let top = self.clamp_top(all, height);
         for (y, place) in (area.y..).zip(top..all.min(top + height)) {
             put_line(&row(place), Rect { y, height: 1, ..area }, canvas);
         }
-        self.beyond(area, canvas);
+        self.draw_overflow_marks(area, canvas);
     }
 
     /// At the frame to the right of a list, marks where rows stand above or below those that are seen.
-    fn beyond(&self, area: Rect, canvas: &mut Canvas<'_>) {
-        let ((all, height), top) = (self.seen.get(), self.top.get());
+    fn draw_overflow_marks(&self, area: Rect, canvas: &mut Canvas<'_>) {
+        let ((all, height), top) = (self.extent.get(), self.top.get());
         if area.is_empty() {
             return;
         }
-        let (x, style) = (edge(area, canvas), canvas.style(Role::Title));
-        let [above, below] = canvas.glyphs.beyond;
+        let (x, style) = (frame_column(area, canvas), canvas.style(Role::Title));
+        let [above, below] = canvas.glyphs.scroll_arrows;
         if top > 0 {
             canvas.put(x, area.y, 1, above, style);
         }
@@ -320,27 +321,27 @@ impl Scroll {
     pub(crate) fn draw(&self, lines: &[Line], area: Rect, canvas: &mut Canvas<'_>) {
         let height = usize::from(area.height);
         self.area.set(area);
-        let top = self.fit(lines.len(), height);
+        let top = self.clamp_top(lines.len(), height);
         for (place, line) in lines.iter().skip(top).take(height).enumerate() {
             put_line(line, Rect { y: area.y + place as u16, height: 1, ..area }, canvas);
         }
-        self.bar(area, canvas);
+        self.draw_scrollbar(area, canvas);
     }
 
     /// At the frame to the right of an area, what part of all rows is to be seen in it.
-    pub(crate) fn bar(&self, area: Rect, canvas: &mut Canvas<'_>) {
-        let ((all, height), top) = (self.seen.get(), self.top.get());
+    pub(crate) fn draw_scrollbar(&self, area: Rect, canvas: &mut Canvas<'_>) {
+        let ((all, height), top) = (self.extent.get(), self.top.get());
         if all > height && area.width > 0 {
             let place = (top * height.saturating_sub(1)).checked_div(all - height).unwrap_or(0);
             let style = canvas.style(Role::FrameOverlay);
-            let x = edge(area, canvas);
+            let x = frame_column(area, canvas);
             canvas.put(x, area.y + place as u16, 1, canvas.glyphs.now, style);
         }
     }
 }
 
 /// The column of the frame to the right of an area inside of it.
-fn edge(area: Rect, canvas: &Canvas<'_>) -> u16 {
+fn frame_column(area: Rect, canvas: &Canvas<'_>) -> u16 {
     (area.right() + 1).min(canvas.buffer.area.right().saturating_sub(1))
 }
 

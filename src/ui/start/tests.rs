@@ -1,6 +1,6 @@
 //! The wizard and the chooser, from keys to what they start.
 
-mod follow;
+mod dependent_settings;
 
 use super::*;
 use crate::ui::keymap::Keymap;
@@ -9,24 +9,27 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 fn model() -> StartModel {
-    let task =
-        |id: &str, goal: &str, kind: &str| TaskRow { id: id.into(), goal: goal.into(), kind: kind.into() };
-    let knob = |name: &str, label: &str, value: &str, origin, choices: &[&str]| Knob {
+    let task = |id: &str, goal: &str, kind: &str| TaskRow {
+        id: id.into(),
+        goal: goal.into(),
+        task_type: kind.into(),
+    };
+    let knob = |name: &str, label: &str, value: &str, origin, choices: &[&str]| SettingRow {
         name: name.into(),
         label: label.into(),
         value: value.into(),
         origin,
-        answers: match choices {
-            [] => Answers::Number(0, u64::MAX),
-            words => Answers::Words(words.iter().map(|c| (*c).to_owned()).collect()),
+        allowed: match choices {
+            [] => AllowedValues::Number(0, u64::MAX),
+            words => AllowedValues::OneOf(words.iter().map(|c| (*c).to_owned()).collect()),
         },
-        about: String::new(),
+        summary: String::new(),
     };
     StartModel {
-        worlds: vec![
-            WorldRow {
+        environments: vec![
+            EnvironmentRow {
                 name: "household".into(),
-                about: "built in".into(),
+                description: "built in".into(),
                 tasks: vec![
                     task("normal/heat/1", "put a hot apple in fridge", "pick_heat_then_place_in_recep"),
                     task("normal/heat/7", "put a hot egg in countertop", "pick_heat_then_place_in_recep"),
@@ -37,13 +40,13 @@ fn model() -> StartModel {
                     ),
                 ],
             },
-            WorldRow {
+            EnvironmentRow {
                 name: "alfworld".into(),
-                about: "no data here: set ALFWORLD_DATA or give --data".into(),
+                description: "no data here: set ALFWORLD_DATA or give --data".into(),
                 tasks: Vec::new(),
             },
         ],
-        world: 0,
+        environment: 0,
         task: 1,
         knobs: vec![
             knob("run.method", "method", "omnireflect", SettingOrigin::BuiltIn, &["react", "omnireflect"]),
@@ -52,40 +55,40 @@ fn model() -> StartModel {
             knob("run.steps", "steps", "50", SettingOrigin::Paper, &[]),
         ],
         variants: Vec::new(),
-        profile_of: Vec::new(),
+        model_profiles: Vec::new(),
         sessions: vec![
             SessionRow {
                 path: "/s/one".into(),
                 goal: "put a hot apple in fridge".into(),
-                standing: "crashed".into(),
+                status: "crashed".into(),
                 about: "turn 12, 20 minutes ago".into(),
             },
             SessionRow {
                 path: "/s/two".into(),
                 goal: "put two mugs in cabinet".into(),
-                standing: "stopped".into(),
+                status: "stopped".into(),
                 about: "turn 3, yesterday".into(),
             },
         ],
     }
 }
 
-fn press(chooser: &mut Chooser, code: KeyCode) -> Outcome {
+fn press(chooser: &mut Chooser, code: KeyCode) -> ChooserOutcome {
     chooser.key(KeyEvent::new(code, KeyModifiers::NONE), &Keymap::default())
 }
 
-fn typed(chooser: &mut Chooser, text: &str) {
+fn type_text(chooser: &mut Chooser, text: &str) {
     for c in text.chars() {
         press(chooser, KeyCode::Char(c));
     }
 }
 
-fn run(task: &str, changed: &[(&str, &str)]) -> Outcome {
+fn chosen_run(task: &str, changed: &[(&str, &str)]) -> ChooserOutcome {
     let changed = changed.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-    Outcome::Chosen(StartChoice::Run { env: "household".into(), task: task.into(), changed })
+    ChooserOutcome::Chosen(StartChoice::Run { env: "household".into(), task: task.into(), changed })
 }
 
-fn picture(chooser: &Chooser, w: u16, h: u16) -> String {
+fn render(chooser: &Chooser, w: u16, h: u16) -> String {
     let mut buffer = Buffer::empty(Rect::new(0, 0, w, h));
     draw(chooser, &Options::default(), &mut buffer);
     let row = |y| (0..w).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_owned() + "\n";
@@ -94,31 +97,31 @@ fn picture(chooser: &Chooser, w: u16, h: u16) -> String {
 
 #[test]
 fn enter_starts_what_is_preselected() {
-    assert_eq!(press(&mut Chooser::new(model()), KeyCode::Enter), run("normal/heat/7", &[]));
+    assert_eq!(press(&mut Chooser::new(model()), KeyCode::Enter), chosen_run("normal/heat/7", &[]));
 }
 
 #[test]
 fn typing_searches_by_goal() {
     let mut chooser = Chooser::new(model());
-    typed(&mut chooser, "clean mug");
-    assert_eq!(press(&mut chooser, KeyCode::Enter), run("normal/clean/2", &[]));
-    assert_eq!(press(&mut chooser, KeyCode::Esc), Outcome::Stay);
-    assert_eq!(press(&mut chooser, KeyCode::Enter), run("normal/heat/7", &[]));
-    assert_eq!(press(&mut chooser, KeyCode::Esc), Outcome::Leave);
+    type_text(&mut chooser, "clean mug");
+    assert_eq!(press(&mut chooser, KeyCode::Enter), chosen_run("normal/clean/2", &[]));
+    assert_eq!(press(&mut chooser, KeyCode::Esc), ChooserOutcome::Continue);
+    assert_eq!(press(&mut chooser, KeyCode::Enter), chosen_run("normal/heat/7", &[]));
+    assert_eq!(press(&mut chooser, KeyCode::Esc), ChooserOutcome::Quit);
 }
 
 #[test]
-fn what_was_changed_is_told() {
+fn changed_settings_are_returned() {
     let mut chooser = Chooser::new(model());
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Right);
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Tab);
-    typed(&mut chooser, "42");
+    type_text(&mut chooser, "42");
     assert_eq!(
         press(&mut chooser, KeyCode::Enter),
-        run("normal/heat/7", &[("run.method", "react"), ("run.seed", "42")])
+        chosen_run("normal/heat/7", &[("run.method", "react"), ("run.seed", "42")])
     );
 }
 
@@ -127,8 +130,8 @@ fn a_world_without_tasks_starts_nothing_and_says_why() {
     let mut chooser = Chooser::new(model());
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Right);
-    assert_eq!(press(&mut chooser, KeyCode::Enter), Outcome::Stay);
-    assert!(picture(&chooser, 80, 24).contains("set ALFWORLD_DATA"));
+    assert_eq!(press(&mut chooser, KeyCode::Enter), ChooserOutcome::Continue);
+    assert!(render(&chooser, 80, 24).contains("set ALFWORLD_DATA"));
 }
 
 #[test]
@@ -136,88 +139,87 @@ fn a_session_is_resumed() {
     let mut chooser = Chooser::new(model());
     press(&mut chooser, KeyCode::BackTab);
     press(&mut chooser, KeyCode::Down);
-    let wanted = Outcome::Chosen(StartChoice::Resume("/s/two".into()));
+    let wanted = ChooserOutcome::Chosen(StartChoice::Resume("/s/two".into()));
     assert_eq!(press(&mut chooser, KeyCode::Enter), wanted);
 }
 
 #[test]
 fn pictures_at_two_sizes() {
     for (w, h) in [(80, 24), (60, 16)] {
-        insta::assert_snapshot!(format!("start_{w}x{h}"), picture(&Chooser::new(model()), w, h));
+        insta::assert_snapshot!(format!("start_{w}x{h}"), render(&Chooser::new(model()), w, h));
     }
 }
 
 #[test]
 fn any_size_and_an_empty_model_are_drawn() {
     for (w, h) in [(0, 0), (1, 1), (3, 2), (8, 5), (20, 9), (300, 3), (200, 60)] {
-        picture(&Chooser::new(model()), w, h);
-        picture(&Chooser::new(StartModel::default()), w, h);
+        render(&Chooser::new(model()), w, h);
+        render(&Chooser::new(StartModel::default()), w, h);
     }
-    assert_eq!(press(&mut Chooser::new(StartModel::default()), KeyCode::Enter), Outcome::Stay);
+    assert_eq!(press(&mut Chooser::new(StartModel::default()), KeyCode::Enter), ChooserOutcome::Continue);
 }
 
 #[test]
-fn what_is_learnt_later_keeps_the_choice() {
+fn later_updates_keep_the_selection() {
     let mut chooser = Chooser::new(StartModel {
-        worlds: vec![WorldRow {
+        environments: vec![EnvironmentRow {
             tasks: vec![TaskRow { id: "b".into(), ..TaskRow::default() }],
-            ..WorldRow::default()
+            ..EnvironmentRow::default()
         }],
         ..StartModel::default()
     });
     let task = |id: &str| TaskRow { id: id.into(), ..TaskRow::default() };
     let tasks = ["a", "b", "c"].map(task).to_vec();
-    chooser.learn(News::World(WorldRow { tasks, ..WorldRow::default() }));
-    chooser.learn(News::Sessions(model().sessions));
-    let is =
-        |outcome, id: &str| matches!(outcome, Outcome::Chosen(StartChoice::Run { task, .. }) if task == id);
+    chooser.apply_update(StartUpdate::Environment(EnvironmentRow { tasks, ..EnvironmentRow::default() }));
+    chooser.apply_update(StartUpdate::Sessions(model().sessions));
+    let is = |outcome, id: &str| matches!(outcome, ChooserOutcome::Chosen(StartChoice::Run { task, .. }) if task == id);
     assert!(is(press(&mut chooser, KeyCode::Enter), "b"));
     press(&mut chooser, KeyCode::Down);
     assert!(is(press(&mut chooser, KeyCode::Enter), "c"));
-    assert!(picture(&chooser, 80, 24).contains("crashed"));
+    assert!(render(&chooser, 80, 24).contains("crashed"));
 }
 
 /// A wrong number ended the program with a message, after the screen had gone.
 #[test]
-fn a_value_that_cannot_be_is_refused_in_words_and_nothing_starts() {
+fn invalid_value_is_reported_and_nothing_starts() {
     let mut model = model();
-    model.knobs.push(Knob {
+    model.knobs.push(SettingRow {
         name: "examples".into(),
         label: "examples".into(),
         value: "2".into(),
         origin: SettingOrigin::Paper,
-        answers: Answers::Number(0, 2),
-        about: String::new(),
+        allowed: AllowedValues::Number(0, 2),
+        summary: String::new(),
     });
     let mut chooser = Chooser::new(model);
     // Backwards over the sessions.
     press(&mut chooser, KeyCode::BackTab);
     press(&mut chooser, KeyCode::BackTab);
-    typed(&mut chooser, "7");
+    type_text(&mut chooser, "7");
     let words = "examples 27: expected a whole number from 0 to 2";
-    assert!(picture(&chooser, 80, 24).contains(words), "it is told while it is typed");
+    assert!(render(&chooser, 80, 24).contains(words), "it is told while it is typed");
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Tab);
-    assert!(!picture(&chooser, 80, 24).contains(words));
-    assert_eq!(press(&mut chooser, KeyCode::Enter), Outcome::Stay);
-    let shown = picture(&chooser, 60, 16);
+    assert!(!render(&chooser, 80, 24).contains(words));
+    assert_eq!(press(&mut chooser, KeyCode::Enter), ChooserOutcome::Continue);
+    let shown = render(&chooser, 60, 16);
     assert!(shown.contains(words) && shown.contains("< 27 >"), "{shown}");
     press(&mut chooser, KeyCode::Backspace);
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Tab);
-    assert_eq!(press(&mut chooser, KeyCode::Enter), run("normal/heat/7", &[("examples", "2")]));
+    assert_eq!(press(&mut chooser, KeyCode::Enter), chosen_run("normal/heat/7", &[("examples", "2")]));
 }
 
 #[test]
-fn arrows_keep_a_number_where_it_may_be() {
+fn arrows_keep_numbers_in_range() {
     let mut model = model();
-    model.knobs = vec![Knob {
+    model.knobs = vec![SettingRow {
         name: "examples".into(),
         label: "examples".into(),
         value: "1".into(),
         origin: SettingOrigin::Paper,
-        answers: Answers::Number(0, 2),
-        about: String::new(),
+        allowed: AllowedValues::Number(0, 2),
+        summary: String::new(),
     }];
     let mut chooser = Chooser::new(model);
     press(&mut chooser, KeyCode::Tab);
@@ -235,52 +237,59 @@ fn arrows_keep_a_number_where_it_may_be() {
 fn a_folder_of_prompt_templates_is_typed_or_pasted() {
     let mut model = model();
     model.knobs.truncate(0);
-    model.knobs.push(Knob {
+    model.knobs.push(SettingRow {
         name: "run.prompts".into(),
         label: "prompts".into(),
         value: String::new(),
         origin: SettingOrigin::BuiltIn,
-        answers: Answers::Text { none: "built in", offered: Vec::new(), what: "the path of a folder" },
-        about: String::new(),
+        allowed: AllowedValues::Text {
+            none_label: "built in",
+            suggestions: Vec::new(),
+            expected: "the path of a folder",
+        },
+        summary: String::new(),
     });
     let mut chooser = Chooser::new(model);
-    assert!(picture(&chooser, 80, 24).contains(" prompts           built in  ours"));
+    assert!(render(&chooser, 80, 24).contains(" prompts           built in  ours"));
     press(&mut chooser, KeyCode::Tab);
     press(&mut chooser, KeyCode::Tab);
-    assert!(picture(&chooser, 80, 24).contains("type or paste the path of a folder"));
-    typed(&mut chooser, "my 2");
+    assert!(render(&chooser, 80, 24).contains("type or paste the path of a folder"));
+    type_text(&mut chooser, "my 2");
     chooser.paste("/prompts\n\u{1b}[31m");
     press(&mut chooser, KeyCode::Left);
-    assert!(picture(&chooser, 60, 24).contains("< my 2/prompts >  you"), "{}", picture(&chooser, 60, 24));
-    assert_eq!(press(&mut chooser, KeyCode::Enter), run("normal/heat/7", &[("run.prompts", "my 2/prompts")]));
+    assert!(render(&chooser, 60, 24).contains("< my 2/prompts >  you"), "{}", render(&chooser, 60, 24));
+    assert_eq!(
+        press(&mut chooser, KeyCode::Enter),
+        chosen_run("normal/heat/7", &[("run.prompts", "my 2/prompts")])
+    );
 }
 
 /// A method was chosen, and the settings of the one before it stood there with its trials.
 #[test]
 fn settings_follow_the_method_and_keep_what_was_changed() {
-    let knob = |name: &str, value: &str, answers| Knob {
+    let knob = |name: &str, value: &str, answers| SettingRow {
         name: name.into(),
         label: name.into(),
         value: value.into(),
         origin: SettingOrigin::Paper,
-        answers,
-        about: String::new(),
+        allowed: answers,
+        summary: String::new(),
     };
-    let words = |all: &[&str]| Answers::Words(all.iter().map(|w| (*w).to_owned()).collect());
+    let words = |all: &[&str]| AllowedValues::OneOf(all.iter().map(|w| (*w).to_owned()).collect());
     let knobs = |method: &str, trials: &str, own: &str| {
         vec![
             knob("run.method", method, words(&["react", "fcrf"])),
             knob("run.as", "paper", words(&["paper", "code"])),
-            knob("run.trials", trials, Answers::Number(1, u64::MAX)),
-            knob("run.seed", "0", Answers::Number(0, u64::MAX)),
-            knob(own, "1", Answers::Number(0, 9)),
+            knob("run.trials", trials, AllowedValues::Number(1, u64::MAX)),
+            knob("run.seed", "0", AllowedValues::Number(0, u64::MAX)),
+            knob(own, "1", AllowedValues::Number(0, 9)),
         ]
     };
-    let of = |method: &str, knobs| Variant {
+    let of = |method: &str, knobs| SettingsVariant {
         preset: "none".to_owned(),
         method: method.to_owned(),
-        reading: "paper".to_owned(),
-        knobs,
+        paper_or_code: "paper".to_owned(),
+        settings: knobs,
     };
     let mut chooser = Chooser::new(StartModel {
         knobs: knobs("react", "1", "examples"),
@@ -294,7 +303,7 @@ fn settings_follow_the_method_and_keep_what_was_changed() {
     let press = |chooser: &mut Chooser, code| chooser.key(KeyEvent::new(code, KeyModifiers::NONE), &map);
     let to = |chooser: &mut Chooser, name: &str| {
         let place = chooser.model.knobs.iter().position(|k| k.name == name).unwrap();
-        chooser.part = choose::Part::Knob(place);
+        chooser.section = chooser::Section::Setting(place);
     };
     to(&mut chooser, "run.seed");
     press(&mut chooser, KeyCode::Char('7'));
@@ -320,15 +329,15 @@ fn a_search_finds_tasks_that_have_its_words() {
     let mut start = model();
     let goals =
         ["put a spraybottle in toilet", "put a chilled lettuce in diningtable", "put a lettuce in fridge"];
-    start.worlds[0].tasks = goals
+    start.environments[0].tasks = goals
         .iter()
         .enumerate()
-        .map(|(n, goal)| TaskRow { id: format!("normal/x/{n}"), goal: (*goal).into(), kind: "x".into() })
+        .map(|(n, goal)| TaskRow { id: format!("normal/x/{n}"), goal: (*goal).into(), task_type: "x".into() })
         .collect();
     let found = |query: &str| {
         let mut chooser = Chooser::new(start.clone());
         chooser.paste(query);
-        chooser.fitting.clone()
+        chooser.matching.clone()
     };
     assert_eq!(found("lettuce"), [1, 2]);
     assert_eq!(found("Lettuce fridge"), [2]);

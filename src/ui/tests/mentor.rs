@@ -1,26 +1,32 @@
 //! Methods with a mentor: their lanes, the mentor at work, its prompts, what failed and what was not understood.
 
-use super::{SIZES, Stage, screen};
+use super::{SIZES, TestScreen, screen_text};
 use crate::domain::{LessonOrigin, LessonText, ModelRole, Question, ReflectionKind};
 use crate::driver::LiveCall;
 use crate::engine::{Cause, Command, Event, Failure};
 use crate::provider::Phase;
-use crate::ui::fixture::{Fixture, fcrf, planned, reflexion, sample_session, summary, sweet_sour};
+use crate::ui::fixture::{Fixture, fcrf, planning_only, reflexion, sample_session, summary, sweet_sour};
 use crate::ui::model::Focus;
-use crate::ui::msg::{Msg, Request};
+use crate::ui::msg::{Request, UiMessage};
 
-pub(super) const ROUND: [Question; 3] = [
+pub(super) const QUESTIONS: [Question; 3] = [
     Question { kind: ReflectionKind::Error, purpose: crate::domain::Purpose::Reflect },
     Question { kind: ReflectionKind::Abstract, purpose: crate::domain::Purpose::Reflect },
     Question { kind: ReflectionKind::Progress, purpose: crate::domain::Purpose::Reflect },
 ];
 
 /// The kitchen after a step, with a round of questions in flight.
-pub(super) fn asked() -> (Fixture, Vec<crate::domain::CallId>) {
+pub(super) fn with_questions_in_flight() -> (Fixture, Vec<crate::domain::CallId>) {
     let mut f = sample_session();
-    f.take("go to stoveburner 1", crate::domain::DecidedBy::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    f.execute(
+        "go to stoveburner 1",
+        crate::domain::DecidedBy::Actor,
+        "Nothing.",
+        0.5,
+        serde_json::Value::Null,
+    );
     f.write(Cause::Person, Event::Resumed);
-    let calls = f.ask_mentor(&ROUND);
+    let calls = f.ask_mentor(&QUESTIONS);
     (f, calls)
 }
 
@@ -36,35 +42,35 @@ pub(super) fn failure(what: &str) -> Failure {
 
 #[test]
 fn lanes_of_each_method() {
-    type Played = fn() -> Fixture;
-    let methods: [(&str, Played); 4] =
-        [("reflexion", reflexion), ("fcrf", fcrf), ("sweet_sour", sweet_sour), ("planning", planned)];
+    type MakeFixture = fn() -> Fixture;
+    let methods: [(&str, MakeFixture); 4] =
+        [("reflexion", reflexion), ("fcrf", fcrf), ("sweet_sour", sweet_sour), ("planning", planning_only)];
     for (name, fixture) in methods {
         for (w, h) in SIZES {
-            let mut stage = Stage::new(fixture(), w, h);
-            insta::assert_snapshot!(format!("lanes_{name}_{w}x{h}"), screen(&stage.draw()));
+            let mut stage = TestScreen::new(fixture(), w, h);
+            insta::assert_snapshot!(format!("lanes_{name}_{w}x{h}"), screen_text(&stage.draw()));
         }
     }
 }
 
 #[test]
 fn memories_are_shown_as_tuples_short_term_first() {
-    let mut stage = Stage::new(sweet_sour(), 80, 24);
+    let mut stage = TestScreen::new(sweet_sour(), 80, 24);
     stage.draw();
     stage.press("5");
     stage.press("z");
-    insta::assert_snapshot!("memory_zoomed_80x24", screen(&stage.draw()));
+    insta::assert_snapshot!("memory_zoomed_80x24", screen_text(&stage.draw()));
     stage.press("i");
-    insta::assert_snapshot!("memory_details_80x24", screen(&stage.draw()));
+    insta::assert_snapshot!("memory_details_80x24", screen_text(&stage.draw()));
 }
 
 #[test]
-fn a_tip_names_the_lesson_it_was_taken_from() {
-    let mut stage = Stage::new(fcrf(), 80, 24);
+fn a_tip_names_its_source_lesson() {
+    let mut stage = TestScreen::new(fcrf(), 80, 24);
     stage.draw();
     stage.press("4");
     stage.press("i");
-    let text = screen(&stage.draw());
+    let text = screen_text(&stage.draw());
     assert!(
         text.contains("made from   lesson 2: Look at what lies open before you open anything."),
         "{text}"
@@ -73,46 +79,46 @@ fn a_tip_names_the_lesson_it_was_taken_from() {
 
 /// A lesson of a kind that no lane of the method holds could be added by a pool file and then seen nowhere.
 #[test]
-fn lessons_without_a_lane_have_one_of_their_own() {
+fn lessons_without_a_lane_share_an_extra_lane() {
     let mut fixture = reflexion();
     let lanes = |f: &Fixture| {
-        let mut stage = Stage::new(reflexion(), 80, 24);
+        let mut stage = TestScreen::new(reflexion(), 80, 24);
         stage.fixture.store = f.store.clone();
-        screen(&stage.draw())
+        screen_text(&stage.draw())
     };
     assert!(!lanes(&fixture).contains("Other"));
-    fixture.lesson(
+    fixture.add_lesson(
         ReflectionKind::Error,
         LessonText::error("Ran in circles.", "Go elsewhere."),
         LessonOrigin::File,
     );
     let text = lanes(&fixture);
     assert!(text.contains("Plans 2") && text.contains("Other 1"), "{text}");
-    let mut stage = Stage::new(fixture, 80, 24);
+    let mut stage = TestScreen::new(fixture, 80, 24);
     stage.draw();
     stage.press("4");
-    let text = screen(&stage.draw());
+    let text = screen_text(&stage.draw());
     assert!(text.contains("Ran in circles.") && text.contains("Error"), "{text}");
     assert_eq!(stage.press("R"), [], "a reflection of a kind that the method does not know is not asked for");
-    assert!(screen(&stage.draw()).contains("reflexion writes no Error reflections"));
+    assert!(screen_text(&stage.draw()).contains("reflexion writes no Error reflections"));
     stage.press("3");
     assert_eq!(stage.press("R"), [Request::Send(Command::Reflect(ReflectionKind::Plan))]);
 }
 
 #[test]
-fn the_round_of_a_mentor_is_named_question_by_question() {
-    let (fixture, calls) = asked();
-    let mut stage = Stage::new(fixture, 80, 24);
+fn the_mentor_questions_in_flight_are_all_named() {
+    let (fixture, calls) = with_questions_in_flight();
+    let mut stage = TestScreen::new(fixture, 80, 24);
     let live = |n: usize, phase, reasoning: &str, text: &str, pieces| LiveCall {
         call: calls[n],
-        asked: ModelRole::Mentor,
+        role: ModelRole::Mentor,
         phase,
         reasoning: reasoning.to_owned(),
         text: text.to_owned(),
         pieces,
-        since: stage.now,
-        moved: stage.now,
-        alive: false,
+        started: stage.now,
+        last_progress: stage.now,
+        only_keep_alives: false,
         usage: None,
     };
     let working = vec![
@@ -128,9 +134,9 @@ fn the_round_of_a_mentor_is_named_question_by_question() {
     ];
     stage.now += std::time::Duration::from_secs(12);
     stage.fixture.store.edit_live(|l| l.calls = working);
-    insta::assert_snapshot!("mentor_at_work_80x24", screen(&stage.draw()));
+    insta::assert_snapshot!("mentor_at_work_80x24", screen_text(&stage.draw()));
     stage.model.size = (200, 60);
-    insta::assert_snapshot!("mentor_at_work_200x60", screen(&stage.draw()));
+    insta::assert_snapshot!("mentor_at_work_200x60", screen_text(&stage.draw()));
     // Every pane stays usable, and Ctrl-C breaks the round off.
     stage.press("3");
     assert_eq!(stage.model.focus, Focus::Lanes);
@@ -139,14 +145,14 @@ fn the_round_of_a_mentor_is_named_question_by_question() {
 
 /// The screen said "your turn" and nothing else: not that a reflection was missing, nor what could be done about it.
 #[test]
-fn a_round_that_was_broken_off_is_told_with_what_can_be_done() {
-    let (mut fixture, calls) = asked();
+fn cancelled_mentor_questions_are_shown_with_the_next_keys() {
+    let (mut fixture, calls) = with_questions_in_flight();
     for call in calls {
         fixture.write(Cause::Person, Event::CallCancelled { call, partial_reply: Box::default() });
     }
     fixture.pause();
-    let mut stage = Stage::new(fixture, 80, 24);
-    let shown = screen(&stage.draw());
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    let shown = screen_text(&stage.draw());
     for words in
         ["the mentor was broken off before it had answered: Error, Abstract", "n go on", "L go on without"]
     {
@@ -155,22 +161,22 @@ fn a_round_that_was_broken_off_is_told_with_what_can_be_done() {
     assert_eq!(stage.press("L"), [Request::Send(Command::GiveUp)]);
     // Once it is asked again there is nothing left to be told.
     stage.fixture.write(Cause::Person, Event::Resumed);
-    stage.fixture.ask_mentor(&ROUND);
-    assert!(!screen(&stage.draw()).contains("broken off"));
+    stage.fixture.ask_mentor(&QUESTIONS);
+    assert!(!screen_text(&stage.draw()).contains("broken off"));
 }
 
 /// Found by review: the proposal that waited had lost its keys, and the one that was offered took its action.
 #[test]
-fn a_broken_off_reflection_leaves_the_waiting_proposal_its_keys() {
+fn a_cancelled_reflection_leaves_the_proposal_its_keys() {
     for (w, h) in [(80, 24), (60, 16)] {
         let mut fixture = sample_session();
         assert!(fixture.state().step_awaiting_decision().is_some_and(|s| s.proposed.is_some()));
-        let calls = fixture.ask_mentor(&ROUND[..1]);
+        let calls = fixture.ask_mentor(&QUESTIONS[..1]);
         fixture.write(Cause::Person, Event::CallCancelled { call: calls[0], partial_reply: Box::default() });
         fixture.pause();
         assert_eq!(fixture.state().cancelled_calls.len(), 1);
-        let mut stage = Stage::new(fixture, w, h);
-        let shown = screen(&stage.draw());
+        let mut stage = TestScreen::new(fixture, w, h);
+        let shown = screen_text(&stage.draw());
         for words in [
             "broken off",
             "L go on without",
@@ -190,19 +196,19 @@ fn a_broken_off_reflection_leaves_the_waiting_proposal_its_keys() {
 
 /// A server that only said that it was there looked like one that was at work, for minutes.
 #[test]
-fn a_silent_server_is_told_and_whether_it_is_alive() {
-    let (fixture, calls) = asked();
-    let mut stage = Stage::new(fixture, 80, 24);
+fn a_silent_server_is_reported_and_whether_it_is_alive() {
+    let (fixture, calls) = with_questions_in_flight();
+    let mut stage = TestScreen::new(fixture, 80, 24);
     let live = |phase, text: &str, alive| LiveCall {
         call: calls[1],
-        asked: ModelRole::Mentor,
+        role: ModelRole::Mentor,
         phase,
         reasoning: String::new(),
         text: text.to_owned(),
         pieces: u64::from(!text.is_empty()) * 4,
-        since: stage.now,
-        moved: stage.now,
-        alive,
+        started: stage.now,
+        last_progress: stage.now,
+        only_keep_alives: alive,
         usage: None,
     };
     let cases = [
@@ -225,11 +231,11 @@ fn a_silent_server_is_told_and_whether_it_is_alive() {
     stage.now += std::time::Duration::from_secs(14);
     stage.model.size = (200, 60);
     stage.fixture.store.edit_live(|l| l.calls = vec![cases[0].0.clone()]);
-    assert!(!screen(&stage.draw()).contains("silent"), "a short silence is none");
+    assert!(!screen_text(&stage.draw()).contains("silent"), "a short silence is none");
     stage.now += std::time::Duration::from_secs(30);
     for (call, story, lane) in cases {
         stage.fixture.store.edit_live(|l| l.calls = vec![call]);
-        let shown = screen(&stage.draw());
+        let shown = screen_text(&stage.draw());
         assert!(shown.contains(story) && shown.contains(lane), "{story}: {shown}");
     }
 }
@@ -238,10 +244,10 @@ fn a_silent_server_is_told_and_whether_it_is_alive() {
 #[test]
 fn the_reward_of_a_memory_is_never_cut_off() {
     for width in 60..=200 {
-        let mut stage = Stage::new(sweet_sour(), width, 36);
+        let mut stage = TestScreen::new(sweet_sour(), width, 36);
         stage.draw();
         stage.press("5");
-        let shown = screen(&stage.draw());
+        let shown = screen_text(&stage.draw());
         let cut = shown.lines().find(|l| l.contains("did  ") && !l.contains(", reward 0"));
         assert_eq!(cut, None, "{width} columns");
     }
@@ -249,10 +255,10 @@ fn the_reward_of_a_memory_is_never_cut_off() {
 
 /// Every action of a plan is a row of its own, and the one that is taken has the mark, however few rows there are.
 #[test]
-fn the_action_that_a_plan_has_come_to_is_marked() {
+fn the_current_action_of_a_plan_is_marked() {
     for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16)] {
-        let mut stage = Stage::new(planned(), width, height);
-        let shown = screen(&stage.draw());
+        let mut stage = TestScreen::new(planning_only(), width, height);
+        let shown = screen_text(&stage.draw());
         assert!(shown.contains("▸ 3  go to microwave 1"), "{shown}");
         assert!(shown.contains("4  open microwave 1"), "{shown}");
     }
@@ -260,12 +266,12 @@ fn the_action_that_a_plan_has_come_to_is_marked() {
 
 /// The preview showed a prompt that nobody would ever be sent: a turn of a plan asks nobody.
 #[test]
-fn a_turn_of_a_plan_has_no_prompt_and_shows_the_one_of_the_plan() {
-    let mut stage = Stage::new(planned(), 120, 36);
+fn a_planned_step_shows_the_prompt_of_the_plan() {
+    let mut stage = TestScreen::new(planning_only(), 120, 36);
     stage.draw();
     stage.press("p");
     for _ in 0..2 {
-        let shown = screen(&stage.draw());
+        let shown = screen_text(&stage.draw());
         assert!(
             shown.contains("Prompt to the mentor (Plan of actions) before turn 1, as it was sent"),
             "{shown}"
@@ -289,24 +295,24 @@ fn an_empty_lane_says_why() {
         ("fcrf", "lesson", true.into(), "one is written when a task that failed is solved"),
     ];
     for (method, name, value, words) in cases {
-        let mut fixture = Fixture::of(method, "openai:small", 3);
+        let mut fixture = Fixture::for_method(method, "openai:small", 3);
         let value: serde_json::Value = value;
         fixture.write(Cause::Person, Event::SettingChanged { name: name.to_owned(), value });
-        let mut stage = Stage::new(fixture, 200, 60);
-        let shown = screen(&stage.draw());
+        let mut stage = TestScreen::new(fixture, 200, 60);
+        let shown = screen_text(&stage.draw());
         assert!(shown.contains(words), "{words}: {shown}");
     }
 }
 
 #[test]
-fn failed_calls_are_told_with_what_can_be_done() {
-    let (mut fixture, calls) = asked();
+fn failed_calls_are_shown_with_the_next_keys() {
+    let (mut fixture, calls) = with_questions_in_flight();
     for (call, what) in calls.iter().zip(["connection refused", "the server said 503", "connection refused"])
     {
         fixture.write(Cause::Model, Event::CallFailed { call: *call, failure: failure(what) });
     }
-    let mut stage = Stage::new(fixture, 80, 24);
-    insta::assert_snapshot!("mentor_failed_80x24", screen(&stage.draw()));
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    insta::assert_snapshot!("mentor_failed_80x24", screen_text(&stage.draw()));
     assert_eq!(stage.press("r"), [Request::Send(Command::Retry)]);
     assert_eq!(stage.press("L"), [Request::Send(Command::GiveUp)]);
 }
@@ -314,17 +320,17 @@ fn failed_calls_are_told_with_what_can_be_done() {
 #[test]
 fn where_the_actor_failed_a_person_can_act_in_its_place() {
     let mut fixture = sample_session();
-    fixture.take(
+    fixture.execute(
         "go to stoveburner 1",
         crate::domain::DecidedBy::Actor,
         "Nothing.",
         0.5,
         serde_json::Value::Null,
     );
-    let call = fixture.ask();
+    let call = fixture.send_prompt();
     fixture.write(Cause::Model, Event::CallFailed { call, failure: failure("connection refused") });
-    let mut stage = Stage::new(fixture, 80, 24);
-    assert!(screen(&stage.draw()).contains("o act by hand"));
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    assert!(screen_text(&stage.draw()).contains("o act by hand"));
     stage.press("o");
     for key in ["l", "o", "o", "k"] {
         stage.press(key);
@@ -335,66 +341,71 @@ fn where_the_actor_failed_a_person_can_act_in_its_place() {
 }
 
 #[test]
-fn what_was_not_understood_stands_with_the_turn() {
-    let (mut fixture, calls) = asked();
-    fixture.answered(
+fn parse_complaints_are_shown_with_the_step() {
+    let (mut fixture, calls) = with_questions_in_flight();
+    fixture.mentor_answers(
         calls[0],
-        ROUND[0],
+        QUESTIONS[0],
         &["Went to a stove."],
         &["the list is cut off: its last item is not read"],
     );
-    fixture.answered(calls[1], ROUND[1], &[], &["given up after a failed call: connection refused"]);
-    fixture.answered(calls[2], ROUND[2], &["Holding the apple."], &[]);
-    fixture.ask();
+    fixture.mentor_answers(
+        calls[1],
+        QUESTIONS[1],
+        &[],
+        &["given up after a failed call: connection refused"],
+    );
+    fixture.mentor_answers(calls[2], QUESTIONS[2], &["Holding the apple."], &[]);
+    fixture.send_prompt();
     fixture.write(
         Cause::Model,
         Event::AskedAgain { step: 25, unusable_reason: Some("there was no action".to_owned()) },
     );
     fixture.propose(None, Some("go to microwave 1"));
     fixture.pause();
-    let mut stage = Stage::new(fixture, 80, 24);
+    let mut stage = TestScreen::new(fixture, 80, 24);
     stage.model.zoomed = true;
-    insta::assert_snapshot!("complaints_80x24", screen(&stage.draw()));
+    insta::assert_snapshot!("complaints_80x24", screen_text(&stage.draw()));
 }
 
 #[test]
 fn prompts_of_actor_and_mentor_are_chosen_by_tab() {
-    let (mut fixture, calls) = asked();
-    for (n, question) in ROUND.iter().enumerate() {
-        fixture.answered(calls[n], *question, &["Something."], &[]);
+    let (mut fixture, calls) = with_questions_in_flight();
+    for (n, question) in QUESTIONS.iter().enumerate() {
+        fixture.mentor_answers(calls[n], *question, &["Something."], &[]);
     }
-    fixture.ask_mentor(&ROUND[..1]);
-    let mut stage = Stage::new(fixture, 80, 24);
+    fixture.ask_mentor(&QUESTIONS[..1]);
+    let mut stage = TestScreen::new(fixture, 80, 24);
     stage.press("p");
-    insta::assert_snapshot!("prompt_of_mentor_80x24", screen(&stage.draw()));
+    insta::assert_snapshot!("prompt_of_mentor_80x24", screen_text(&stage.draw()));
     stage.press("d");
-    insta::assert_snapshot!("prompt_of_mentor_difference_80x24", screen(&stage.draw()));
+    insta::assert_snapshot!("prompt_of_mentor_difference_80x24", screen_text(&stage.draw()));
     stage.press("Tab");
-    let text = screen(&stage.draw());
+    let text = screen_text(&stage.draw());
     assert!(text.contains("[mentor: Abstract]"), "{text}");
     stage.press("BackTab");
     stage.press("BackTab");
     stage.press("d");
-    assert!(screen(&stage.draw()).contains("Prompt of turn 24, as it was sent"));
+    assert!(screen_text(&stage.draw()).contains("Prompt of turn 24, as it was sent"));
 }
 
 #[test]
-fn a_summary_opens_when_it_begins_to_wait_and_is_settled_line_by_line() {
+fn a_summary_opens_when_pending_and_is_accepted_line_by_line() {
     for (w, h) in SIZES {
-        let mut stage = Stage::new(summary(), w, h);
+        let mut stage = TestScreen::new(summary(), w, h);
         stage.draw();
-        stage.model.carded = Some(1);
-        stage.tell(Msg::News);
-        insta::assert_snapshot!(format!("summary_{w}x{h}"), screen(&stage.draw()));
+        stage.model.end_card_shown_for = Some(1);
+        stage.send(UiMessage::StoreChanged);
+        insta::assert_snapshot!(format!("summary_{w}x{h}"), screen_text(&stage.draw()));
     }
-    let mut stage = Stage::new(summary(), 80, 24);
-    stage.model.carded = Some(1);
-    stage.tell(Msg::News);
-    let top = |s: &Stage| s.model.overlays.last().map(|o| o.name());
+    let mut stage = TestScreen::new(summary(), 80, 24);
+    stage.model.end_card_shown_for = Some(1);
+    stage.send(UiMessage::StoreChanged);
+    let top = |s: &TestScreen| s.model.overlays.last().map(|o| o.name());
     assert_eq!(top(&stage), Some("summary"));
     // Closed, it stays closed until it is asked for, and nothing goes on before it is settled.
     assert_eq!(stage.press("q"), []);
-    stage.tell(Msg::News);
+    stage.send(UiMessage::StoreChanged);
     assert_eq!(top(&stage), None);
     assert_eq!(stage.press("n"), []);
     assert_eq!(top(&stage), Some("summary"), "what would go on shows what it waits for");
@@ -404,7 +415,7 @@ fn a_summary_opens_when_it_begins_to_wait_and_is_settled_line_by_line() {
     stage.press("x");
     stage.press("G");
     stage.press("x");
-    insta::assert_snapshot!("summary_refused_80x24", screen(&stage.draw()));
+    insta::assert_snapshot!("summary_refused_80x24", screen_text(&stage.draw()));
     assert_eq!(stage.press("Enter"), [Request::Send(Command::SettlePool { refused: vec![1, 4] })]);
     stage.press("M");
     stage.press("X");

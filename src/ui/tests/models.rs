@@ -1,19 +1,19 @@
 //! Whom to ask after a failed call, what is not sent to a server, and what it all cost.
 
-use super::overlays::{lost, typed};
-use super::{Stage, screen};
+use super::overlays::{lost_episode, type_text};
+use super::{TestScreen, screen_text};
 use crate::domain::{Autonomy, CallId, DecidedBy, FailureKind, ModelRole, SettingOrigin, Usage};
 use crate::engine::{Cause, Command, Event, Failure, Prefetch, PrefetchStatus};
 use crate::ui::ModelList;
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::msg::{Msg, Request};
+use crate::ui::msg::{Request, UiMessage};
 use crate::ui::overlay::Answer;
 use serde_json::json;
 
 /// The kitchen with a model as actor whose call has failed.
-fn failed(kind: FailureKind) -> Fixture {
+fn with_failed_call(kind: FailureKind) -> Fixture {
     let mut f = sample_session();
-    f.take("go to stoveburner 1", DecidedBy::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    f.execute("go to stoveburner 1", DecidedBy::Actor, "Nothing.", 0.5, serde_json::Value::Null);
     let mut spec = f.state.run.as_deref().cloned().unwrap();
     "openai:small".clone_into(&mut spec.actor);
     spec.settings.set("actor.base_url", "http://h/v1", SettingOrigin::Flag);
@@ -23,7 +23,7 @@ fn failed(kind: FailureKind) -> Fixture {
         SettingOrigin::BuiltIn,
     );
     f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
-    let call = f.ask();
+    let call = f.send_prompt();
     let (what, next) = ("h refused it (401): wrong key".to_owned(), "set the key, then retry".to_owned());
     let failure = Failure {
         message: what,
@@ -39,8 +39,8 @@ fn failed(kind: FailureKind) -> Fixture {
 
 /// A reply of 1 MB filled the story, and neither the prompt view nor the turn's own showed that its call had failed.
 #[test]
-fn the_prompt_and_the_turn_of_a_failed_call_show_the_failure_and_what_had_come() {
-    let mut f = failed(FailureKind::Busy);
+fn the_prompt_and_step_of_a_failed_call_show_failure_and_partial_reply() {
+    let mut f = with_failed_call(FailureKind::Busy);
     let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
     f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: None });
     let failure = Failure {
@@ -58,12 +58,12 @@ fn the_prompt_and_the_turn_of_a_failed_call_show_the_failure_and_what_had_come()
         Failure::MAX_PARTIAL_TEXT + "... (81900 characters)".len()
     );
     f.write(Cause::Model, Event::CallFailed { call, failure });
-    let mut stage = Stage::new(f, 120, 36);
-    let story = screen(&stage.draw());
+    let mut stage = TestScreen::new(f, 120, 36);
+    let story = screen_text(&stage.draw());
     assert!(story.contains("85 kB so far") && story.matches("lorem").count() < 4, "{story}");
     for key in ["p", "i"] {
         stage.press(key);
-        let text = screen(&stage.draw());
+        let text = screen_text(&stage.draw());
         let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("had come") && text.contains("85 kB so far"), "{key}: {text}");
         let (least, most) = if key == "p" { (20, 30) } else { (80, 120) };
@@ -74,8 +74,8 @@ fn the_prompt_and_the_turn_of_a_failed_call_show_the_failure_and_what_had_come()
 
 /// A stop that is no longer sent was told for seconds, and stood nowhere in the story.
 #[test]
-fn what_a_call_taught_of_its_server_stands_with_its_turn() {
-    let mut f = failed(FailureKind::Busy);
+fn what_a_call_revealed_about_its_server_is_shown_with_the_step() {
+    let mut f = with_failed_call(FailureKind::Busy);
     let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
     f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: None });
     let what = ["top_k 50: not part of this endpoint's profile", "stop at a newline: it cut off"];
@@ -87,43 +87,46 @@ fn what_a_call_taught_of_its_server_stands_with_its_turn() {
         ["stop at a newline: it cut off"],
         "what was known already is not told again"
     );
-    let mut stage = Stage::new(f, 120, 36);
-    let text = screen(&stage.draw());
+    let mut stage = TestScreen::new(f, 120, 36);
+    let text = screen_text(&stage.draw());
     assert!(text.contains("request changed from here on: stop at a newline"), "{text}");
     stage.press("i");
-    assert!(screen(&stage.draw()).contains("unsent      stop at a newline"));
+    assert!(screen_text(&stage.draw()).contains("unsent      stop at a newline"));
 }
 
 #[test]
-fn after_a_failed_call_another_model_or_a_recorded_reply_can_be_had() {
-    let mut stage = Stage::new(failed(FailureKind::Credentials), 80, 24);
-    stage.model.models = ["openai:big profile far".to_owned()].into();
-    let text = screen(&stage.draw());
+fn after_a_failed_call_another_model_or_a_recorded_reply_can_answer() {
+    let mut stage = TestScreen::new(with_failed_call(FailureKind::Credentials), 80, 24);
+    stage.model.configured_models = ["openai:big profile far".to_owned()].into();
+    let text = screen_text(&stage.draw());
     assert!(text.contains("O another model") && text.contains("Y a recorded reply"), "{text}");
     // A variable of a running program can't be set from outside.
     assert!(text.contains("to set the key: quit, set it, then resume"), "{text}");
-    let text = screen(&Stage::new(failed(FailureKind::NotFound), 80, 24).draw());
+    let text = screen_text(&TestScreen::new(with_failed_call(FailureKind::NotFound), 80, 24).draw());
     assert!(text.contains("most likely fail again"), "{text}");
-    assert!(!screen(&Stage::new(failed(FailureKind::Busy), 80, 24).draw()).contains("fail again"));
+    assert!(
+        !screen_text(&TestScreen::new(with_failed_call(FailureKind::Busy), 80, 24).draw())
+            .contains("fail again")
+    );
     stage.press("O");
-    insta::assert_snapshot!("model_80x24", screen(&stage.draw()));
+    insta::assert_snapshot!("model_80x24", screen_text(&stage.draw()));
     let wants = stage.press("Enter");
     let [Request::Send(Command::ChangeRun(spec))] = wants.as_slice() else { panic!("{wants:?}") };
     assert_eq!((spec.actor.as_str(), spec.settings.text("actor.profile", "")), ("openai:big", "far"));
     assert!(!spec.settings.0.contains_key("actor.base_url"), "the profile says where");
     stage.fixture.write(Cause::Person, Event::RunChanged { spec: spec.clone() });
-    assert!(screen(&stage.draw()).contains("another try asks openai:big"));
+    assert!(screen_text(&stage.draw()).contains("another try asks openai:big"));
     assert_eq!(stage.press("r"), [Request::Send(Command::Retry)]);
 }
 
 #[test]
 fn a_model_can_be_typed_for_either_role_and_a_person_can_play() {
-    let mut stage = Stage::new(failed(FailureKind::Busy), 60, 16);
+    let mut stage = TestScreen::new(with_failed_call(FailureKind::Busy), 60, 16);
     stage.press("O");
-    insta::assert_snapshot!("model_60x16", screen(&stage.draw()));
+    insta::assert_snapshot!("model_60x16", screen_text(&stage.draw()));
     stage.press("Tab");
-    assert!(screen(&stage.draw()).contains("Who reflects from now on?"));
-    typed(&mut stage, "openai:wise");
+    assert!(screen_text(&stage.draw()).contains("Who reflects from now on?"));
+    type_text(&mut stage, "openai:wise");
     let wants = stage.press("Enter");
     let [Request::Send(Command::ChangeRun(spec))] = wants.as_slice() else { panic!("{wants:?}") };
     let at = spec.settings.text("mentor.base_url", "");
@@ -132,14 +135,14 @@ fn a_model_can_be_typed_for_either_role_and_a_person_can_play() {
         ("openai:small", "openai:wise", "http://h/v1")
     );
     stage.press("O");
-    typed(&mut stage, "human");
+    type_text(&mut stage, "human");
     assert_eq!(stage.press("Enter"), [Request::Send(Command::SetAutonomy(Autonomy::Human))]);
 }
 
 /// The box knew only the models of the configuration, and nothing of how the present one is sampled.
 #[test]
 fn the_models_of_the_server_are_listed_and_the_values_in_force_are_shown() {
-    let mut f = failed(FailureKind::NotFound);
+    let mut f = with_failed_call(FailureKind::NotFound);
     let mut spec = f.state.run.as_deref().cloned().unwrap();
     let sampling = json!({"temperature": 0.0, "top_p": 0.7, "max_tokens": 256, "seed": true});
     spec.settings.set("actor.sampling", sampling, SettingOrigin::Config);
@@ -147,18 +150,18 @@ fn the_models_of_the_server_are_listed_and_the_values_in_force_are_shown() {
     let answer = |asked, listed: Result<&[&str], &str>| {
         let names = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
         let listed = listed.map(|all| ModelList { server: "h".to_owned(), names: names(all) });
-        Msg::Answer(Answer::Models { asked, listed: listed.map_err(str::to_owned) })
+        UiMessage::Answer(Answer::Models { role: asked, models: listed.map_err(str::to_owned) })
     };
-    let mut stage = Stage::new(f, 80, 24);
-    assert_eq!(stage.press("O"), [Request::Models(ModelRole::Actor)]);
-    let text = screen(&stage.draw());
+    let mut stage = TestScreen::new(f, 80, 24);
+    assert_eq!(stage.press("O"), [Request::ListModels(ModelRole::Actor)]);
+    let text = screen_text(&stage.draw());
     assert!(text.contains("Now: openai:small at h; temperature 0.0, top_p 0.7, max_tokens 256"), "{text}");
     assert!(text.contains("asking the server for its models...") && text.contains("in force now"), "{text}");
     stage.press("Down");
-    stage.tell(answer(ModelRole::Actor, Ok(&["small", "qwen3:4b", "large"])));
-    insta::assert_snapshot!("model_listed_80x24", screen(&stage.draw()));
-    assert!(screen(&stage.draw()).contains("▸ rules"), "the cursor stays where it was");
-    typed(&mut stage, "qwen");
+    stage.send(answer(ModelRole::Actor, Ok(&["small", "qwen3:4b", "large"])));
+    insta::assert_snapshot!("model_listed_80x24", screen_text(&stage.draw()));
+    assert!(screen_text(&stage.draw()).contains("▸ rules"), "the cursor stays where it was");
+    type_text(&mut stage, "qwen");
     let wants = stage.press("Enter");
     let [Request::Send(Command::ChangeRun(spec))] = wants.as_slice() else { panic!("{wants:?}") };
     assert_eq!(
@@ -167,14 +170,14 @@ fn the_models_of_the_server_are_listed_and_the_values_in_force_are_shown() {
     );
     // Another role's server is asked when it is looked at, and once.
     stage.press("O");
-    assert_eq!(stage.press("Tab"), [Request::Models(ModelRole::Mentor)]);
-    stage.tell(answer(ModelRole::Mentor, Err("h cannot be reached: Connection refused")));
-    let text = screen(&stage.draw());
+    assert_eq!(stage.press("Tab"), [Request::ListModels(ModelRole::Mentor)]);
+    stage.send(answer(ModelRole::Mentor, Err("h cannot be reached: Connection refused")));
+    let text = screen_text(&stage.draw());
     assert!(text.contains("no list of models: h cannot be reached: Connection refused"), "{text}");
     assert_eq!(["Tab", "Tab", "Tab"].map(|key| stage.press(key).len()), [0, 0, 1]);
-    stage.tell(answer(ModelRole::Actor, Ok(&[])));
-    assert!(screen(&stage.draw()).contains("h lists no models"));
-    typed(&mut stage, "openai:mine");
+    stage.send(answer(ModelRole::Actor, Ok(&[])));
+    assert!(screen_text(&stage.draw()).contains("h lists no models"));
+    type_text(&mut stage, "openai:mine");
     let wants = stage.press("Enter");
     assert!(matches!(wants.as_slice(), [Request::Send(Command::ChangeRun(_))]), "{wants:?}");
 }
@@ -182,21 +185,21 @@ fn the_models_of_the_server_are_listed_and_the_values_in_force_are_shown() {
 /// The box still named the values that the server had refused and the bound before it was raised.
 #[test]
 fn the_model_box_showed_values_that_were_not_in_force() {
-    let mut f = failed(FailureKind::NotFound);
+    let mut f = with_failed_call(FailureKind::NotFound);
     let mut spec = f.state.run.as_deref().cloned().unwrap();
     let sampling = json!({"temperature": 0.0, "top_p": 0.7, "max_tokens": 256});
     spec.settings.set("actor.sampling", sampling, SettingOrigin::Config);
     "openai:wise".clone_into(&mut spec.mentor);
     f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
     let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
-    let mut stage = Stage::new(f, 120, 36);
+    let mut stage = TestScreen::new(f, 120, 36);
     stage.press("O");
-    let learnt = |stage: &mut Stage, what: &[&str]| {
+    let learnt = |stage: &mut TestScreen, what: &[&str]| {
         let what = what.iter().map(|w| (*w).to_owned()).collect();
         stage
             .fixture
             .write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings: what });
-        screen(&stage.draw())
+        screen_text(&stage.draw())
     };
     let text = learnt(
         &mut stage,
@@ -216,33 +219,33 @@ fn the_model_box_showed_values_that_were_not_in_force() {
     assert!(text.contains("openai:wise  the mentor"), "{text}");
     stage.model.size = (60, 16);
     let why = "h answered 401: Incorrect API key provided: you can find your API key in the settings";
-    stage.tell(Msg::Answer(Answer::Models { asked: ModelRole::Actor, listed: Err(why.to_owned()) }));
-    let text = screen(&stage.draw());
+    stage.send(UiMessage::Answer(Answer::Models { role: ModelRole::Actor, models: Err(why.to_owned()) }));
+    let text = screen_text(&stage.draw());
     assert!(text.contains("no list of models: h rejects the key (401)"), "{text}");
 }
 
 #[test]
-fn a_recording_is_chosen_from_the_sessions_there_are() {
-    let mut stage = Stage::new(failed(FailureKind::Busy), 80, 24);
-    assert_eq!(stage.press("Y"), [Request::Sessions]);
+fn a_recording_is_chosen_from_existing_sessions() {
+    let mut stage = TestScreen::new(with_failed_call(FailureKind::Busy), 80, 24);
+    assert_eq!(stage.press("Y"), [Request::ListSessions]);
     let sessions =
         ["20261101T1-put-a", "20261102T1-heat-b"].map(|s| (s.to_owned(), "react: a goal".to_owned()));
-    stage.tell(Msg::Answer(Answer::Sessions(sessions.to_vec())));
-    insta::assert_snapshot!("recorded_80x24", screen(&stage.draw()));
-    typed(&mut stage, "heat");
+    stage.send(UiMessage::Answer(Answer::Sessions(sessions.to_vec())));
+    insta::assert_snapshot!("recorded_80x24", screen_text(&stage.draw()));
+    type_text(&mut stage, "heat");
     let taken = Command::RetryFromRecording("recorded:20261102T1-heat-b".to_owned());
     assert_eq!(stage.press("Enter"), [Request::Send(taken)]);
     stage.press("Y");
     assert_eq!(stage.press("Enter"), [Request::Send(Command::RetryFromRecording("cache".to_owned()))]);
     // Without a failed call there is nothing to take one for.
-    let mut stage = Stage::new(sample_session(), 80, 24);
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
     assert_eq!(stage.press("Y"), []);
-    assert!(screen(&stage.draw()).contains("no call to a model has failed"));
+    assert!(screen_text(&stage.draw()).contains("no call to a model has failed"));
 }
 
 #[test]
-fn a_recorded_reply_and_what_is_not_sent_are_told() {
-    let mut f = failed(FailureKind::Busy);
+fn recorded_replies_and_unsent_parameters_are_reported() {
+    let mut f = with_failed_call(FailureKind::Busy);
     let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
     let from = Some("recorded:s1".to_owned());
     f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: from.clone() });
@@ -263,26 +266,26 @@ fn a_recorded_reply_and_what_is_not_sent_are_told() {
     );
     let (step, action) = (f.state.last_step().map_or(0, |s| s.number), Some("look".to_owned()));
     f.write(Cause::Model, Event::Proposed { step, thought: None, action, complaints: Vec::new() });
-    let mut stage = Stage::new(f, 120, 36);
-    let text = screen(&stage.draw());
+    let mut stage = TestScreen::new(f, 120, 36);
+    let text = screen_text(&stage.draw());
     assert!(text.contains("recorded reply, taken from session s1"), "{text}");
     stage.press("p");
-    let text = screen(&stage.draw());
+    let text = screen_text(&stage.draw());
     assert!(
         text.contains("changed in the request: seed: the server refused it") && !text.contains("top_k"),
         "{text}"
     );
     stage.press("Esc");
     stage.press("i");
-    let text = screen(&stage.draw());
+    let text = screen_text(&stage.draw());
     assert!(text.contains("90 + 3 tokens, from a recording"), "{text}");
 }
 
 #[test]
 fn the_end_card_says_what_it_cost_and_who_counted() {
     let mut f = sample_session();
-    f.take("go to stoveburner 1", DecidedBy::Actor, "Nothing.", 0.5, serde_json::Value::Null);
-    let call = f.ask();
+    f.execute("go to stoveburner 1", DecidedBy::Actor, "Nothing.", 0.5, serde_json::Value::Null);
+    let call = f.send_prompt();
     let usage = Usage {
         prompt_tokens: 900,
         reply_tokens: 100,
@@ -302,7 +305,7 @@ fn the_end_card_says_what_it_cost_and_who_counted() {
             reply_source: None,
         },
     );
-    f.end(false, crate::domain::EndReason::StepLimit);
+    f.end_episode(false, crate::domain::EndReason::StepLimit);
     for number in 1..=3 {
         let usage = Usage { prompt_tokens: 50, cost_nano: 2_000_000, ..Usage::default() };
         let told =
@@ -310,18 +313,18 @@ fn the_end_card_says_what_it_cost_and_who_counted() {
         f.write(Cause::Model, Event::PrefetchChanged(told(PrefetchStatus::Requested)));
         f.write(Cause::Model, Event::PrefetchChanged(told(PrefetchStatus::Dropped)));
     }
-    let mut stage = Stage::new(f, 120, 36);
+    let mut stage = TestScreen::new(f, 120, 36);
     stage.press("C");
-    let text = screen(&stage.draw());
+    let text = screen_text(&stage.draw());
     assert!(text.contains("1000 by a proxy") && text.contains("cost 0.0123"), "{text}");
     assert!(
         text.contains("asked ahead      3 asked, 0 used, 3 for nothing, 150 tokens, cost 0.00600"),
         "{text}"
     );
     // Without a price nothing is said of one.
-    let mut stage = Stage::new(lost(), 120, 36);
+    let mut stage = TestScreen::new(lost_episode(), 120, 36);
     stage.press("C");
-    assert!(!screen(&stage.draw()).contains(", cost "));
+    assert!(!screen_text(&stage.draw()).contains(", cost "));
 }
 
 /// `O` named 4096 on its first page and 256 on the next, a stop of the actor's had no value, and Enter over a filter took a
@@ -329,7 +332,7 @@ fn the_end_card_says_what_it_cost_and_who_counted() {
 #[test]
 fn the_box_of_models_said_otherwise_what_was_sent_and_took_what_does_not_exist() {
     let model = || {
-        let mut f = failed(FailureKind::Busy);
+        let mut f = with_failed_call(FailureKind::Busy);
         let mut spec = f.state.run.as_deref().cloned().unwrap();
         let sampling = json!({"temperature": 0.0, "max_tokens": 256});
         spec.settings.set("actor.sampling", sampling, SettingOrigin::Config);
@@ -338,11 +341,11 @@ fn the_box_of_models_said_otherwise_what_was_sent_and_took_what_does_not_exist()
         f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
         f
     };
-    let mut stage = Stage::new(model(), 120, 36);
+    let mut stage = TestScreen::new(model(), 120, 36);
     for key in ["O", "Tab", "Tab"] {
         stage.press(key);
     }
-    let shown = screen(&stage.draw());
+    let shown = screen_text(&stage.draw());
     assert!(shown.contains("actor.max_tokens  256;") && shown.contains(r#"actor.stop  ["\n"];"#), "{shown}");
     let mut f = model();
     let call = f.state.failed_call.as_ref().map_or(CallId(0), |t| t.0.call());
@@ -352,23 +355,23 @@ fn the_box_of_models_said_otherwise_what_was_sent_and_took_what_does_not_exist()
     ];
     let settings = settings.map(str::to_owned).to_vec();
     f.write(Cause::Model, Event::SettingsUnsent { call, role: ModelRole::Actor, settings });
-    let mut stage = Stage::new(f, 120, 36);
+    let mut stage = TestScreen::new(f, 120, 36);
     stage.press("p");
-    let shown = screen(&stage.draw());
+    let shown = screen_text(&stage.draw());
     assert!(shown.contains("max_tokens 4096 (raised from 256)"), "{shown}");
     stage.press("Esc");
     stage.press("O");
-    assert!(screen(&stage.draw()).contains("max_tokens 4096; left out: stop"));
+    assert!(screen_text(&stage.draw()).contains("max_tokens 4096; left out: stop"));
     for key in ["Tab", "Tab"] {
         stage.press(key);
     }
-    let shown = screen(&stage.draw());
+    let shown = screen_text(&stage.draw());
     assert!(shown.contains("actor.max_tokens  4096 (raised from 256)"), "{shown}");
     assert!(shown.contains("actor.stop  not sent;") && shown.contains("context_tokens  8192;"), "{shown}");
     // What the advice of an error line says can be typed on the first page.
-    let set = |stage: &mut Stage, words: &str| {
+    let set = |stage: &mut TestScreen, words: &str| {
         stage.press("O");
-        typed(stage, words);
+        type_text(stage, words);
         match stage.press("Enter").as_slice() {
             [.., Request::Send(Command::ChangeSetting { name, value })] => (name.clone(), value.clone()),
             other => panic!("{other:?}"),
@@ -380,26 +383,26 @@ fn the_box_of_models_said_otherwise_what_was_sent_and_took_what_does_not_exist()
     // A part of a name that is listed means that name; who reflects now has the cursor.
     stage.press("O");
     let listed = ModelList { server: "h".to_owned(), names: vec!["qwen3:4b".to_owned()] };
-    stage.tell(Msg::Answer(Answer::Models { asked: ModelRole::Actor, listed: Ok(listed) }));
-    typed(&mut stage, "openai:qw");
-    let shown = screen(&stage.draw());
+    stage.send(UiMessage::Answer(Answer::Models { role: ModelRole::Actor, models: Ok(listed) }));
+    type_text(&mut stage, "openai:qw");
+    let shown = screen_text(&stage.draw());
     assert!(shown.contains("▸ openai:qwen3:4b") && shown.contains("openai:qw  as typed"), "{shown}");
     stage.press("Ctrl-u");
     stage.press("Tab");
-    let shown = screen(&stage.draw());
+    let shown = screen_text(&stage.draw());
     assert!(shown.contains("▸ openai:big  in force now"), "{shown}");
 }
 
 /// "asking again in 0.5 s (2 of 2)" stood under a call that had failed, and the last row offered a step.
 #[test]
 fn a_failed_call_had_the_notice_of_its_last_try_and_the_keys_of_a_step() {
-    let mut stage = Stage::new(failed(FailureKind::Busy), 80, 24);
+    let mut stage = TestScreen::new(with_failed_call(FailureKind::Busy), 80, 24);
     stage
         .fixture
         .store
-        .signal(crate::driver::Signal::Said("h: busy; asking again in 0.5 s (2 of 2)".to_owned()));
-    stage.tell(Msg::News);
-    let shown = screen(&stage.draw());
+        .signal(crate::driver::Signal::Notice("h: busy; asking again in 0.5 s (2 of 2)".to_owned()));
+    stage.send(UiMessage::StoreChanged);
+    let shown = screen_text(&stage.draw());
     let last = shown.lines().last().unwrap();
     assert!(!shown.contains("asking again") && !last.contains("step"), "{shown}");
     assert!(last.contains("r try again") && last.contains("O model"), "{shown}");
@@ -408,7 +411,7 @@ fn a_failed_call_had_the_notice_of_its_last_try_and_the_keys_of_a_step() {
 /// The advice named a flag of the command line, where a key does it.
 #[test]
 fn advice_on_the_screen_names_its_key() {
-    let mut f = failed(FailureKind::TooLong);
+    let mut f = with_failed_call(FailureKind::TooLong);
     let (effect, failure) = f.state.failed_call.clone().unwrap();
     let call = effect.call();
     f.write(Cause::Person, Event::Retried { call: Some(call), reply_source: None });
@@ -417,8 +420,8 @@ fn advice_on_the_screen_names_its_key() {
                    (9000 in the messages, 256 in the completion). Please reduce the length of the messages or completion.";
     let failure = Failure { hint: hint.to_owned(), message: message.to_owned(), ..failure };
     f.write(Cause::Model, Event::CallFailed { call, failure });
-    let mut stage = Stage::new(f, 60, 16);
-    let shown = screen(&stage.draw());
+    let mut stage = TestScreen::new(f, 60, 16);
+    let shown = screen_text(&stage.draw());
     assert!(shown.contains("O: context_tokens=N") && !shown.contains("--set"), "{shown}");
     assert!(shown.contains("small at h: h refused it"), "{shown}");
 }

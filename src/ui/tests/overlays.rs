@@ -1,6 +1,6 @@
 //! What lies over the panes: pictures at two sizes, and what keys come to in it.
 
-use super::{Stage, screen};
+use super::{TestScreen, screen_text};
 use crate::domain::{
     CallId, DecidedBy, DroppedSegment, EndReason, LessonText, MessageRole, PromptRecord, ReflectionKind,
     SegmentLabel, SegmentOrigin, SegmentRecord,
@@ -8,19 +8,19 @@ use crate::domain::{
 use crate::engine::{Cause, Command, Event};
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::model::{Cursor, Focus};
-use crate::ui::msg::{Msg, Request};
+use crate::ui::msg::{Request, UiMessage};
 use crate::ui::overlay::Answer;
 use serde_json::Value;
 
-const SMALL: [(u16, u16); 2] = [(80, 24), (60, 16)];
+const SMALL_SIZES: [(u16, u16); 2] = [(80, 24), (60, 16)];
 
 /// Draws what the keys open, at both sizes.
-fn pictures(name: &str, make: fn() -> Fixture, open: impl Fn(&mut Stage)) {
-    for (w, h) in SMALL {
-        let mut stage = Stage::new(make(), w, h);
+fn assert_pictures(name: &str, make: fn() -> Fixture, open: impl Fn(&mut TestScreen)) {
+    for (w, h) in SMALL_SIZES {
+        let mut stage = TestScreen::new(make(), w, h);
         open(&mut stage);
         assert!(!stage.model.overlays.is_empty(), "{name} is not open");
-        insta::assert_snapshot!(format!("{name}_{w}x{h}"), screen(&stage.draw()));
+        insta::assert_snapshot!(format!("{name}_{w}x{h}"), screen_text(&stage.draw()));
         // Esc closes it, and never asks the driver for anything.
         for _ in 0..3 {
             let wants = stage.press("Esc");
@@ -30,14 +30,14 @@ fn pictures(name: &str, make: fn() -> Fixture, open: impl Fn(&mut Stage)) {
     }
 }
 
-pub(super) fn typed(stage: &mut Stage, text: &str) {
+pub(super) fn type_text(stage: &mut TestScreen, text: &str) {
     for c in text.chars() {
         let name = if c == ' ' { "Space".to_owned() } else { c.to_string() };
         stage.press(&name);
     }
 }
 
-pub(super) fn admissible() -> Answer {
+pub(super) fn admissible_answer() -> Answer {
     let rows = [
         "close fridge 1",
         "go to cabinet 1",
@@ -55,7 +55,7 @@ pub(super) fn admissible() -> Answer {
 }
 
 /// The kitchen with a prompt as a method would draft it, and one before it.
-fn prompted() -> Fixture {
+fn with_prompts() -> Fixture {
     let mut f = sample_session();
     let text = "Interact with a household to solve a task. You can: go to, take, put, open, close, heat, cool, clean, use.\n";
     f.write(Cause::Policy, Event::TextDefined { hash: "0123456789abcdef".to_owned(), text: text.to_owned() });
@@ -94,66 +94,66 @@ fn prompted() -> Fixture {
     f
 }
 
-pub(super) fn lost() -> Fixture {
+pub(super) fn lost_episode() -> Fixture {
     let mut f = sample_session();
-    f.end(false, EndReason::StepLimit);
+    f.end_episode(false, EndReason::StepLimit);
     f
 }
 
 #[test]
 fn every_overlay_fits_and_closes() {
-    pictures("help", sample_session, |s| drop(s.press("?")));
-    pictures("palette", sample_session, |s| {
+    assert_pictures("help", sample_session, |s| drop(s.press("?")));
+    assert_pictures("palette", sample_session, |s| {
         s.press(":");
-        typed(s, "les");
+        type_text(s, "les");
     });
-    pictures("search", sample_session, |s| {
+    assert_pictures("search", sample_session, |s| {
         s.press("/");
-        typed(s, "APPLE");
+        type_text(s, "APPLE");
     });
-    pictures("override", sample_session, |s| {
-        assert_eq!(s.press("o"), [Request::Admissible]);
-        s.tell(Msg::Answer(admissible()));
-        typed(s, "heat");
+    assert_pictures("override", sample_session, |s| {
+        assert_eq!(s.press("o"), [Request::ListAdmissible]);
+        s.send(UiMessage::Answer(admissible_answer()));
+        type_text(s, "heat");
     });
-    pictures("override_question", sample_session, |s| {
+    assert_pictures("override_question", sample_session, |s| {
         s.press("o");
-        typed(s, "look");
+        type_text(s, "look");
         s.press("Enter");
     });
-    pictures("reject", sample_session, |s| drop(s.press("x")));
-    pictures("remark", sample_session, |s| drop(s.press("N")));
-    pictures("lesson_new", sample_session, |s| {
+    assert_pictures("reject", sample_session, |s| drop(s.press("x")));
+    assert_pictures("remark", sample_session, |s| drop(s.press("N")));
+    assert_pictures("lesson_new", sample_session, |s| {
         s.press("a");
-        typed(s, "Look for food on countertops first.");
+        type_text(s, "Look for food on countertops first.");
         s.press("Tab");
     });
-    pictures("lesson_from_override", sample_session, |s| drop(s.press("A")));
-    pictures("details", sample_session, |s| {
+    assert_pictures("lesson_from_override", sample_session, |s| drop(s.press("A")));
+    assert_pictures("details", sample_session, |s| {
         s.model.focus = Focus::Lanes;
         s.press("Enter");
     });
-    pictures("step", sample_session, |s| {
+    assert_pictures("step", sample_session, |s| {
         s.press("Left");
         s.press("Left");
         s.press("i");
     });
-    pictures("prompt", prompted, |s| drop(s.press("p")));
-    pictures("prompt_difference", prompted, |s| {
+    assert_pictures("prompt", with_prompts, |s| drop(s.press("p")));
+    assert_pictures("prompt_difference", with_prompts, |s| {
         s.press("p");
         s.press("d");
     });
-    pictures("end", lost, |s| drop(s.tell(Msg::News)));
+    assert_pictures("end", lost_episode, |s| drop(s.send(UiMessage::StoreChanged)));
 }
 
 #[test]
 fn overlays_are_drawn_at_any_size() {
-    let open: [fn(&mut Stage); 9] = [
+    let open: [fn(&mut TestScreen); 9] = [
         |s| drop(s.press("?")),
         |s| drop(s.press(":")),
         |s| {
             s.press("/");
-            typed(s, "apple");
+            type_text(s, "apple");
         },
         |s| drop(s.press("o")),
         |s| drop(s.press("x")),
@@ -165,12 +165,12 @@ fn overlays_are_drawn_at_any_size() {
         },
         |s| {
             s.press("o");
-            typed(s, "look");
+            type_text(s, "look");
             s.press("Enter");
         },
     ];
     for open in open {
-        let mut stage = Stage::new(prompted(), 80, 24);
+        let mut stage = TestScreen::new(with_prompts(), 80, 24);
         open(&mut stage);
         for (w, h) in
             [(1, 1), (2, 2), (3, 3), (5, 4), (12, 3), (4, 40), (20, 6), (59, 15), (300, 4), (300, 90)]
@@ -183,72 +183,76 @@ fn overlays_are_drawn_at_any_size() {
 
 #[test]
 fn the_palette_finds_actions_and_steps() {
-    let mut stage = Stage::new(sample_session(), 80, 24);
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.press(":");
-    typed(&mut stage, "pause");
+    type_text(&mut stage, "pause");
     assert_eq!(stage.press("Enter"), [Request::Send(Command::Run)]);
     stage.press(":");
-    typed(&mut stage, "9");
+    type_text(&mut stage, "9");
     stage.press("Enter");
-    assert_eq!(stage.moment().chosen(), 9);
+    assert_eq!(stage.frame_input().selected_step(), 9);
     assert!(stage.model.overlays.is_empty());
     stage.press(":");
-    typed(&mut stage, "999");
+    type_text(&mut stage, "999");
     stage.press("Enter");
-    assert_eq!(stage.moment().chosen(), 9);
+    assert_eq!(stage.frame_input().selected_step(), 9);
     assert!(stage.model.notice.as_ref().is_some_and(|n| n.text.contains("no turn 999")));
 }
 
 #[test]
 fn the_palette_opens_another_overlay_in_its_place() {
-    let mut stage = Stage::new(sample_session(), 80, 24);
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.press(":");
-    typed(&mut stage, "help");
+    type_text(&mut stage, "help");
     stage.press("Enter");
     let names: Vec<&str> = stage.model.overlays.iter().map(|o| o.name()).collect();
     assert_eq!(names, ["help"]);
 }
 
 #[test]
-fn n_walks_through_matches_and_cannot_step() {
-    let mut stage = Stage::new(sample_session(), 80, 24);
+fn n_visits_matches_and_cannot_step() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.press("/");
-    typed(&mut stage, "nothing happens");
+    type_text(&mut stage, "nothing happens");
     stage.press("Enter");
     let mut seen = Vec::new();
     for _ in 0..3 {
         assert_eq!(stage.press("n"), [], "a search never asks the driver for anything");
-        seen.push(stage.moment().chosen());
+        seen.push(stage.frame_input().selected_step());
     }
     assert_eq!(seen, [13, 4, 13]);
     stage.press("Enter");
     assert!(stage.model.overlays.is_empty());
-    assert!(stage.model.past());
+    assert!(stage.model.is_in_past());
 }
 
 #[test]
 fn a_search_given_up_while_typing_returns_to_where_it_began() {
-    let mut stage = Stage::new(sample_session(), 80, 24);
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.press("/");
-    typed(&mut stage, "drawer");
+    type_text(&mut stage, "drawer");
     stage.press("Esc");
     assert_eq!(stage.model.cursor, Cursor::Live);
 }
 
 #[test]
 fn hostile_text_stays_inside_the_overlays() {
-    let mut fixture = prompted();
+    let mut fixture = with_prompts();
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}evil\r\n\u{9b}31m";
     fixture.propose(Some(evil), Some(evil));
-    fixture.lesson(ReflectionKind::Error, LessonText::error(evil, evil), crate::domain::LessonOrigin::Mentor);
-    let mut stage = Stage::new(fixture, 80, 24);
+    fixture.add_lesson(
+        ReflectionKind::Error,
+        LessonText::error(evil, evil),
+        crate::domain::LessonOrigin::Mentor,
+    );
+    let mut stage = TestScreen::new(fixture, 80, 24);
     for keys in [&["o"][..], &["x"], &["p"], &["p", "d"], &["A"], &["Left", "Enter"], &["/", "e"]] {
         for key in keys {
             stage.press(key);
         }
-        stage.tell(Msg::Paste(evil.to_owned()));
-        stage.tell(Msg::Answer(Answer::Admissible(vec![evil.to_owned()])));
-        let shown = screen(&stage.draw());
+        stage.send(UiMessage::Paste(evil.to_owned()));
+        stage.send(UiMessage::Answer(Answer::Admissible(vec![evil.to_owned()])));
+        let shown = screen_text(&stage.draw());
         assert!(!shown.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{keys:?}");
         for _ in 0..4 {
             stage.press("Esc");
@@ -259,15 +263,15 @@ fn hostile_text_stays_inside_the_overlays() {
 /// The rows of an open step are kept between frames; they were once wrapped at every frame, a megabyte of them too.
 #[test]
 fn an_open_step_follows_what_comes_and_the_width() {
-    let mut stage = Stage::new(sample_session(), 120, 36);
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
     stage.fixture.propose(None, Some("open drawer 9"));
     stage.press("i");
-    let before = screen(&stage.draw());
+    let before = screen_text(&stage.draw());
     assert!(before.contains("proposed    open drawer 9") && !before.contains("done "), "{before}");
-    stage.fixture.take("open drawer 9", DecidedBy::Actor, "In it, you see a spoon 7.", 0.0, Value::Null);
-    let after = screen(&stage.draw());
+    stage.fixture.execute("open drawer 9", DecidedBy::Actor, "In it, you see a spoon 7.", 0.0, Value::Null);
+    let after = screen_text(&stage.draw());
     assert!(after.contains("done        open drawer 9") && after.contains("spoon 7"), "{after}");
-    stage.tell(Msg::Resize(30, 36));
-    let narrow = screen(&stage.draw());
+    stage.send(UiMessage::Resize(30, 36));
+    let narrow = screen_text(&stage.draw());
     assert!(narrow.contains("open drawer") && !narrow.contains("In it, you see a spoon 7."), "{narrow}");
 }

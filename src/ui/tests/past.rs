@@ -1,17 +1,17 @@
 //! The past: every pane shows the chosen moment as if the session ended there, and the ways to get there.
 
-use super::{Stage, screen};
+use super::{TestScreen, screen_text};
 use crate::domain::{EndReason, Seq};
 use crate::engine::{Cause, Event};
 use crate::ui::fixture::{Fixture, fcrf, reflexion, sample_session, sweet_sour};
 use crate::ui::layout::Pane;
 use crate::ui::mark::MarkKind;
 use crate::ui::model::Cursor;
-use crate::ui::msg::Msg;
+use crate::ui::msg::UiMessage;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 /// The session as it was after an event.
-fn cut(of: &Fixture, seq: Seq) -> Fixture {
+fn truncated_at(of: &Fixture, seq: Seq) -> Fixture {
     let mut copy = Fixture::empty();
     for envelope in of.store.timeline().events_between(Seq(0), seq) {
         copy.write(envelope.cause, envelope.event.clone());
@@ -21,13 +21,13 @@ fn cut(of: &Fixture, seq: Seq) -> Fixture {
 
 /// What the panes say, apart from what tells the past from the present: the mode, the frame, the keys, and in the panes of
 /// steps and on the time bar what came later.
-struct Said {
+struct ScreenParts {
     status: String,
     panes: Vec<(Pane, String, Vec<String>)>,
     steps: Vec<(Pane, Vec<(u32, String)>)>,
 }
 
-fn said(stage: &mut Stage) -> Said {
+fn screen_parts(stage: &mut TestScreen) -> ScreenParts {
     let buffer = stage.draw();
     let cells = |y: u16, from: u16, to: u16| -> String {
         (from..to).map(|x| buffer[(x, y)].symbol().to_owned()).collect::<String>().trim_end().to_owned()
@@ -40,40 +40,43 @@ fn said(stage: &mut Stage) -> Said {
     let status = &first[from..end];
     // Its parts stand at the right, where the mode leaves room.
     let status = status.split_whitespace().collect::<Vec<_>>().join(" ");
-    let chosen = stage.moment().chosen();
+    let chosen = stage.frame_input().selected_step();
     let (mut panes, mut steps) = (Vec::new(), Vec::new());
-    for block in &stage.scratch.plan.blocks {
+    for block in &stage.cache.layout.areas {
         let rows = || {
             (block.body.top()..block.body.bottom()).map(|y| cells(y, block.body.left(), block.body.right()))
         };
         match block.pane {
-            Pane::World | Pane::Tabs | Pane::Lane(_) => {
+            Pane::World | Pane::LaneTabs | Pane::Lane(_) => {
                 let title = block.title.map_or_else(String::new, |t| cells(t.y, t.left(), t.right()));
                 panes.push((block.pane, title, rows().collect()));
             }
             Pane::Story | Pane::Thoughts | Pane::Observations => {
                 let of = |row: u16| {
-                    stage.scratch.hits.iter().find(|(p, y, _)| *p == block.pane && *y == row).map(|h| h.2)
+                    stage.cache.step_hits.iter().find(|(p, y, _)| *p == block.pane && *y == row).map(|h| h.2)
                 };
                 let known = (block.body.top()..block.body.bottom()).zip(rows());
                 let seen = known.filter_map(|(y, text)| Some((of(y).filter(|n| *n <= chosen)?, text)));
                 steps.push((block.pane, seen.collect()));
             }
-            Pane::Time => {}
+            Pane::Timeline => {}
         }
     }
-    Said { status, panes, steps }
+    ScreenParts { status, panes, steps }
 }
 
 /// Compares the screen at a moment of the past with that of a session which ends there.
-fn same(fixture: &Fixture, seq: Seq, width: u16, height: u16) {
-    let mut past = Stage::new(Fixture::empty(), width, height);
+fn assert_same_as_ended(fixture: &Fixture, seq: Seq, width: u16, height: u16) {
+    let mut past = TestScreen::new(Fixture::empty(), width, height);
     past.fixture.store = fixture.store.clone();
     past.model.cursor = Cursor::At(seq);
-    let mut ended = Stage::new(cut(fixture, seq), width, height);
-    let (was, is) = (said(&mut ended), said(&mut past));
-    let at =
-        format!("after event {seq} at {width}x{height}\n{}\n{}", screen(&past.draw()), screen(&ended.draw()));
+    let mut ended = TestScreen::new(truncated_at(fixture, seq), width, height);
+    let (was, is) = (screen_parts(&mut ended), screen_parts(&mut past));
+    let at = format!(
+        "after event {seq} at {width}x{height}\n{}\n{}",
+        screen_text(&past.draw()),
+        screen_text(&ended.draw())
+    );
     assert_eq!(is.status, was.status, "{at}");
     assert_eq!(is.panes, was.panes, "{at}");
     for ((pane, is), (_, was)) in is.steps.iter().zip(&was.steps) {
@@ -87,26 +90,26 @@ fn same(fixture: &Fixture, seq: Seq, width: u16, height: u16) {
         stage.model.size = (60, 16);
         stage.press("p");
     }
-    let inside = |stage: &mut Stage| {
-        let text = screen(&stage.draw());
+    let inside = |stage: &mut TestScreen| {
+        let text = screen_text(&stage.draw());
         text.lines().skip(1).take(14).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(inside(&mut past), inside(&mut ended), "the prompt view {at}");
 }
 
 /// A planning problem, whose world is drawn as boxes.
-fn planning() -> Fixture {
+fn planning_fixture() -> Fixture {
     use crate::env::Environment as _;
     let task = "gripper/easy/1".parse().unwrap();
     let mut world = crate::env::pddl::generate(&task).unwrap().open(crate::env::pddl::GoalSeparator::Comma);
     let mut fixture = Fixture::new();
-    fixture.begin();
+    fixture.begin_episode();
     let mut first = world.reset().unwrap().shown;
     first["receptacles"] = serde_json::Value::Null;
-    fixture.act("look around", "Two rooms.", 0.0, first);
+    fixture.actor_step("look around", "Two rooms.", 0.0, first);
     for action in ["pick ball1 rooma left", "move rooma roomb", "drop ball1 roomb left", "move roomb rooma"] {
         let turn = world.step(action).unwrap();
-        fixture.act(action, &turn.observation, turn.progress, turn.shown);
+        fixture.actor_step(action, &turn.observation, turn.progress, turn.shown);
     }
     fixture
 }
@@ -114,28 +117,28 @@ fn planning() -> Fixture {
 #[test]
 fn every_pane_shows_the_past_as_a_session_cut_there_does() {
     let mut two = sample_session();
-    two.end(false, EndReason::StepLimit);
-    two.begin();
-    two.act("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
-    two.act("open fridge 1", "You open the fridge 1.", 0.25, serde_json::Value::Null);
-    let grid = super::grids::level("GoToLocalS8N7", 3);
+    two.end_episode(false, EndReason::StepLimit);
+    two.begin_episode();
+    two.actor_step("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
+    two.actor_step("open fridge 1", "You open the fridge 1.", 0.25, serde_json::Value::Null);
+    let grid = super::grid_world::grid_fixture("GoToLocalS8N7", 3);
     let sessions = [
         ("kitchen", two),
         ("grid", grid),
-        ("planning", planning()),
+        ("planning", planning_fixture()),
         ("fcrf", fcrf()),
         ("reflexion", reflexion()),
     ];
     for (name, session) in sessions.into_iter().chain([("sweet_sour", sweet_sour())]) {
-        let mut stage = Stage::new(session, 200, 60);
+        let mut stage = TestScreen::new(session, 200, 60);
         let mut moments = 0;
         for _ in 0..200 {
             stage.press("Left");
             let Cursor::At(seq) = stage.model.cursor else { break };
-            same(&stage.fixture, seq, 200, 60);
+            assert_same_as_ended(&stage.fixture, seq, 200, 60);
             if moments % 7 == 0 {
-                same(&stage.fixture, seq, 120, 36);
-                same(&stage.fixture, seq, 80, 24);
+                assert_same_as_ended(&stage.fixture, seq, 120, 36);
+                assert_same_as_ended(&stage.fixture, seq, 80, 24);
             }
             moments += 1;
             if stage.model.notice.as_ref().is_some_and(|n| n.text == "this is the beginning") {
@@ -148,56 +151,59 @@ fn every_pane_shows_the_past_as_a_session_cut_there_does() {
 
 /// A remark of today stood in the rows of a moment that did not know it.
 #[test]
-fn a_turn_of_the_past_is_shown_as_it_was_then() {
-    let mut stage = Stage::new(sample_session(), 120, 36);
+fn a_past_step_is_shown_as_it_was_then() {
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
     stage.press("Left");
     stage.press("Left");
     stage.fixture.write(Cause::Person, Event::Remarked { step: 21, text: "why so?".to_owned() });
-    assert!(!screen(&stage.draw()).contains("why so?"));
+    assert!(!screen_text(&stage.draw()).contains("why so?"));
     stage.press("End");
-    assert!(screen(&stage.draw()).contains("why so?"));
+    assert!(screen_text(&stage.draw()).contains("why so?"));
 }
 
 #[test]
-fn the_palette_chooses_which_marks_are_stopped_at() {
-    let mut stage = Stage::new(sample_session(), 80, 24);
+fn the_palette_chooses_which_marks_are_visited() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.press(":");
     for c in "marks".chars() {
         stage.press(&c.to_string());
     }
     stage.press("Enter");
     assert_eq!(stage.model.overlays.last().map(|o| o.name()), Some("marks"));
-    insta::assert_snapshot!("marks_80x24", screen(&stage.draw()));
+    insta::assert_snapshot!("marks_80x24", screen_text(&stage.draw()));
     // Only overrides.
     stage.press("Down");
     stage.press("o");
-    assert_eq!(stage.model.marks.words().as_deref(), Some("overrides"));
+    assert_eq!(stage.model.mark_filter.kind_names().as_deref(), Some("overrides"));
     stage.press("Esc");
     stage.press("<");
-    assert_eq!(stage.moment().chosen(), 7);
+    assert_eq!(stage.frame_input().selected_step(), 7);
     stage.press("<");
     let said = stage.model.notice.as_ref().unwrap().text.clone();
-    assert_eq!((stage.moment().chosen(), said.as_str()), (7, "no mark further back of these: overrides"));
+    assert_eq!(
+        (stage.frame_input().selected_step(), said.as_str()),
+        (7, "no mark further back of these: overrides")
+    );
     // Errors with them.
-    stage.model.marks.toggle(MarkKind::Error);
+    stage.model.mark_filter.toggle(MarkKind::Error);
     stage.press("<");
-    assert_eq!(stage.moment().chosen(), 4);
+    assert_eq!(stage.frame_input().selected_step(), 4);
     // Keys that stop nowhere would say nothing: the last one cannot be left out.
-    stage.model.marks.toggle(MarkKind::Error);
-    stage.model.marks.toggle(MarkKind::Override);
-    assert_eq!(stage.model.marks.words(), None);
+    stage.model.mark_filter.toggle(MarkKind::Error);
+    stage.model.mark_filter.toggle(MarkKind::Override);
+    assert_eq!(stage.model.mark_filter.kind_names(), None);
 }
 
 #[test]
-fn a_number_goes_to_a_turn_and_two_to_one_of_another_episode() {
+fn a_number_goes_to_a_step_and_two_to_another_episode() {
     let mut fixture = sample_session();
-    fixture.end(false, EndReason::StepLimit);
-    fixture.begin();
-    fixture.act("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
-    let mut stage = Stage::new(fixture, 80, 24);
-    let at = |stage: &Stage| {
-        let moment = stage.moment();
-        (moment.shown.episode.as_ref().unwrap().number, moment.chosen())
+    fixture.end_episode(false, EndReason::StepLimit);
+    fixture.begin_episode();
+    fixture.actor_step("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    let at = |stage: &TestScreen| {
+        let moment = stage.frame_input();
+        (moment.displayed.episode.as_ref().unwrap().number, moment.selected_step())
     };
     let cases = [
         ("1.14", (1, 14)),
@@ -209,7 +215,7 @@ fn a_number_goes_to_a_turn_and_two_to_one_of_another_episode() {
     ];
     for (words, place) in cases {
         stage.press(":");
-        stage.tell(Msg::Paste(words.to_owned()));
+        stage.send(UiMessage::Paste(words.to_owned()));
         stage.press("Enter");
         assert_eq!(at(&stage), place, "{words}");
     }
@@ -219,7 +225,7 @@ fn a_number_goes_to_a_turn_and_two_to_one_of_another_episode() {
         ("5.1", "there is no episode 5; there are 2"),
     ] {
         stage.press(":");
-        stage.tell(Msg::Paste(words.to_owned()));
+        stage.send(UiMessage::Paste(words.to_owned()));
         stage.press("Enter");
         assert_eq!(stage.model.notice.as_ref().unwrap().text, told);
     }
@@ -229,78 +235,78 @@ fn a_number_goes_to_a_turn_and_two_to_one_of_another_episode() {
 fn brackets_go_from_episode_to_episode() {
     let mut fixture = sample_session();
     for _ in 0..2 {
-        fixture.end(false, EndReason::StepLimit);
-        fixture.begin();
-        fixture.act("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
+        fixture.end_episode(false, EndReason::StepLimit);
+        fixture.begin_episode();
+        fixture.actor_step("go to fridge 1", "The fridge 1 is closed.", 0.0, serde_json::Value::Null);
     }
-    let mut stage = Stage::new(fixture, 80, 24);
-    let number = |stage: &Stage| stage.moment().shown.episode.as_ref().unwrap().number;
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    let number = |stage: &TestScreen| stage.frame_input().displayed.episode.as_ref().unwrap().number;
     for (key, episode) in [("[", 2), ("[", 1), ("[", 1), ("]", 2), ("]", 3)] {
         stage.press(key);
-        assert_eq!((number(&stage), stage.moment().chosen()), (episode, 0), "{key}");
+        assert_eq!((number(&stage), stage.frame_input().selected_step()), (episode, 0), "{key}");
     }
     stage.press("]");
     assert_eq!(stage.model.cursor, Cursor::Live);
 }
 
-fn mouse(kind: MouseEventKind, column: u16, row: u16) -> Msg {
-    Msg::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
+fn mouse_msg(kind: MouseEventKind, column: u16, row: u16) -> UiMessage {
+    UiMessage::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
 }
 
 #[test]
-fn the_time_bar_is_clicked_and_drawn_along() {
-    let mut stage = Stage::new(sample_session(), 120, 36);
+fn the_timeline_can_be_clicked_and_dragged() {
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
     stage.draw();
-    let bar = stage.scratch.plan.blocks.iter().find(|b| b.pane == Pane::Time).unwrap().body;
-    stage.tell(mouse(MouseEventKind::Down(MouseButton::Left), bar.x + 9, bar.y));
-    assert_eq!(stage.moment().chosen(), 9);
+    let bar = stage.cache.layout.areas.iter().find(|b| b.pane == Pane::Timeline).unwrap().body;
+    stage.send(mouse_msg(MouseEventKind::Down(MouseButton::Left), bar.x + 9, bar.y));
+    assert_eq!(stage.frame_input().selected_step(), 9);
     stage.draw();
     for column in [12, 15, 18] {
         // Wherever the pointer strays while the button is held, its column counts.
-        stage.tell(mouse(MouseEventKind::Drag(MouseButton::Left), bar.x + column, 3));
-        assert_eq!(stage.moment().chosen(), u32::from(column));
+        stage.send(mouse_msg(MouseEventKind::Drag(MouseButton::Left), bar.x + column, 3));
+        assert_eq!(stage.frame_input().selected_step(), u32::from(column));
         stage.draw();
     }
-    stage.tell(mouse(MouseEventKind::Drag(MouseButton::Left), bar.x + 100, bar.y));
+    stage.send(mouse_msg(MouseEventKind::Drag(MouseButton::Left), bar.x + 100, bar.y));
     assert_eq!(stage.model.cursor, Cursor::Live);
-    stage.tell(mouse(MouseEventKind::Up(MouseButton::Left), bar.x + 100, bar.y));
-    stage.tell(mouse(MouseEventKind::Drag(MouseButton::Left), bar.x + 3, bar.y));
+    stage.send(mouse_msg(MouseEventKind::Up(MouseButton::Left), bar.x + 100, bar.y));
+    stage.send(mouse_msg(MouseEventKind::Drag(MouseButton::Left), bar.x + 3, bar.y));
     assert_eq!(stage.model.cursor, Cursor::Live, "the button is up");
 }
 
 /// An episode longer than the bar could not be drawn through: the mouse ended at its edge.
 #[test]
 fn an_episode_longer_than_the_bar_moves_under_the_mouse() {
-    let mut stage = Stage::new(crate::ui::fixture::long(3000), 80, 24);
+    let mut stage = TestScreen::new(crate::ui::fixture::long_session(3000), 80, 24);
     stage.draw();
-    let bar = stage.scratch.plan.blocks.iter().find(|b| b.pane == Pane::Time).unwrap().body;
-    let all = stage.moment().chosen();
-    stage.tell(mouse(MouseEventKind::Down(MouseButton::Left), bar.x + 20, bar.y));
+    let bar = stage.cache.layout.areas.iter().find(|b| b.pane == Pane::Timeline).unwrap().body;
+    let all = stage.frame_input().selected_step();
+    stage.send(mouse_msg(MouseEventKind::Down(MouseButton::Left), bar.x + 20, bar.y));
     stage.draw();
-    let mut before = stage.moment().chosen();
+    let mut before = stage.frame_input().selected_step();
     assert!(before > 100);
     for _ in 0..200 {
-        stage.tell(mouse(MouseEventKind::Drag(MouseButton::Left), bar.x, bar.y));
-        let now = stage.moment().chosen();
+        stage.send(mouse_msg(MouseEventKind::Drag(MouseButton::Left), bar.x, bar.y));
+        let now = stage.frame_input().selected_step();
         assert!(now < before || now == 1, "{before} to {now}");
         before = now;
     }
     assert_eq!(before, 1);
     for _ in 0..200 {
-        stage.tell(mouse(MouseEventKind::Drag(MouseButton::Left), 79, bar.y));
+        stage.send(mouse_msg(MouseEventKind::Drag(MouseButton::Left), 79, bar.y));
     }
-    assert_eq!((stage.moment().chosen(), stage.model.cursor), (all, Cursor::Live));
+    assert_eq!((stage.frame_input().selected_step(), stage.model.cursor), (all, Cursor::Live));
 }
 
 /// What no smaller screen has room for: all panes side by side.
 #[test]
 fn a_moment_of_the_past_on_a_large_screen() {
-    let mut stage = Stage::new(sample_session(), 200, 60);
+    let mut stage = TestScreen::new(sample_session(), 200, 60);
     stage.press("Home");
     for _ in 0..9 {
         stage.press("Right");
     }
-    let text = screen(&stage.draw());
+    let text = screen_text(&stage.draw());
     assert!(text.lines().next().unwrap().contains("PAST turn 9 of 24"), "{text}");
     insta::assert_snapshot!("past_200x60", text);
 }

@@ -1,6 +1,6 @@
 //! The layouts as drawn in the design, at the four sizes, and the other things a screen can show.
 
-use super::{SIZES, Stage, looks, screen};
+use super::{SIZES, TestScreen, screen_text, style_grid};
 use crate::domain::{Autonomy, EndReason, LessonStatus};
 use crate::domain::{LessonId, LessonOp, Seq};
 use crate::driver::LiveCall;
@@ -12,36 +12,36 @@ use crate::ui::model::{Cursor, Focus};
 #[test]
 fn layouts() {
     for (w, h) in SIZES {
-        let mut stage = Stage::new(sample_session(), w, h);
-        insta::assert_snapshot!(format!("layout_{w}x{h}"), screen(&stage.draw()));
+        let mut stage = TestScreen::new(sample_session(), w, h);
+        insta::assert_snapshot!(format!("layout_{w}x{h}"), screen_text(&stage.draw()));
     }
 }
 
 #[test]
 fn looks_of_the_default_theme() {
-    let mut stage = Stage::new(sample_session(), 80, 24);
-    insta::assert_snapshot!("looks_80x24", looks(&stage.draw()));
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    insta::assert_snapshot!("looks_80x24", style_grid(&stage.draw()));
     stage.press("Left");
-    insta::assert_snapshot!("looks_past_80x24", looks(&stage.draw()));
+    insta::assert_snapshot!("looks_past_80x24", style_grid(&stage.draw()));
 }
 
 #[test]
 fn the_past_shows_its_moment_in_every_pane() {
-    let mut stage = Stage::new(sample_session(), 120, 36);
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
     stage.press("Home");
     for _ in 0..9 {
         stage.press("Right");
     }
-    insta::assert_snapshot!("past_120x36", screen(&stage.draw()));
-    let look = stage.moment();
-    assert_eq!(look.shown.episode.as_ref().unwrap().steps.len(), 9);
+    insta::assert_snapshot!("past_120x36", screen_text(&stage.draw()));
+    let look = stage.frame_input();
+    assert_eq!(look.displayed.episode.as_ref().unwrap().steps.len(), 9);
     assert_eq!(look.story.episode.as_ref().unwrap().steps.len(), 24);
 }
 
 #[test]
 fn a_model_at_work_shows_its_stage_and_the_end_of_its_reasoning() {
     let mut fixture = sample_session();
-    fixture.take(
+    fixture.execute(
         "go to stoveburner 1",
         crate::domain::DecidedBy::Actor,
         "Nothing.",
@@ -49,18 +49,18 @@ fn a_model_at_work_shows_its_stage_and_the_end_of_its_reasoning() {
         serde_json::Value::Null,
     );
     fixture.write(Cause::Person, Event::Resumed);
-    let call = fixture.ask();
-    let mut stage = Stage::new(fixture, 80, 24);
+    let call = fixture.send_prompt();
+    let mut stage = TestScreen::new(fixture, 80, 24);
     let live = |phase, reasoning: &str, text: &str| LiveCall {
         call,
-        asked: crate::domain::ModelRole::Actor,
+        role: crate::domain::ModelRole::Actor,
         phase,
         reasoning: reasoning.to_owned(),
         text: text.to_owned(),
         pieces: 340,
-        since: stage.now,
-        moved: stage.now,
-        alive: false,
+        started: stage.now,
+        last_progress: stage.now,
+        only_keep_alives: false,
         usage: None,
     };
     let lines = "The stoveburner did nothing.\nWhat heats food?\nA microwave does.\nIt stands near the sink.\nI go there.";
@@ -68,10 +68,10 @@ fn a_model_at_work_shows_its_stage_and_the_end_of_its_reasoning() {
     let answering = live(Phase::Answering, lines, "think: I go to the microwave");
     stage.now += std::time::Duration::from_secs(12);
     stage.fixture.store.edit_live(|l| l.calls = vec![reasoning]);
-    insta::assert_snapshot!("reasoning_80x24", screen(&stage.draw()));
+    insta::assert_snapshot!("reasoning_80x24", screen_text(&stage.draw()));
     stage.press("f");
     stage.fixture.store.edit_live(|l| l.calls = vec![answering]);
-    insta::assert_snapshot!("answering_unfolded_80x24", screen(&stage.draw()));
+    insta::assert_snapshot!("answering_unfolded_80x24", screen_text(&stage.draw()));
 }
 
 #[test]
@@ -84,30 +84,30 @@ fn a_lesson_that_is_off_or_pinned_shows_its_mark() {
     };
     fixture.write(Cause::Person, set(3, LessonStatus::Off));
     fixture.write(Cause::Person, set(4, LessonStatus::Pinned));
-    let mut stage = Stage::new(fixture, 80, 24);
+    let mut stage = TestScreen::new(fixture, 80, 24);
     stage.model.focus = Focus::Lanes;
     stage.model.zoomed = true;
-    insta::assert_snapshot!("lane_zoomed_80x24", screen(&stage.draw()));
+    insta::assert_snapshot!("lane_zoomed_80x24", screen_text(&stage.draw()));
 }
 
 /// The word for the mode in every situation.
 #[test]
 fn one_word_tells_the_mode() {
-    type Change = fn(&mut Fixture);
-    let cases: [(&str, Change); 8] = [
+    type FixtureEdit = fn(&mut Fixture);
+    let cases: [(&str, FixtureEdit); 8] = [
         ("PAUSED · your turn", |_| {}),
         ("RUNNING", |f| {
             f.write(Cause::Person, Event::Resumed);
         }),
         ("THINKING 0 s", |f| {
-            f.take(
+            f.execute(
                 "go to stoveburner 1",
                 crate::domain::DecidedBy::Actor,
                 "Nothing.",
                 0.5,
                 serde_json::Value::Null,
             );
-            f.ask();
+            f.send_prompt();
         }),
         ("CONFIRM · your turn", |f| {
             f.write(Cause::Person, Event::AutonomySet { autonomy: Autonomy::Confirm });
@@ -116,20 +116,20 @@ fn one_word_tells_the_mode() {
             f.write(Cause::Person, Event::AutonomySet { autonomy: Autonomy::Human });
         }),
         ("WON", |f| {
-            f.end(true, EndReason::Won);
+            f.end_episode(true, EndReason::Won);
         }),
         ("ENDED · out of turns", |f| {
-            f.end(false, EndReason::StepLimit);
+            f.end_episode(false, EndReason::StepLimit);
         }),
         ("PAUSED · a call failed", |f| {
-            f.take(
+            f.execute(
                 "go to stoveburner 1",
                 crate::domain::DecidedBy::Actor,
                 "Nothing.",
                 0.5,
                 serde_json::Value::Null,
             );
-            let call = f.ask();
+            let call = f.send_prompt();
             let failure = Failure {
                 message: "connection refused".to_owned(),
                 source: "actor".to_owned(),
@@ -144,19 +144,19 @@ fn one_word_tells_the_mode() {
     for (word, change) in cases {
         let mut fixture = sample_session();
         change(&mut fixture);
-        let text = screen(&Stage::new(fixture, 80, 24).draw());
+        let text = screen_text(&TestScreen::new(fixture, 80, 24).draw());
         let first = text.lines().next().unwrap();
         assert!(first.ends_with(word), "{word}: {first}");
     }
-    let mut stage = Stage::new(sample_session(), 80, 24);
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.model.cursor = Cursor::At(Seq(30));
-    let first = screen(&stage.draw()).lines().next().unwrap().to_owned();
+    let first = screen_text(&stage.draw()).lines().next().unwrap().to_owned();
     assert!(first.contains("PAST turn ") && first.ends_with(" of 24"), "{first}");
 }
 
 #[test]
 fn a_screen_before_the_first_event_says_so() {
-    let mut stage = Stage::new(sample_session(), 80, 24);
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
     stage.fixture.store = std::sync::Arc::new(crate::driver::Store::default());
-    assert!(screen(&stage.draw()).contains("no episode yet"));
+    assert!(screen_text(&stage.draw()).contains("no episode yet"));
 }

@@ -4,7 +4,7 @@ use ratatui::style::Color;
 
 /// How many colours a terminal knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Depth {
+pub enum ColourDepth {
     /// None, or the person wants none (`NO_COLOR`): meanings are told by attributes.
     None,
     /// The sixteen of ANSI.
@@ -16,7 +16,7 @@ pub enum Depth {
     Rgb,
 }
 
-impl Depth {
+impl ColourDepth {
     /// What a terminal knows, by what it says in its environment.
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
         let term = variable("TERM").unwrap_or_default();
@@ -35,7 +35,7 @@ impl Depth {
 }
 
 /// The sixteen names, in the order of their numbers.
-const NAMES: [(&str, Color); 16] = [
+const ANSI_NAMES: [(&str, Color); 16] = [
     ("black", Color::Black),
     ("red", Color::Red),
     ("green", Color::Green),
@@ -55,7 +55,7 @@ const NAMES: [(&str, Color); 16] = [
 ];
 
 /// What the sixteen look like in xterm; terminals differ, the order of lightness does not.
-const LOOKS: [(u8, u8, u8); 16] = [
+const XTERM_RGB: [(u8, u8, u8); 16] = [
     (0, 0, 0),
     (205, 0, 0),
     (0, 205, 0),
@@ -88,26 +88,25 @@ pub(super) fn parse(text: &str) -> Option<Color> {
     if let Ok(number) = text.parse::<u8>() {
         return Some(Color::Indexed(number));
     }
-    NAMES.iter().find(|n| n.0 == text).map(|n| n.1)
+    ANSI_NAMES.iter().find(|n| n.0 == text).map(|n| n.1)
 }
 
 /// The nearest colour that a terminal of this depth knows.
-pub(super) fn lower(colour: Color, depth: Depth) -> Color {
+pub(super) fn reduce(colour: Color, depth: ColourDepth) -> Color {
     match (colour, depth) {
-        (_, Depth::None) => Color::Reset,
-        (Color::Rgb(r, g, b), Depth::Ansi256) => Color::Indexed(indexed((r, g, b))),
-        (Color::Rgb(..) | Color::Indexed(_), Depth::Ansi16) => {
-            rgb(colour).map_or(Color::Reset, |looks| NAMES[nearest(looks, LOOKS.into_iter())].1)
-        }
+        (_, ColourDepth::None) => Color::Reset,
+        (Color::Rgb(r, g, b), ColourDepth::Ansi256) => Color::Indexed(nearest_indexed((r, g, b))),
+        (Color::Rgb(..) | Color::Indexed(_), ColourDepth::Ansi16) => to_rgb(colour)
+            .map_or(Color::Reset, |looks| ANSI_NAMES[nearest_index(looks, XTERM_RGB.into_iter())].1),
         _ => colour,
     }
 }
 
 /// What a colour looks like, as far as that can be known.
-pub fn rgb(colour: Color) -> Option<(u8, u8, u8)> {
+pub fn to_rgb(colour: Color) -> Option<(u8, u8, u8)> {
     match colour {
         Color::Rgb(r, g, b) => Some((r, g, b)),
-        Color::Indexed(n @ 0..16) => Some(LOOKS[usize::from(n)]),
+        Color::Indexed(n @ 0..16) => Some(XTERM_RGB[usize::from(n)]),
         Color::Indexed(n @ 16..232) => {
             let level = |v: u8| if v == 0 { 0 } else { 55 + 40 * v };
             let n = n - 16;
@@ -115,17 +114,17 @@ pub fn rgb(colour: Color) -> Option<(u8, u8, u8)> {
         }
         Color::Indexed(n) => Some((8 + 10 * (n - 232), 8 + 10 * (n - 232), 8 + 10 * (n - 232))),
         Color::Reset => None,
-        named => NAMES.iter().position(|n| n.1 == named).map(|i| LOOKS[i]),
+        named => ANSI_NAMES.iter().position(|n| n.1 == named).map(|i| XTERM_RGB[i]),
     }
 }
 
-fn indexed(looks: (u8, u8, u8)) -> u8 {
+fn nearest_indexed(looks: (u8, u8, u8)) -> u8 {
     // The first sixteen are the person's own colours and mean nothing certain.
-    let table = (16..=255).filter_map(|n| rgb(Color::Indexed(n)));
-    16 + nearest(looks, table) as u8
+    let table = (16..=255).filter_map(|n| to_rgb(Color::Indexed(n)));
+    16 + nearest_index(looks, table) as u8
 }
 
-fn nearest(looks: (u8, u8, u8), table: impl Iterator<Item = (u8, u8, u8)>) -> usize {
+fn nearest_index(looks: (u8, u8, u8), table: impl Iterator<Item = (u8, u8, u8)>) -> usize {
     // Weighted by how bright the eye sees each part.
     let far = |c: (u8, u8, u8)| {
         let part = |a: u8, b: u8, weight: i32| weight * (i32::from(a) - i32::from(b)).pow(2);
@@ -135,7 +134,7 @@ fn nearest(looks: (u8, u8, u8), table: impl Iterator<Item = (u8, u8, u8)>) -> us
 }
 
 /// Contrast of two colours, from 1 to 21 (WCAG 2.2, "contrast ratio").
-pub fn contrast(a: (u8, u8, u8), b: (u8, u8, u8)) -> f64 {
+pub fn contrast_ratio(a: (u8, u8, u8), b: (u8, u8, u8)) -> f64 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }

@@ -1,41 +1,41 @@
 //! Theme files.
 
 use super::{Problem, Role, Theme, colour};
-use crate::ui::source::{Source, nearest};
+use crate::ui::source::{ConfigSource, nearest_word};
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Themes that may stand behind each other.
-const GENERATIONS: usize = 8;
+const MAX_INHERITANCE_DEPTH: usize = 8;
 
 /// Colours and looks by name, gathered over a theme and those it inherits from.
 #[derive(Default)]
-struct Known {
+struct Definitions {
     palette: BTreeMap<String, Color>,
-    looks: BTreeMap<String, Look>,
+    styles: BTreeMap<String, RawStyle>,
 }
 
 /// A look as a file gives it, before its colours are looked up: a child's palette also repaints what it inherits.
 #[derive(Clone, Debug, Default)]
-struct Look {
+struct RawStyle {
     fg: Option<String>,
     bg: Option<String>,
     attrs: Modifier,
 }
 
-pub(super) fn theme(
+pub(super) fn parse_theme(
     file: &str,
     text: &str,
     lookup: &dyn Fn(&str) -> Option<String>,
 ) -> (Theme, Vec<Problem>) {
-    let mut known = Known::default();
+    let mut known = Definitions::default();
     let mut problems = Vec::new();
-    gather(file, text, lookup, &mut Vec::new(), &mut known, &mut problems);
+    collect_definitions(file, text, lookup, &mut Vec::new(), &mut known, &mut problems);
     let colour = |word: &String| known.palette.get(word).copied().or_else(|| colour::parse(word));
     let theme = Theme::resolve(|name| {
-        let look = known.looks.get(name)?;
+        let look = known.styles.get(name)?;
         let fg = look.fg.as_ref().and_then(colour);
         let bg = look.bg.as_ref().and_then(colour);
         Some(Style { fg, bg, add_modifier: look.attrs, ..Style::new() })
@@ -44,38 +44,40 @@ pub(super) fn theme(
 }
 
 /// Adds the parents first, then what the file itself says.
-fn gather(
+fn collect_definitions(
     file: &str,
     text: &str,
     lookup: &dyn Fn(&str) -> Option<String>,
     line: &mut Vec<String>,
-    known: &mut Known,
+    known: &mut Definitions,
     problems: &mut Vec<Problem>,
 ) {
-    let (mut source, table) = Source::parse(file, text);
+    let (mut source, table) = ConfigSource::parse(file, text);
     if let Some(value) = table.get("inherits")
-        && let Some(parent) = source.string("inherits", value)
+        && let Some(parent) = source.expect_string("inherits", value)
     {
-        let found = lookup(parent).or_else(|| Theme::shipped(parent).map(str::to_owned));
-        if line.iter().any(|l| l == parent) || line.len() >= GENERATIONS {
-            source.say(
+        let found = lookup(parent).or_else(|| Theme::shipped_source(parent).map(str::to_owned));
+        if line.iter().any(|l| l == parent) || line.len() >= MAX_INHERITANCE_DEPTH {
+            source.report(
                 value.span(),
                 format!("inherits goes in a circle over `{parent}`; take one of the two away"),
             );
         } else if let Some(text) = found {
             line.push(parent.to_owned());
-            gather(parent, &text, lookup, line, known, problems);
+            collect_definitions(parent, &text, lookup, line, known, problems);
         } else {
             let names: Vec<&str> = super::SHIPPED.iter().map(|t| t.0).collect();
-            source
-                .say(value.span(), format!("no theme is called `{parent}`; there are {}", names.join(", ")));
+            source.report(
+                value.span(),
+                format!("no theme is called `{parent}`; there are {}", names.join(", ")),
+            );
         }
     }
-    palette(&mut source, &table, known);
-    roles(&mut source, &table, known);
+    parse_palette(&mut source, &table, known);
+    parse_roles(&mut source, &table, known);
     for (key, _) in &table {
         if !matches!(&**key.get_ref(), "name" | "inherits" | "palette" | "role") {
-            source.say(
+            source.report(
                 key.span(),
                 format!("`{}` means nothing here; inherits, [palette] and [role] do", key.get_ref()),
             );
@@ -85,74 +87,84 @@ fn gather(
     problems.extend(source.problems);
 }
 
-fn palette(source: &mut Source<'_>, table: &DeTable<'_>, known: &mut Known) {
+fn parse_palette(source: &mut ConfigSource<'_>, table: &DeTable<'_>, known: &mut Definitions) {
     let Some(value) = table.get("palette") else { return };
-    let Some(colours) = source.table("palette", value) else { return };
+    let Some(colours) = source.expect_table("palette", value) else { return };
     for (name, value) in colours {
-        let Some(word) = source.string("a colour", value) else { continue };
+        let Some(word) = source.expect_string("a colour", value) else { continue };
         match colour::parse(word) {
             Some(colour) => {
                 known.palette.insert(name.get_ref().to_string(), colour);
             }
-            None => source.say(value.span(), not_a_colour(word, known)),
+            None => source.report(value.span(), unknown_colour_message(word, known)),
         }
     }
 }
 
-fn roles(source: &mut Source<'_>, table: &DeTable<'_>, known: &mut Known) {
+fn parse_roles(source: &mut ConfigSource<'_>, table: &DeTable<'_>, known: &mut Definitions) {
     let Some(value) = table.get("role") else { return };
-    let Some(roles) = source.table("role", value) else { return };
+    let Some(roles) = source.expect_table("role", value) else { return };
     for (name, value) in roles {
         let name_text = name.get_ref();
         // A name that stands above known ones may be given a look as well: `origin`, `mark`, `progress`.
         let above = |r: &Role| r.name().strip_prefix(&**name_text).is_some_and(|rest| rest.starts_with('.'));
-        if Role::named(name_text).is_none() && !Role::ALL.iter().any(above) {
-            let near = nearest(name_text, Role::ALL.iter().map(|r| r.name()));
+        if Role::from_name(name_text).is_none() && !Role::ALL.iter().any(above) {
+            let near = nearest_word(name_text, Role::ALL.iter().map(|r| r.name()));
             let hint = near.map_or_else(
                 || "themes/dark.toml names the roles".to_owned(),
                 |n| format!("did you mean `{n}`?"),
             );
-            source.say(name.span(), format!("no role is called `{name_text}`; {hint}"));
+            source.report(name.span(), format!("no role is called `{name_text}`; {hint}"));
             continue;
         }
-        if let Some(look) = look(source, value, known) {
-            known.looks.insert(name_text.to_string(), look);
+        if let Some(look) = parse_style(source, value, known) {
+            known.styles.insert(name_text.to_string(), look);
         }
     }
 }
 
-fn look(source: &mut Source<'_>, value: &Spanned<DeValue<'_>>, known: &Known) -> Option<Look> {
+fn parse_style(
+    source: &mut ConfigSource<'_>,
+    value: &Spanned<DeValue<'_>>,
+    known: &Definitions,
+) -> Option<RawStyle> {
     if value.get_ref().is_str() {
-        return Some(Look { fg: colour_word(source, value, known), ..Look::default() });
+        return Some(RawStyle { fg: parse_colour_name(source, value, known), ..RawStyle::default() });
     }
     let Some(parts) = value.get_ref().as_table() else {
         let kind = value.get_ref().type_str();
-        source.say(value.span(), format!("a role is {kind}; it must be a colour or {{ fg, bg, attrs }}"));
+        source.report(value.span(), format!("a role is {kind}; it must be a colour or {{ fg, bg, attrs }}"));
         return None;
     };
-    let mut look = Look::default();
+    let mut look = RawStyle::default();
     for (key, value) in parts {
         match &**key.get_ref() {
-            "fg" => look.fg = colour_word(source, value, known),
-            "bg" => look.bg = colour_word(source, value, known),
-            "attrs" => look.attrs = attrs(source, value),
-            other => source.say(key.span(), format!("`{other}` is no part of a look; fg, bg and attrs are")),
+            "fg" => look.fg = parse_colour_name(source, value, known),
+            "bg" => look.bg = parse_colour_name(source, value, known),
+            "attrs" => look.attrs = parse_attributes(source, value),
+            other => {
+                source.report(key.span(), format!("`{other}` is no part of a look; fg, bg and attrs are"));
+            }
         }
     }
     Some(look)
 }
 
-fn colour_word(source: &mut Source<'_>, value: &Spanned<DeValue<'_>>, known: &Known) -> Option<String> {
-    let word = source.string("a colour", value)?;
+fn parse_colour_name(
+    source: &mut ConfigSource<'_>,
+    value: &Spanned<DeValue<'_>>,
+    known: &Definitions,
+) -> Option<String> {
+    let word = source.expect_string("a colour", value)?;
     if known.palette.contains_key(word) || colour::parse(word).is_some() {
         return Some(word.to_owned());
     }
-    source.say(value.span(), not_a_colour(word, known));
+    source.report(value.span(), unknown_colour_message(word, known));
     None
 }
 
-fn not_a_colour(word: &str, known: &Known) -> String {
-    let near = nearest(word, known.palette.keys().map(String::as_str));
+fn unknown_colour_message(word: &str, known: &Definitions) -> String {
+    let near = nearest_word(word, known.palette.keys().map(String::as_str));
     let hint = near.map_or_else(
         || "write #rrggbb, a number from 0 to 255, a name such as red or bright-red, default, or a name of [palette]"
             .to_owned(),
@@ -161,14 +173,14 @@ fn not_a_colour(word: &str, known: &Known) -> String {
     format!("`{word}` is no colour; {hint}")
 }
 
-fn attrs(source: &mut Source<'_>, value: &Spanned<DeValue<'_>>) -> Modifier {
+fn parse_attributes(source: &mut ConfigSource<'_>, value: &Spanned<DeValue<'_>>) -> Modifier {
     let mut all = Modifier::empty();
     let Some(list) = value.get_ref().as_array() else {
-        source.say(value.span(), "attrs must be a list such as [\"bold\", \"underlined\"]");
+        source.report(value.span(), "attrs must be a list such as [\"bold\", \"underlined\"]");
         return all;
     };
     for item in list {
-        let Some(word) = source.string("an attribute", item) else { continue };
+        let Some(word) = source.expect_string("an attribute", item) else { continue };
         match word {
             "bold" => all |= Modifier::BOLD,
             "dim" => all |= Modifier::DIM,
@@ -176,7 +188,7 @@ fn attrs(source: &mut Source<'_>, value: &Spanned<DeValue<'_>>) -> Modifier {
             "underlined" => all |= Modifier::UNDERLINED,
             "reversed" => all |= Modifier::REVERSED,
             "crossed-out" => all |= Modifier::CROSSED_OUT,
-            _ => source.say(
+            _ => source.report(
                 item.span(),
                 format!(
                     "`{word}` is no attribute; bold, dim, italic, underlined, reversed and crossed-out are"

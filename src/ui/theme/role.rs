@@ -24,31 +24,31 @@ macro_rules! roles {
 
 roles! {
     /// The ground everything else stands on: its colours fill the whole screen.
-    Ground = "ground",
+    Background = "ground",
     /// Plain text.
     Text = "text",
     /// Text of second rank.
-    Dim = "muted",
+    Muted = "muted",
     /// Headings.
     Title = "title",
     /// The heading of the pane that has the keys.
-    Focus = "title.focus",
+    TitleFocus = "title.focus",
     /// Frames.
     Frame = "frame",
     /// The frame of the pane that has the keys.
     FrameFocus = "frame.focus",
     /// Frames and words while the past is shown.
-    Past = "frame.past",
+    FramePast = "frame.past",
     /// Frames of what lies over the panes.
     FrameOverlay = "frame.overlay",
     /// The chosen row.
-    Chosen = "selection",
+    Selection = "selection",
     /// A key that can be pressed.
     Key = "key",
     /// What the world said.
     Observation = "observation",
     /// What the world said when an action changed nothing.
-    Failed = "observation.failed",
+    ObservationFailed = "observation.failed",
     /// What the agent thought.
     Thought = "thought",
     /// Reasoning that a model shows before its answer.
@@ -64,7 +64,7 @@ roles! {
     /// Something went wrong.
     Bad = "bad",
     /// Something needs care.
-    Warn = "warning",
+    Warning = "warning",
     /// Something is lost or broken if nothing is done.
     Danger = "danger",
     /// A reflection of any kind.
@@ -78,17 +78,17 @@ roles! {
     /// A lesson.
     Lesson = "lesson",
     /// What to do instead of the mistake that a lesson names.
-    Solution = "lesson.solution",
+    LessonSolution = "lesson.solution",
     /// A lesson that no prompt has used yet.
-    New = "lesson.new",
+    LessonNew = "lesson.new",
     /// A lesson that is switched off.
     LessonOff = "lesson.off",
     /// A pinned lesson.
     LessonPinned = "lesson.pinned",
     /// The reached part of the progress bar.
-    Full = "progress.full",
+    ProgressFull = "progress.full",
     /// The rest of the progress bar.
-    Empty = "progress.empty",
+    ProgressEmpty = "progress.empty",
     /// A mark on the time line.
     Mark = "mark",
     /// The mark of a subgoal.
@@ -100,7 +100,7 @@ roles! {
     /// The mark of a person's hand.
     MarkPerson = "mark.human",
     /// The mark of a breakpoint or watch.
-    MarkStop = "mark.stop",
+    MarkBreakpoint = "mark.stop",
     /// The mark of the chosen moment.
     MarkNow = "mark.now",
     /// The word that tells the mode.
@@ -175,7 +175,7 @@ roles! {
 
 impl Role {
     /// A role by its name in theme files.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|r| r.name() == name)
     }
 

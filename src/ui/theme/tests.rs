@@ -2,51 +2,53 @@
 
 use super::*;
 
-fn none(_: &str) -> Option<String> {
+fn no_lookup(_: &str) -> Option<String> {
     None
 }
 
-fn shipped() -> impl Iterator<Item = (&'static str, Theme)> {
+fn shipped_themes() -> impl Iterator<Item = (&'static str, Theme)> {
     SHIPPED.iter().map(|(name, text)| {
-        let (theme, problems) = Theme::parse(name, text, &none);
+        let (theme, problems) = Theme::parse(name, text, &no_lookup);
         assert_eq!(problems, [], "{name}");
         (*name, theme)
     })
 }
 
-fn ground(theme: &Theme) -> Option<(u8, u8, u8)> {
-    theme.style(Role::Ground).bg.and_then(rgb)
+fn background(theme: &Theme) -> Option<(u8, u8, u8)> {
+    theme.style(Role::Background).bg.and_then(to_rgb)
 }
 
 #[test]
-fn every_role_has_a_name_of_its_own() {
+fn role_names_are_unique() {
     for role in Role::ALL {
-        assert_eq!(Role::named(role.name()), Some(*role));
+        assert_eq!(Role::from_name(role.name()), Some(*role));
     }
 }
 
 #[test]
 fn shipped_themes_can_be_read() {
     let mut measured = 0;
-    for (name, theme) in shipped() {
-        let Some(ground) = ground(&theme) else { continue };
+    for (name, theme) in shipped_themes() {
+        let Some(ground) = background(&theme) else { continue };
         measured += 1;
         for role in Role::ALL {
             let style = theme.style(*role);
-            let fore =
-                style.fg.and_then(rgb).unwrap_or_else(|| rgb(theme.style(Role::Text).fg.unwrap()).unwrap());
-            let back = style.bg.and_then(rgb).unwrap_or(ground);
+            let fore = style
+                .fg
+                .and_then(to_rgb)
+                .unwrap_or_else(|| to_rgb(theme.style(Role::Text).fg.unwrap()).unwrap());
+            let back = style.bg.and_then(to_rgb).unwrap_or(ground);
             let least = match (role.is_drawn(), name) {
                 (true, _) => 3.0,
                 (false, "contrast") => 7.0,
                 (false, _) => 4.5,
             };
-            let ratio = contrast(fore, back);
+            let ratio = contrast_ratio(fore, back);
             assert!(ratio >= least, "{name}: {} has {ratio:.2}:1, {least}:1 is asked for", role.name());
             // A chosen row keeps the colours of what stands in it.
-            let chosen = theme.style(Role::Chosen).bg.and_then(rgb).unwrap_or(ground);
+            let chosen = theme.style(Role::Selection).bg.and_then(to_rgb).unwrap_or(ground);
             if style.bg.is_none() && !role.is_drawn() && name != "contrast" {
-                assert!(contrast(fore, chosen) >= 4.5, "{name}: {} on the selection", role.name());
+                assert!(contrast_ratio(fore, chosen) >= 4.5, "{name}: {} on the selection", role.name());
             }
         }
     }
@@ -54,7 +56,7 @@ fn shipped_themes_can_be_read() {
 }
 
 #[test]
-fn the_default_needs_no_certain_ground() {
+fn default_theme_is_readable_on_any_background() {
     let theme = Theme::default();
     for role in Role::ALL {
         let style = theme.style(*role);
@@ -65,7 +67,7 @@ fn the_default_needs_no_certain_ground() {
 }
 
 #[test]
-fn in_the_default_what_is_read_has_the_colour_of_the_terminal() {
+fn default_theme_keeps_the_terminal_text_colour() {
     let theme = Theme::default();
     let read = |name: &str| {
         let first = name.split('.').next().unwrap_or(name);
@@ -84,19 +86,19 @@ fn in_the_default_what_is_read_has_the_colour_of_the_terminal() {
 }
 
 #[test]
-fn mono_has_no_colour_and_still_tells_apart() {
-    let theme = Theme::of("mono");
+fn mono_has_no_colours_but_distinct_styles() {
+    let theme = Theme::from_shipped("mono");
     for role in Role::ALL {
         assert_eq!((theme.style(*role).fg, theme.style(*role).bg), (None, None));
     }
     let pairs = [
         (Role::Thought, Role::Action),
         (Role::LessonOff, Role::Lesson),
-        (Role::Chosen, Role::Text),
+        (Role::Selection, Role::Text),
         (Role::Added, Role::Removed),
-        (Role::Full, Role::Empty),
+        (Role::ProgressFull, Role::ProgressEmpty),
         (Role::Proposal, Role::Action),
-        (Role::Focus, Role::Title),
+        (Role::TitleFocus, Role::Title),
     ];
     for (a, b) in pairs {
         assert_ne!(theme.style(a), theme.style(b), "{a:?} and {b:?}");
@@ -104,9 +106,9 @@ fn mono_has_no_colour_and_still_tells_apart() {
 }
 
 #[test]
-fn names_fall_back_by_their_dots() {
+fn role_names_fall_back_to_their_prefix() {
     let (theme, problems) =
-        Theme::parse("mine", "[role]\ntext = \"green\"\nmark = \"red\"\n\"mark.now\" = \"blue\"", &none);
+        Theme::parse("mine", "[role]\ntext = \"green\"\nmark = \"red\"\n\"mark.now\" = \"blue\"", &no_lookup);
     assert_eq!(problems, []);
     let colour = |role| theme.style(role).fg;
     assert_eq!(colour(Role::MarkMistake), Some(Color::Red));
@@ -115,7 +117,7 @@ fn names_fall_back_by_their_dots() {
 }
 
 #[test]
-fn a_child_repaints_what_it_inherits() {
+fn child_palette_applies_to_inherited_roles() {
     let parent =
         "[palette]\nink = \"red\"\n[role]\ntext = \"ink\"\ntitle = { fg = \"ink\", attrs = [\"bold\"] }";
     let (theme, problems) =
@@ -127,7 +129,7 @@ fn a_child_repaints_what_it_inherits() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_line_and_the_rest_counts() {
+fn problems_are_reported_with_their_line_and_valid_roles_apply() {
     let cases = [
         ("[role]\ntext = \"red\"\ntitel = \"red\"", 3, "no role is called `titel`; did you mean `title`?"),
         ("[role]\ntext = \"red\"\ntitle = \"reed\"", 3, "`reed` is no colour; write #rrggbb"),
@@ -153,7 +155,7 @@ fn mistakes_are_told_with_their_line_and_the_rest_counts() {
         ("[role]\ntext = \"red\"\ntitle = \"", 3, "not TOML"),
     ];
     for (text, line, reason) in cases {
-        let (theme, problems) = Theme::parse("mine.toml", text, &none);
+        let (theme, problems) = Theme::parse("mine.toml", text, &no_lookup);
         assert_eq!(problems.len(), 1, "{text:?}: {problems:?}");
         assert_eq!((problems[0].file.as_str(), problems[0].line), ("mine.toml", line), "{text:?}");
         assert!(problems[0].reason.contains(reason), "{text:?}: {}", problems[0]);
@@ -162,7 +164,7 @@ fn mistakes_are_told_with_their_line_and_the_rest_counts() {
 }
 
 #[test]
-fn circles_of_inheritance_end() {
+fn inheritance_cycles_are_reported() {
     let (_, problems) = Theme::parse("a", "inherits = \"b\"", &|name| {
         Some(format!("inherits = \"{}\"", if name == "b" { "c" } else { "b" }))
     });
@@ -172,39 +174,41 @@ fn circles_of_inheritance_end() {
 
 #[test]
 fn depth_is_read_from_the_environment() {
-    let cases: [(&[(&str, &str)], Depth); 7] = [
-        (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], Depth::Rgb),
-        (&[("TERM", "xterm-256color")], Depth::Ansi256),
-        (&[("TERM", "xterm")], Depth::Ansi16),
-        (&[("TERM", "xterm-direct")], Depth::Rgb),
-        (&[("TERM", "xterm"), ("COLORTERM", "24bit"), ("NO_COLOR", "1")], Depth::None),
-        (&[("TERM", "xterm"), ("NO_COLOR", "")], Depth::Ansi16),
-        (&[("TERM", "dumb")], Depth::None),
+    let cases: [(&[(&str, &str)], ColourDepth); 7] = [
+        (&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], ColourDepth::Rgb),
+        (&[("TERM", "xterm-256color")], ColourDepth::Ansi256),
+        (&[("TERM", "xterm")], ColourDepth::Ansi16),
+        (&[("TERM", "xterm-direct")], ColourDepth::Rgb),
+        (&[("TERM", "xterm"), ("COLORTERM", "24bit"), ("NO_COLOR", "1")], ColourDepth::None),
+        (&[("TERM", "xterm"), ("NO_COLOR", "")], ColourDepth::Ansi16),
+        (&[("TERM", "dumb")], ColourDepth::None),
     ];
     for (variables, depth) in cases {
-        let found = Depth::detect(|name| variables.iter().find(|v| v.0 == name).map(|v| v.1.to_owned()));
+        let found =
+            ColourDepth::detect(|name| variables.iter().find(|v| v.0 == name).map(|v| v.1.to_owned()));
         assert_eq!(found, depth, "{variables:?}");
     }
-    let utf8 = Ability::detect(|name| (name == "LANG").then(|| "de_DE.UTF-8".to_owned()));
-    let plain = Ability::detect(|name| (name == "LC_ALL").then(|| "C".to_owned()));
+    let utf8 = TerminalCapabilities::detect(|name| (name == "LANG").then(|| "de_DE.UTF-8".to_owned()));
+    let plain = TerminalCapabilities::detect(|name| (name == "LC_ALL").then(|| "C".to_owned()));
     assert_eq!((utf8.unicode, plain.unicode), (true, false));
 }
 
 #[test]
-fn fewer_colours_come_near() {
-    let (theme, _) = Theme::parse("t", "[role]\ntext = \"#ff0000\"\nground = { bg = \"#000000\" }", &none);
-    assert_eq!(theme.at(Depth::Ansi256).style(Role::Text).fg, Some(Color::Indexed(196)));
-    assert_eq!(theme.at(Depth::Ansi16).style(Role::Text).fg, Some(Color::LightRed));
-    assert_eq!(theme.at(Depth::Rgb), theme);
-    assert_eq!(theme.at(Depth::None), Theme::of("mono"));
+fn colours_are_reduced_to_the_nearest() {
+    let (theme, _) =
+        Theme::parse("t", "[role]\ntext = \"#ff0000\"\nground = { bg = \"#000000\" }", &no_lookup);
+    assert_eq!(theme.with_depth(ColourDepth::Ansi256).style(Role::Text).fg, Some(Color::Indexed(196)));
+    assert_eq!(theme.with_depth(ColourDepth::Ansi16).style(Role::Text).fg, Some(Color::LightRed));
+    assert_eq!(theme.with_depth(ColourDepth::Rgb), theme);
+    assert_eq!(theme.with_depth(ColourDepth::None), Theme::from_shipped("mono"));
 }
 
 #[test]
-fn letters_stay_apart_from_their_ground_in_sixteen_colours() {
-    for (name, theme) in shipped() {
-        for depth in [Depth::Ansi16, Depth::Ansi256] {
-            let theme = theme.at(depth);
-            let Some(ground) = theme.style(Role::Ground).bg else { continue };
+fn text_differs_from_its_background_at_every_depth() {
+    for (name, theme) in shipped_themes() {
+        for depth in [ColourDepth::Ansi16, ColourDepth::Ansi256] {
+            let theme = theme.with_depth(depth);
+            let Some(ground) = theme.style(Role::Background).bg else { continue };
             for role in Role::ALL {
                 let style = theme.style(*role);
                 assert_ne!(style.fg, Some(style.bg.unwrap_or(ground)), "{name}: {}", role.name());

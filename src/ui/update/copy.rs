@@ -4,8 +4,8 @@ use crate::ui::context::Context;
 use crate::ui::msg::Request;
 use std::fmt::Write as _;
 
-pub(super) fn copy(look: &Context<'_>) -> Vec<Request> {
-    let number = look.moment.chosen();
+pub(super) fn copy_step(look: &Context<'_>) -> Vec<Request> {
+    let number = look.frame.selected_step();
     let Some(step) = look.step(number) else { return Vec::new() };
     let mut text = String::new();
     if let Some(thought) = &step.thought {

@@ -4,44 +4,44 @@ use crate::domain::{Lesson, LessonId, LessonStatus, ReflectionKind, Scope};
 use crate::engine::{Command, LessonCommand};
 use crate::ui::context::Context;
 use crate::ui::keymap::Action;
-use crate::ui::model::{Model, Tone};
+use crate::ui::model::{Model, Severity};
 use crate::ui::msg::Request;
-use crate::ui::overlay::scope_word;
-use crate::ui::overlay::stepped;
-use crate::ui::view::lanes::picked;
+use crate::ui::overlay::clamped_index;
+use crate::ui::overlay::scope_label;
+use crate::ui::view::lanes::selected_lesson_number;
 
 /// The lesson that keys act on.
-pub(crate) fn chosen<'a>(model: &Model, look: &Context<'a>) -> Option<&'a Lesson> {
-    let lane = look.lanes().get(model.lane(look.lanes()))?;
-    let state = look.shown();
-    state.pool.by_number(picked(model, state, lane)?)
+pub(crate) fn selected_lesson<'a>(model: &Model, look: &Context<'a>) -> Option<&'a Lesson> {
+    let lane = look.lanes().get(model.selected_lane_index(look.lanes()))?;
+    let state = look.displayed_state();
+    state.pool.by_number(selected_lesson_number(model, state, lane)?)
 }
 
-fn with(
+fn change_selected(
     model: &mut Model,
     look: &Context<'_>,
     wish: impl FnOnce(&Lesson) -> Option<LessonCommand>,
 ) -> Vec<Request> {
-    let Some(lesson) = chosen(model, look) else {
-        let key = look.keymap.label(Action::AddLesson).unwrap_or_default();
+    let Some(lesson) = selected_lesson(model, look) else {
+        let key = look.keymap.key_label(Action::AddLesson).unwrap_or_default();
         let words = "there is no lesson here";
-        let words = if look.reading() { words.to_owned() } else { format!("{words}; {key} adds one") };
-        model.say(words, Tone::Refused, look.now);
+        let words = if look.is_read_only() { words.to_owned() } else { format!("{words}; {key} adds one") };
+        model.show_notice(words, Severity::Warning, look.now);
         return Vec::new();
     };
-    model.lesson = Some(lesson.id.clone());
+    model.selected_lesson = Some(lesson.id.clone());
     wish(lesson).map(|w| Request::Send(Command::Lesson(w))).into_iter().collect()
 }
 
 pub(super) fn toggle(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    with(model, look, |l| {
+    change_selected(model, look, |l| {
         let status = if l.is_active() { LessonStatus::Off } else { LessonStatus::On };
         Some(LessonCommand::Status { id: l.id.clone(), status })
     })
 }
 
 pub(super) fn pin(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    with(model, look, |l| {
+    change_selected(model, look, |l| {
         let status = if l.status == LessonStatus::Pinned { LessonStatus::On } else { LessonStatus::Pinned };
         Some(LessonCommand::Status { id: l.id.clone(), status })
     })
@@ -49,7 +49,7 @@ pub(super) fn pin(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
 
 /// Gives the lesson the next wider reach, and after the widest the narrowest.
 pub(super) fn rescope(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    with(model, look, |l| {
+    change_selected(model, look, |l| {
         let scope = match l.scope {
             Scope::Episode => Scope::Task,
             Scope::Task => Scope::TaskType,
@@ -61,11 +61,11 @@ pub(super) fn rescope(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
 }
 
 /// What a change of a lesson's reach or state comes to, in words short enough for the smallest screen.
-pub(super) fn told(wish: &LessonCommand, look: &Context<'_>) -> Option<String> {
-    let lesson = |id: &LessonId| look.shown().pool.get(id);
+pub(super) fn describe_change(wish: &LessonCommand, look: &Context<'_>) -> Option<String> {
+    let lesson = |id: &LessonId| look.displayed_state().pool.get(id);
     match wish {
         LessonCommand::Rescope { id, scope } => {
-            Some(format!("lesson {} now reaches {}", lesson(id)?.number, scope_word(*scope)))
+            Some(format!("lesson {} now reaches {}", lesson(id)?.number, scope_label(*scope)))
         }
         LessonCommand::Status { id, status } => {
             let lesson = lesson(id)?;
@@ -76,7 +76,7 @@ pub(super) fn told(wish: &LessonCommand, look: &Context<'_>) -> Option<String> {
                 (LessonStatus::On, LessonStatus::Pinned) => "is no longer pinned; it stays on",
                 (LessonStatus::On, _) => "is on: it enters the next prompt",
                 (LessonStatus::Retired, _) => {
-                    let key = look.keymap.label(Action::Undo).unwrap_or_default();
+                    let key = look.keymap.key_label(Action::Undo).unwrap_or_default();
                     return Some(format!("lesson {} is deleted; {key} brings it back", lesson.number));
                 }
             };
@@ -87,9 +87,10 @@ pub(super) fn told(wish: &LessonCommand, look: &Context<'_>) -> Option<String> {
 }
 
 /// The kind of the chosen lane; where it holds several, that of the chosen lesson.
-pub(crate) fn kind(model: &Model, look: &Context<'_>) -> ReflectionKind {
-    let lane = look.lanes().get(model.lane(look.lanes()));
-    let several = lane.filter(|l| l.kinds.len() > 1).and_then(|_| chosen(model, look)).map(|l| l.kind);
+pub(crate) fn selected_kind(model: &Model, look: &Context<'_>) -> ReflectionKind {
+    let lane = look.lanes().get(model.selected_lane_index(look.lanes()));
+    let several =
+        lane.filter(|l| l.kinds.len() > 1).and_then(|_| selected_lesson(model, look)).map(|l| l.kind);
     several.or_else(|| lane?.kinds.first().copied()).unwrap_or(ReflectionKind::Error)
 }
 
@@ -97,23 +98,23 @@ pub(crate) fn kind(model: &Model, look: &Context<'_>) -> ReflectionKind {
 pub(crate) fn advice_kind(look: &Context<'_>) -> Option<ReflectionKind> {
     const ADVICE: [ReflectionKind; 4] =
         [ReflectionKind::Abstract, ReflectionKind::Lesson, ReflectionKind::Plan, ReflectionKind::Positive];
-    let kinds = look.kinds();
+    let kinds = look.lesson_kinds();
     ADVICE.into_iter().find(|kind| kinds.contains(kind))
 }
 
 /// Shows the lane of a kind with its newest lesson, so that a lesson that was just saved can be seen.
 pub(super) fn show_lane(model: &mut Model, look: &Context<'_>, kind: ReflectionKind) {
     if let Some(lane) = look.lanes().iter().position(|lane| lane.kinds.contains(&kind)) {
-        (model.lane, model.lesson) = (Some(lane), None);
+        (model.selected_lane, model.selected_lesson) = (Some(lane), None);
     }
 }
 
 /// The kind of a lesson that a person begins to type. It is advice unless a lane of another kind has the focus; also over the
 /// lane of Errors, for there a sentence alone would be told as a mistake that was made.
-pub(crate) fn kind_to_type(model: &Model, look: &Context<'_>) -> ReflectionKind {
-    let kinds = look.kinds();
+pub(crate) fn kind_of_new_lesson(model: &Model, look: &Context<'_>) -> ReflectionKind {
+    let kinds = look.lesson_kinds();
     let focused = (model.focus == crate::ui::Focus::Lanes)
-        .then(|| kind(model, look))
+        .then(|| selected_kind(model, look))
         .filter(|kind| *kind != ReflectionKind::Error);
     focused
         .or_else(|| advice_kind(look))
@@ -122,25 +123,27 @@ pub(crate) fn kind_to_type(model: &Model, look: &Context<'_>) -> ReflectionKind 
 }
 
 pub(super) fn delete(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    with(model, look, |l| Some(LessonCommand::Status { id: l.id.clone(), status: LessonStatus::Retired }))
+    change_selected(model, look, |l| {
+        Some(LessonCommand::Status { id: l.id.clone(), status: LessonStatus::Retired })
+    })
 }
 
 /// Moves the lesson up or down on the screen, where the last in the prompt stands on top.
-pub(super) fn shift(model: &mut Model, look: &Context<'_>, by: isize) -> Vec<Request> {
-    let pool = &look.shown().pool;
-    with(model, look, |l| {
+pub(super) fn reorder(model: &mut Model, look: &Context<'_>, by: isize) -> Vec<Request> {
+    let pool = &look.displayed_state().pool;
+    change_selected(model, look, |l| {
         let to = pool.position(&l.id)?.checked_add_signed(-by)?;
         (to < pool.visible_of_kind(l.kind).count()).then(|| LessonCommand::Move { id: l.id.clone(), to })
     })
 }
 
 /// Chooses the lesson above or below in the chosen lane.
-pub(super) fn choose(model: &mut Model, look: &Context<'_>, by: isize) {
-    let Some(lane) = look.lanes().get(model.lane(look.lanes())) else { return };
-    let state = look.shown();
+pub(super) fn move_selection(model: &mut Model, look: &Context<'_>, by: isize) {
+    let Some(lane) = look.lanes().get(model.selected_lane_index(look.lanes())) else { return };
+    let state = look.displayed_state();
     let all = lane.newest_first(state);
-    let number = picked(model, state, lane);
+    let number = selected_lesson_number(model, state, lane);
     let at = all.iter().position(|l| Some(l.number) == number).unwrap_or(0);
-    let to = stepped(at, by, all.len());
-    model.lesson = all.get(to).map(|l| l.id.clone());
+    let to = clamped_index(at, by, all.len());
+    model.selected_lesson = all.get(to).map(|l| l.id.clone());
 }

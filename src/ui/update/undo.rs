@@ -4,75 +4,91 @@ use crate::domain::{BranchId, Seq};
 use crate::engine::Command;
 use crate::ui::branches::{BranchEdit, BranchInfo};
 use crate::ui::context::Context;
-use crate::ui::model::{Model, Tone};
+use crate::ui::model::{Model, Severity};
 use crate::ui::msg::Request;
 
 /// Events that are looked through at most.
-const MOST: u64 = 1_000;
+const MAX_EVENTS_SCANNED: u64 = 1_000;
 
 /// Another name, note or place of a branch, with what it was.
 #[derive(Clone, Debug, PartialEq)]
-struct Labelled {
+struct BranchEditRecord {
     branch: BranchId,
-    was: BranchEdit,
-    now: BranchEdit,
+    before: BranchEdit,
+    after: BranchEdit,
 }
 
 /// Changes of what branches are called since the person last did something else.
 #[derive(Clone, Debug, Default)]
-pub struct Labels {
-    done: Vec<Labelled>,
+pub struct BranchEditHistory {
+    done: Vec<BranchEditRecord>,
     /// Each with the changes of the journal that were taken back after it: they are made again before it.
-    undone: Vec<(Labelled, u32)>,
+    undone: Vec<(BranchEditRecord, u32)>,
 }
 
 /// Says what an undo took back or a redo made again, from the journal: whether it was granted is known there alone.
-pub(super) fn hear(model: &mut Model, look: &Context<'_>) {
-    let head = &look.moment.head;
-    let Some(told) = model.undo_told.replace(head.head).filter(|told| *told < head.head) else { return };
-    let from = told.max(Seq(head.head.0.saturating_sub(MOST)));
+pub(super) fn report_undo(model: &mut Model, look: &Context<'_>) {
+    let head = &look.frame.head;
+    let Some(told) = model.undo_scanned_to.replace(head.head).filter(|told| *told < head.head) else {
+        return;
+    };
+    let from = told.max(Seq(head.head.0.saturating_sub(MAX_EVENTS_SCANNED)));
     let events = look.store.timeline().events_between(from, head.head);
     if let Some(words) = events.iter().rev().find_map(|e| head.describe_undo(&e.event)) {
-        model.say(words, Tone::Told, look.now);
+        model.show_notice(words, Severity::Info, look.now);
     }
 }
 
 /// A wish to the outside, where it is about what branches are called another one in its place.
-pub(super) fn turned(model: &mut Model, look: &Context<'_>, request: Request) -> Request {
+pub(super) fn apply_branch_undo(model: &mut Model, look: &Context<'_>, request: Request) -> Request {
     match request {
-        Request::Relabel(branch, now) => {
-            let was = model.twigs.iter().find(|t| t.id == branch).map(|twig| label(twig, &now));
+        Request::EditBranch(branch, now) => {
+            let was = model.branches.iter().find(|t| t.id == branch).map(|twig| current_value(twig, &now));
             if let Some(was) = was.filter(|was| *was != now) {
-                model.labels.undone.clear();
-                model.labels.done.push(Labelled { branch: branch.clone(), was, now: now.clone() });
+                model.branch_edits.undone.clear();
+                model.branch_edits.done.push(BranchEditRecord {
+                    branch: branch.clone(),
+                    before: was,
+                    after: now.clone(),
+                });
             }
-            Request::Relabel(branch, now)
+            Request::EditBranch(branch, now)
         }
         Request::Send(Command::Undo) => {
-            let Some(last) = model.labels.done.pop() else {
-                if let Some((_, since)) = model.labels.undone.last_mut() {
+            let Some(last) = model.branch_edits.done.pop() else {
+                if let Some((_, since)) = model.branch_edits.undone.last_mut() {
                     *since += 1;
                 }
                 return Request::Send(Command::Undo);
             };
-            model.say(format!("taken back: {}", words(model, &last)), Tone::Told, look.now);
-            let wish = Request::Relabel(last.branch.clone(), last.was.clone());
-            model.labels.undone.push((last, 0));
+            model.show_notice(
+                format!("taken back: {}", describe_edit(model, &last)),
+                Severity::Info,
+                look.now,
+            );
+            let wish = Request::EditBranch(last.branch.clone(), last.before.clone());
+            model.branch_edits.undone.push((last, 0));
             wish
         }
         Request::Send(Command::Redo) => {
-            if let Some((_, since)) = model.labels.undone.last_mut().filter(|(_, since)| *since > 0) {
+            if let Some((_, since)) = model.branch_edits.undone.last_mut().filter(|(_, since)| *since > 0) {
                 *since -= 1;
                 return Request::Send(Command::Redo);
             }
-            let Some((next, _)) = model.labels.undone.pop() else { return Request::Send(Command::Redo) };
-            model.say(format!("made again: {}", words(model, &next)), Tone::Told, look.now);
-            let wish = Request::Relabel(next.branch.clone(), next.now.clone());
-            model.labels.done.push(next);
+            let Some((next, _)) = model.branch_edits.undone.pop() else {
+                return Request::Send(Command::Redo);
+            };
+            model.show_notice(
+                format!("made again: {}", describe_edit(model, &next)),
+                Severity::Info,
+                look.now,
+            );
+            let wish = Request::EditBranch(next.branch.clone(), next.after.clone());
+            model.branch_edits.done.push(next);
             wish
         }
         Request::Send(_) | Request::Fork(_) => {
-            model.labels = Labels::default();
+            model.branch_edits = BranchEditHistory::default();
             request
         }
         other => other,
@@ -80,7 +96,7 @@ pub(super) fn turned(model: &mut Model, look: &Context<'_>, request: Request) ->
 }
 
 /// What is there now of what a change is about.
-fn label(twig: &BranchInfo, change: &BranchEdit) -> BranchEdit {
+fn current_value(twig: &BranchInfo, change: &BranchEdit) -> BranchEdit {
     match change {
         BranchEdit::Name(_) => BranchEdit::Name(twig.name.clone()),
         BranchEdit::Note(_) => BranchEdit::Note(twig.note.clone()),
@@ -88,18 +104,18 @@ fn label(twig: &BranchInfo, change: &BranchEdit) -> BranchEdit {
     }
 }
 
-fn words(model: &Model, of: &Labelled) -> String {
+fn describe_edit(model: &Model, of: &BranchEditRecord) -> String {
     let id = &of.branch;
-    match &of.now {
+    match &of.after {
         BranchEdit::Name(name) if name.trim().is_empty() => format!("branch {id} without a name"),
         BranchEdit::Name(name) => format!("branch {id} called {name}"),
         BranchEdit::Note(note) if note.trim().is_empty() => {
-            format!("no note on branch {}", super::fork::called(model, id))
+            format!("no note on branch {}", super::fork::branch_name(model, id))
         }
-        BranchEdit::Note(note) => format!("note on branch {}: {note}", super::fork::called(model, id)),
-        BranchEdit::Archived(true) => format!("branch {} archived", super::fork::called(model, id)),
+        BranchEdit::Note(note) => format!("note on branch {}: {note}", super::fork::branch_name(model, id)),
+        BranchEdit::Archived(true) => format!("branch {} archived", super::fork::branch_name(model, id)),
         BranchEdit::Archived(false) => {
-            format!("branch {} taken out of the archive", super::fork::called(model, id))
+            format!("branch {} taken out of the archive", super::fork::branch_name(model, id))
         }
     }
 }

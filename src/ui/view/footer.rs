@@ -6,8 +6,8 @@ use crate::text::{one_line, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
 use crate::ui::keymap::Action;
-use crate::ui::model::{Focus, Hint, Model, Tone};
-use crate::ui::overlay::task_left;
+use crate::ui::model::{FirstRunHint, Focus, Model, Severity};
+use crate::ui::overlay::has_remaining_task;
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 
@@ -18,69 +18,69 @@ pub fn draw(model: &Model, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'
     }
     let room = area.width.saturating_sub(2);
     let (x, y) = (area.x + 1, area.y);
-    let refused = model.notice.as_ref().is_some_and(|notice| notice.tone == Tone::Refused);
-    if let Some(halt) = look.halted().filter(|_| !refused) {
-        halted(&halt.on_screen(), !model.overlays.is_empty(), look, area, canvas);
+    let refused = model.notice.as_ref().is_some_and(|notice| notice.severity == Severity::Warning);
+    if let Some(halt) = look.halt_reason().filter(|_| !refused) {
+        halted(&halt.screen_message(), !model.overlays.is_empty(), look, area, canvas);
         return;
     }
-    if look.broken() {
-        let key = look.keymap.label(Action::Quit).unwrap_or_default();
+    if look.has_driver_died() {
+        let key = look.keymap.key_label(Action::Quit).unwrap_or_default();
         let words = format!(
             "this session's driver broke (a panic); what was written is whole: leave with {key}, then take it up again \
              with `retrospect resume`"
         );
-        told(&words, Role::Danger, area, canvas);
+        draw_message(&words, Role::Danger, area, canvas);
         return;
     }
     if let Some(notice) = &model.notice {
-        let role = match notice.tone {
-            Tone::Told => Role::Text,
-            Tone::Refused => Role::Warn,
-            Tone::Alarm => Role::Bad,
+        let role = match notice.severity {
+            Severity::Info => Role::Text,
+            Severity::Warning => Role::Warning,
+            Severity::Error => Role::Bad,
         };
-        told(&notice.text, role, area, canvas);
+        draw_message(&notice.text, role, area, canvas);
         return;
     }
     // What lies over the panes names its own keys.
     if !model.overlays.is_empty() {
         return;
     }
-    if let Some((key, words)) = hint(model, look) {
+    if let Some((key, words)) = beginner_hint(model, look) {
         let used = canvas.put(x, y, room, "press ", canvas.style(Role::Text));
         let used = used + canvas.put(x + used, y, room - used.min(room), &key, canvas.style(Role::Key));
         canvas.put(x + used, y, room - used.min(room), words, canvas.style(Role::Text));
         return;
     }
-    draw_pairs(&pairs(model, look), look, area, canvas);
+    draw_hints(&footer_hints(model, look), look, area, canvas);
 }
 
 /// Why nothing can be written, as a whole, above the keys that count then. Below a box there is room for one row.
 fn halted(text: &str, boxed: bool, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
-    const MOST: usize = 7;
+    const MAX_MESSAGE_ROWS: usize = 7;
     let room = area.width.saturating_sub(2);
     if boxed {
         canvas.put(area.x + 1, area.y, room, text, canvas.style(Role::Danger));
         return;
     }
     let free = usize::from(area.y.saturating_sub(canvas.buffer.area.y + 2));
-    let (lines, _) = wrap_at_most(&one_line(text), usize::from(room).max(1), MOST.min(free));
+    let (lines, _) = wrap_at_most(&one_line(text), usize::from(room).max(1), MAX_MESSAGE_ROWS.min(free));
     let top = area.y - lines.len() as u16;
     canvas.clear(Rect { y: top, height: lines.len() as u16 + 1, ..area });
     for (y, line) in (top..).zip(&lines) {
         canvas.put(area.x + 1, y, room, line, canvas.style(Role::Danger));
     }
     let keys = [
-        one(Action::AskAgain, "retry the write"),
-        one(Action::Quit, "quit"),
-        one(Action::Palette, "all"),
-        one(Action::Help, "help"),
+        single_key(Action::AskAgain, "retry the write"),
+        single_key(Action::Quit, "quit"),
+        single_key(Action::Palette, "all"),
+        single_key(Action::Help, "help"),
     ];
-    draw_pairs(&keys, look, area, canvas);
+    draw_hints(&keys, look, area, canvas);
 }
 
 /// A message as a whole: where one row is too short for it, it also takes rows above for as long as it stands. Only what
 /// is longer than three rows is cut.
-fn told(text: &str, role: Role, area: Rect, canvas: &mut Canvas<'_>) {
+fn draw_message(text: &str, role: Role, area: Rect, canvas: &mut Canvas<'_>) {
     const MOST: usize = 3;
     let room = area.width.saturating_sub(2);
     let text = one_line(text);
@@ -98,10 +98,10 @@ fn told(text: &str, role: Role, area: Rect, canvas: &mut Canvas<'_>) {
 }
 
 /// What keys do, as far as there is room; the last two (all, help) always.
-fn draw_pairs(pairs: &[Pair], look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
-    const GAP: usize = 2;
+fn draw_hints(pairs: &[FooterHint], look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+    const GAP_COLUMNS: usize = 2;
     let pairs: Vec<(String, &str)> = pairs.iter().filter_map(|p| Some((p.label(look)?, p.words))).collect();
-    let columns = |pair: &(String, &str)| width(&pair.0) + 1 + width(pair.1) + GAP;
+    let columns = |pair: &(String, &str)| width(&pair.0) + 1 + width(pair.1) + GAP_COLUMNS;
     let (body, last) = pairs.split_at(pairs.len() - 2.min(pairs.len()));
     let mut room = usize::from(area.width.saturating_sub(2));
     room = room.saturating_sub(last.iter().map(columns).sum());
@@ -115,136 +115,140 @@ fn draw_pairs(pairs: &[Pair], look: &Context<'_>, area: Rect, canvas: &mut Canva
     let mut x = area.x + 1;
     for (key, words) in shown {
         x += canvas.put(x, area.y, area.right().saturating_sub(x), key, canvas.style(Role::Key)) + 1;
-        x += canvas.put(x, area.y, area.right().saturating_sub(x), words, canvas.style(Role::Dim))
-            + GAP as u16;
+        x += canvas.put(x, area.y, area.right().saturating_sub(x), words, canvas.style(Role::Muted))
+            + GAP_COLUMNS as u16;
     }
 }
 
 /// One or two keys, and what they do.
-struct Pair {
+struct FooterHint {
     first: Action,
     second: Option<Action>,
     words: &'static str,
 }
 
-impl Pair {
+impl FooterHint {
     fn label(&self, look: &Context<'_>) -> Option<String> {
-        let first = look.keymap.label(self.first)?;
-        let second = self.second.and_then(|a| look.keymap.label(a)).unwrap_or_default();
+        let first = look.keymap.key_label(self.first)?;
+        let second = self.second.and_then(|a| look.keymap.key_label(a)).unwrap_or_default();
         Some(format!("{first}{second}"))
     }
 }
 
-fn one(first: Action, words: &'static str) -> Pair {
-    Pair { first, second: None, words }
+fn single_key(first: Action, words: &'static str) -> FooterHint {
+    FooterHint { first, second: None, words }
 }
 
-fn two(first: Action, second: Action, words: &'static str) -> Pair {
-    Pair { first, second: Some(second), words }
+fn key_pair(first: Action, second: Action, words: &'static str) -> FooterHint {
+    FooterHint { first, second: Some(second), words }
 }
 
-fn pairs(model: &Model, look: &Context<'_>) -> Vec<Pair> {
-    let head = &look.moment.head;
-    let time = two(Action::Back, Action::Forward, "back/forward");
+fn footer_hints(model: &Model, look: &Context<'_>) -> Vec<FooterHint> {
+    let head = &look.frame.head;
+    let time = key_pair(Action::Back, Action::Forward, "back/forward");
     let mut pairs = Vec::new();
-    let card = |pairs: &mut Vec<Pair>| {
-        if look.moment.head.episode.as_ref().is_some_and(|e| e.outcome.is_some()) {
-            pairs.push(one(Action::EndCard, "result card"));
+    let card = |pairs: &mut Vec<FooterHint>| {
+        if look.frame.head.episode.as_ref().is_some_and(|e| e.outcome.is_some()) {
+            pairs.push(single_key(Action::EndCard, "result card"));
         }
     };
-    if look.moment.past() && model.focus != Focus::Lanes {
-        pairs.push(one(Action::Live, "present"));
-        if look.reading() {
+    if look.frame.is_in_past() && model.focus != Focus::Lanes {
+        pairs.push(single_key(Action::Live, "present"));
+        if look.is_read_only() {
             card(&mut pairs);
         } else {
-            pairs.push(one(Action::Open, "go on here"));
+            pairs.push(single_key(Action::Open, "go on here"));
         }
         pairs.extend([
             time,
-            two(Action::PreviousMark, Action::NextMark, "marks"),
-            one(Action::Prompt, "prompt"),
+            key_pair(Action::PreviousMark, Action::NextMark, "marks"),
+            single_key(Action::Prompt, "prompt"),
         ]);
-    } else if look.reading() {
+    } else if look.is_read_only() {
         card(&mut pairs);
         pairs.extend([
             time,
-            two(Action::PreviousMark, Action::NextMark, "marks"),
-            one(Action::Open, "read"),
-            one(Action::Prompt, "prompt"),
-            one(Action::NextPane, "panes"),
+            key_pair(Action::PreviousMark, Action::NextMark, "marks"),
+            single_key(Action::Open, "read"),
+            single_key(Action::Prompt, "prompt"),
+            single_key(Action::NextPane, "panes"),
         ]);
-    } else if look.moment.head.open_episode().is_none()
-        && look.moment.head.episode.is_some()
+    } else if look.frame.head.open_episode().is_none()
+        && look.frame.head.episode.is_some()
         && model.focus != Focus::Lanes
     {
-        pairs.extend([one(Action::AskAgain, "again"), one(Action::Open, "result card")]);
-        if task_left(&look.moment.head) {
-            pairs.push(one(Action::Step, "next task"));
+        pairs.extend([single_key(Action::AskAgain, "again"), single_key(Action::Open, "result card")]);
+        if has_remaining_task(&look.frame.head) {
+            pairs.push(single_key(Action::Step, "next task"));
         }
-        pairs.extend([one(Action::AddLesson, "lesson"), one(Action::Prompt, "prompt"), time]);
+        pairs.extend([single_key(Action::AddLesson, "lesson"), single_key(Action::Prompt, "prompt"), time]);
     } else if model.focus == Focus::Lanes {
         pairs.extend([
-            one(Action::RejectOrToggle, "on/off"),
-            one(Action::EditLesson, "edit"),
-            one(Action::AddLesson, "add"),
-            one(Action::PinLesson, "pin"),
-            one(Action::ScopeLesson, "scope"),
-            two(Action::MoveUp, Action::MoveDown, "move"),
-            one(Action::DeleteLesson, "delete"),
-            two(Action::Undo, Action::Redo, "undo/redo"),
-            one(Action::Step, "step"),
+            single_key(Action::RejectOrToggle, "on/off"),
+            single_key(Action::EditLesson, "edit"),
+            single_key(Action::AddLesson, "add"),
+            single_key(Action::PinLesson, "pin"),
+            single_key(Action::ChangeLessonScope, "scope"),
+            key_pair(Action::MoveLessonUp, Action::MoveLessonDown, "move"),
+            single_key(Action::DeleteLesson, "delete"),
+            key_pair(Action::Undo, Action::Redo, "undo/redo"),
+            single_key(Action::Step, "step"),
         ]);
     } else if head.failed_call.is_some() {
         let other = if head.has_failed_call(ModelRole::Mentor) && !head.has_failed_call(ModelRole::Actor) {
-            one(Action::GiveUp, "go on without")
+            single_key(Action::GiveUp, "go on without")
         } else {
-            one(Action::Override, "act by hand")
+            single_key(Action::Override, "act by hand")
         };
         pairs.extend([
-            one(Action::AskAgain, "try again"),
+            single_key(Action::AskAgain, "try again"),
             other,
-            one(Action::Model, "model"),
-            one(Action::Prompt, "prompt"),
+            single_key(Action::ChangeModel, "model"),
+            single_key(Action::Prompt, "prompt"),
             time,
-            one(Action::NextPane, "panes"),
+            single_key(Action::NextPane, "panes"),
         ]);
     } else {
-        let running = look.moment.head.run_status == RunStatus::Running;
+        let running = look.frame.head.run_status == RunStatus::Running;
         pairs.extend([
-            one(Action::Step, "step"),
-            one(Action::PauseRun, if running { "pause" } else { "run" }),
-            one(Action::AddLesson, "lesson"),
-            one(Action::Prompt, "prompt"),
+            single_key(Action::Step, "step"),
+            single_key(Action::PauseRun, if running { "pause" } else { "run" }),
+            single_key(Action::AddLesson, "lesson"),
+            single_key(Action::Prompt, "prompt"),
             time,
-            one(Action::NextPane, "panes"),
-            one(Action::Zoom, "zoom"),
+            single_key(Action::NextPane, "panes"),
+            single_key(Action::Zoom, "zoom"),
         ]);
     }
-    pairs.extend([one(Action::Palette, "all"), one(Action::Help, "help")]);
+    pairs.extend([single_key(Action::Palette, "all"), single_key(Action::Help, "help")]);
     pairs
 }
 
 /// What a newcomer is told. It keeps silent in the past and after the end, and a mistake is taught while it is fresh.
-fn hint(model: &Model, look: &Context<'_>) -> Option<(String, &'static str)> {
-    let head = &look.moment.head;
+fn beginner_hint(model: &Model, look: &Context<'_>) -> Option<(String, &'static str)> {
+    let head = &look.frame.head;
     // What failed comes first, and has its own keys.
-    if look.moment.past() || look.reading() || head.open_episode().is_none() || head.failed_call.is_some() {
+    if look.frame.is_in_past()
+        || look.is_read_only()
+        || head.open_episode().is_none()
+        || head.failed_call.is_some()
+    {
         return None;
     }
     match model.hint {
-        Hint::Step if look.moment.head.step_awaiting_decision().is_some() => {
-            Some((look.keymap.label(Action::Step)?, " to do what the agent proposes"))
+        FirstRunHint::Step if look.frame.head.step_awaiting_decision().is_some() => {
+            Some((look.keymap.key_label(Action::Step)?, " to do what the agent proposes"))
         }
-        Hint::Teach if fresh_mistake(&look.moment.head) => {
-            Some((look.keymap.label(Action::AddLesson)?, " to teach the agent what it did wrong"))
+        FirstRunHint::Teach if has_recent_mistake(&look.frame.head) => {
+            Some((look.keymap.key_label(Action::AddLesson)?, " to teach the agent what it did wrong"))
         }
         _ => None,
     }
 }
 
 /// One of the last steps went wrong.
-pub fn fresh_mistake(state: &State) -> bool {
-    const FRESH: usize = 3;
-    let steps = state.episode.iter().flat_map(|e| e.steps.iter().rev().take(FRESH));
+pub fn has_recent_mistake(state: &State) -> bool {
+    const RECENT_STEPS: usize = 3;
+    let steps = state.episode.iter().flat_map(|e| e.steps.iter().rev().take(RECENT_STEPS));
     steps.into_iter().any(|s| s.notes.iter().any(|n| n.kind == NoteKind::Mistake))
 }

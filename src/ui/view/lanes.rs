@@ -1,19 +1,19 @@
 //! The lanes: what has been learnt, by kind. A row is mark, number, text and where it comes from; an error has two
 //! rows, the mistake and what to do instead; a memory says also what was seen and done.
 
-mod actions;
 mod lesson;
-mod standing;
-mod writing;
+mod mentor_stream;
+mod plan;
+mod trial_status;
 
-use super::frame;
+use super::pane_frame;
 use crate::domain::Lesson;
 use crate::engine::State;
 use crate::text::{width, wrap};
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
-use crate::ui::lane::{Form, Lane};
-use crate::ui::layout::{Block, Pane};
+use crate::ui::lane::{Lane, LaneFormat};
+use crate::ui::layout::{Pane, PaneArea};
 use crate::ui::model::{Focus, Model};
 use crate::ui::theme::Role;
 use lesson::lesson_rows;
@@ -22,9 +22,9 @@ use ratatui::style::{Modifier, Style};
 use std::collections::HashMap;
 
 /// Draws one lane, or the chosen lane with the others as tabs.
-pub fn draw(model: &Model, look: &Context<'_>, block: &Block, canvas: &mut Canvas<'_>) {
+pub fn draw(model: &Model, look: &Context<'_>, block: &PaneArea, canvas: &mut Canvas<'_>) {
     let lanes = look.lanes();
-    let chosen = model.lane(lanes);
+    let chosen = model.selected_lane_index(lanes);
     let (place, tabs) = match block.pane {
         Pane::Lane(n) => (n, false),
         _ => (chosen, true),
@@ -34,14 +34,14 @@ pub fn draw(model: &Model, look: &Context<'_>, block: &Block, canvas: &mut Canva
     let mut body = block.body;
     // Where the trials of the task stand is told once: in the first lane, or in the one that is shown.
     let standing = if place == 0 || tabs || model.zoomed {
-        standing::words(look.shown(), look.glyphs.dot)
+        trial_status::trial_labels(look.displayed_state(), look.glyphs.separator)
     } else {
         Vec::new()
     };
     let roomy = body.height >= 3;
     let mut above = None;
     if let Some(area) = block.title {
-        let room = titles(model, look, area, place, tabs, canvas);
+        let room = draw_titles(model, look, area, place, tabs, canvas);
         // All of it stands in the title or, where there is room for that, in a row of its own; where that is too short for
         // it, its first part is in the title and the rest in the row. Else as much as fits.
         let fits = |w: &&str| width(w) + 2 <= usize::from(room);
@@ -49,7 +49,7 @@ pub fn draw(model: &Model, look: &Context<'_>, block: &Block, canvas: &mut Canva
         let mut right = whole.or_else(|| standing.iter().map(String::as_str).find(fits));
         if let Some(all) = standing.first().filter(|_| roomy && standing.len() > 1 && whole.is_none()) {
             let in_row = width(all) + 8 <= usize::from(body.width);
-            (right, above) = match all.split_once(&format!(" {} ", look.glyphs.dot)) {
+            (right, above) = match all.split_once(&format!(" {} ", look.glyphs.separator)) {
                 Some((first, rest)) if !in_row && width(rest) + 8 <= usize::from(body.width) => {
                     (Some(first), Some(rest))
                 }
@@ -60,26 +60,26 @@ pub fn draw(model: &Model, look: &Context<'_>, block: &Block, canvas: &mut Canva
         }
         if let Some(words) = right {
             let right = area.right().saturating_sub(if tabs && lanes.len() > 1 { 8 } else { 2 });
-            canvas.put_right(right, area.y, room, &format!(" {words} "), canvas.style(Role::Dim));
+            canvas.put_right(right, area.y, room, &format!(" {words} "), canvas.style(Role::Muted));
         }
     }
-    let state = look.shown();
+    let state = look.displayed_state();
     if let Some(words) = above {
-        canvas.put(body.x + 7, body.y, body.width.saturating_sub(8), words, canvas.style(Role::Dim));
-        body = below(body);
+        canvas.put(body.x + 7, body.y, body.width.saturating_sub(8), words, canvas.style(Role::Muted));
+        body = without_first_row(body);
     }
-    let writing = writing::rows(look, lane, body, model.still);
+    let writing = mentor_stream::stream_rows(look, lane, body, model.reduced_motion);
     for row in &writing {
         draw_row(row, false, Rect { height: body.height.min(1), ..body }, canvas);
-        body = below(body);
+        body = without_first_row(body);
     }
-    let picked = picked(model, state, lane);
-    let rows = window(look, lane, picked, body);
+    let picked = selected_lesson_number(model, state, lane);
+    let rows = visible_rows(look, lane, picked, body);
     if rows.is_empty() && writing.is_empty() && body.height > 0 {
-        let words = standing::nothing(state, lane);
+        let words = trial_status::empty_lane_text(state, lane);
         let lines = wrap(&words, usize::from(body.width).saturating_sub(8).max(4));
         for (line, y) in lines.iter().zip(body.top()..body.bottom()) {
-            canvas.put(body.x + 7, y, body.width.saturating_sub(8), line, canvas.style(Role::Dim));
+            canvas.put(body.x + 7, y, body.width.saturating_sub(8), line, canvas.style(Role::Muted));
         }
     }
     for (place, row) in rows.iter().enumerate() {
@@ -88,14 +88,14 @@ pub fn draw(model: &Model, look: &Context<'_>, block: &Block, canvas: &mut Canva
         draw_row(row, focused && Some(row.lesson) == picked, at, canvas);
     }
     let numbers: Vec<u32> = lane.newest_first(state).iter().map(|l| l.number).collect();
-    more(&numbers, &rows, body, canvas);
+    draw_overflow_marks(&numbers, &rows, body, canvas);
 }
 
 /// At the right edge a mark where lessons stand above or below what is to be seen.
-fn more(all: &[u32], rows: &[Row], area: Rect, canvas: &mut Canvas<'_>) {
+fn draw_overflow_marks(all: &[u32], rows: &[LaneRow], area: Rect, canvas: &mut Canvas<'_>) {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
-    let (x, style) = (area.right().saturating_sub(1), canvas.style(Role::Dim));
-    let [above, below] = canvas.glyphs.beyond;
+    let (x, style) = (area.right().saturating_sub(1), canvas.style(Role::Muted));
+    let [above, below] = canvas.glyphs.scroll_arrows;
     if all.first() != Some(&first.lesson) {
         canvas.put(x, area.y, 1, above, style);
     }
@@ -105,13 +105,13 @@ fn more(all: &[u32], rows: &[Row], area: Rect, canvas: &mut Canvas<'_>) {
 }
 
 /// What is left of an area below its first row.
-fn below(area: Rect) -> Rect {
+fn without_first_row(area: Rect) -> Rect {
     let taken = area.height.min(1);
     Rect { y: area.y + taken, height: area.height - taken, ..area }
 }
 
 /// A row of a lane.
-struct Row {
+struct LaneRow {
     lesson: u32,
     mark: (Role, &'static str),
     lead: String,
@@ -119,31 +119,32 @@ struct Row {
     source: Option<String>,
 }
 
-fn draw_row(row: &Row, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
+fn draw_row(row: &LaneRow, picked: bool, area: Rect, canvas: &mut Canvas<'_>) {
     if area.is_empty() {
         return;
     }
     let right = area.right().saturating_sub(1);
     if picked {
-        canvas.put(area.x, area.y, 1, canvas.glyphs.edge, canvas.style(Role::Focus));
+        canvas.put(area.x, area.y, 1, canvas.glyphs.selection_edge, canvas.style(Role::TitleFocus));
     }
     canvas.put(area.x + 1, area.y, 1, row.mark.1, canvas.style(row.mark.0));
-    let lead_role = if picked { Role::Focus } else { Role::Dim };
+    let lead_role = if picked { Role::TitleFocus } else { Role::Muted };
     let mut x = area.x + 2;
-    x += canvas.put(x, area.y, right.saturating_sub(x), &row.lead, unlined(canvas.style(lead_role)));
+    x +=
+        canvas.put(x, area.y, right.saturating_sub(x), &row.lead, without_underline(canvas.style(lead_role)));
     x += canvas.put(x, area.y, right.saturating_sub(x), &row.text.1, canvas.style(row.text.0));
     if let Some(source) = &row.source {
-        canvas.put_right(right, area.y, right.saturating_sub(x + 1), source, canvas.style(Role::Dim));
+        canvas.put_right(right, area.y, right.saturating_sub(x + 1), source, canvas.style(Role::Muted));
     }
 }
 
 /// A style for blanks and numbers at the edge: a line under blanks looks like something typed.
-pub(super) fn unlined(style: Style) -> Style {
+pub(super) fn without_underline(style: Style) -> Style {
     style.remove_modifier(Modifier::UNDERLINED)
 }
 
 /// The titles, and the columns that are left of the row.
-fn titles(
+fn draw_titles(
     model: &Model,
     look: &Context<'_>,
     area: Rect,
@@ -151,57 +152,57 @@ fn titles(
     tabs: bool,
     canvas: &mut Canvas<'_>,
 ) -> u16 {
-    let state = look.shown();
-    let focused = model.focus == Focus::Lanes && (tabs || lane == model.lane(look.lanes()));
+    let state = look.displayed_state();
+    let focused = model.focus == Focus::Lanes && (tabs || lane == model.selected_lane_index(look.lanes()));
     let name = |lane: &Lane| {
         let fresh = lane.lessons(state).any(|l| l.is_active() && l.uses == 0 && l.learnt_at != (0, 0));
-        let new = if fresh { format!(" {}", look.glyphs.new) } else { String::new() };
+        let new = if fresh { format!(" {}", look.glyphs.new_lesson) } else { String::new() };
         format!("{} {}{new}", lane.title, lane.lessons(state).count())
     };
-    let own = if focused { Role::Focus } else { Role::Title };
+    let own = if focused { Role::TitleFocus } else { Role::Title };
     if !tabs {
         let Some(of) = look.lanes().get(lane) else { return 0 };
         let (digit, name) = (format!("{} ", super::FIRST_LANE + lane), name(of));
-        frame::title(area, &[(Role::Dim, &digit), (own, &name)], canvas);
+        pane_frame::draw_title(area, &[(Role::Muted, &digit), (own, &name)], canvas);
         return area.width.saturating_sub((width(&digit) + width(&name)) as u16 + 6);
     }
     let mut pieces: Vec<(Role, String)> = Vec::new();
     // The order is that of the wide screens; the brackets alone move.
     for (place, of) in look.lanes().iter().enumerate() {
         let gap = if place > 0 { "  " } else { "" };
-        pieces.push((Role::Dim, gap.to_owned()));
-        pieces.push(if place == lane { (own, format!("[{}]", name(of))) } else { (Role::Dim, name(of)) });
+        pieces.push((Role::Muted, gap.to_owned()));
+        pieces.push(if place == lane { (own, format!("[{}]", name(of))) } else { (Role::Muted, name(of)) });
     }
     let used: usize = pieces.iter().map(|(_, text)| width(text)).sum();
     let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
-    frame::title(area, &pieces, canvas);
+    pane_frame::draw_title(area, &pieces, canvas);
     if look.lanes().len() > 1 {
-        let key = look.keymap.label(crate::ui::keymap::Action::NextPane).unwrap_or_default();
-        frame::aside(area, Role::Dim, &key, canvas);
+        let key = look.keymap.key_label(crate::ui::keymap::Action::NextPane).unwrap_or_default();
+        pane_frame::draw_right_title(area, Role::Muted, &key, canvas);
     }
     area.width.saturating_sub(used as u16 + 12)
 }
 
 /// The number of the lesson that keys act on in a lane.
-pub fn picked(model: &Model, state: &State, lane: &Lane) -> Option<u32> {
-    let chosen = model.lesson.as_ref().and_then(|id| lane.lessons(state).find(|l| &l.id == id));
-    let first = || match lane.form {
-        Form::Tuples => lane.newest_first(state).first().copied(),
-        Form::Plain | Form::Actions | Form::Rest => lane.lessons(state).next_back(),
+pub fn selected_lesson_number(model: &Model, state: &State, lane: &Lane) -> Option<u32> {
+    let chosen = model.selected_lesson.as_ref().and_then(|id| lane.lessons(state).find(|l| &l.id == id));
+    let first = || match lane.format {
+        LaneFormat::Tuples => lane.newest_first(state).first().copied(),
+        LaneFormat::Plain | LaneFormat::Actions | LaneFormat::Other => lane.lessons(state).next_back(),
     };
     chosen.or_else(first).map(|l| l.number)
 }
 
 /// The rows that lie in the lane: the picked lesson is whole, and what stands before it comes first.
-fn window(look: &Context<'_>, lane: &Lane, picked: Option<u32>, area: Rect) -> Vec<Row> {
+fn visible_rows(look: &Context<'_>, lane: &Lane, picked: Option<u32>, area: Rect) -> Vec<LaneRow> {
     let height = usize::from(area.height);
-    let pool = &look.shown().pool;
-    let lessons: Vec<&Lesson> = lane.newest_first(look.shown());
+    let pool = &look.displayed_state().pool;
+    let lessons: Vec<&Lesson> = lane.newest_first(look.displayed_state());
     let digits = pool.len().max(10).ilog10() as usize + 1;
-    let rows = |lesson: &Lesson, most| lesson_rows(lesson, look, lane.form, area.width, digits, most);
+    let rows = |lesson: &Lesson, most| lesson_rows(lesson, look, lane.format, area.width, digits, most);
     // The words of a lesson are bounded; a plan has as many rows as there is room for.
-    let longest = if lane.form == Form::Actions { height.max(1) } else { 8 };
-    let most = lines_each(&lessons, picked, height, longest, |l, most| rows(l, most).len());
+    let longest = if lane.format == LaneFormat::Actions { height.max(1) } else { 8 };
+    let most = lines_per_lesson(&lessons, picked, height, longest, |l, most| rows(l, most).len());
     let of = |lesson: &Lesson| rows(lesson, most.get(&lesson.number).copied().unwrap_or(1));
     let mut first = lessons.iter().position(|l| Some(l.number) == picked).unwrap_or(0);
     let mut used = lessons.get(first).map_or(0, |l| of(l).len());
@@ -225,7 +226,7 @@ fn window(look: &Context<'_>, lane: &Lane, picked: Option<u32>, area: Rect) -> V
 
 /// How many lines of words each lesson may have. One each, and where rows are left over they are given away: first to the
 /// picked lesson, then from the top, to each as many as its words need.
-fn lines_each(
+fn lines_per_lesson(
     lessons: &[&Lesson],
     picked: Option<u32>,
     height: usize,

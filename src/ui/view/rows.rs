@@ -1,6 +1,6 @@
 //! A step as rows of a given width. Pure: the same step and width give the same rows, so they can be kept.
 
-mod interrupted;
+mod interventions;
 
 use crate::domain::{
     Author, NoteKind, Reflection, ReflectionKind, Stage, Step, ThoughtDisposition, format_price,
@@ -11,18 +11,18 @@ use crate::text::{truncate, width, wrap_at_most};
 use crate::ui::context::Context;
 use crate::ui::glyphs::Glyphs;
 use crate::ui::keymap::{Action, Mode};
-use crate::ui::overlay::open_texts;
+use crate::ui::overlay::open_text_count;
 use crate::ui::theme::Role;
 
 /// Which parts of a step a pane shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Parts {
+pub enum PaneContent {
     /// Everything: the story.
     All,
     /// What was thought and done.
-    Done,
+    ThoughtsAndActions,
     /// What was seen.
-    Seen,
+    Observations,
 }
 
 /// One row: pieces from the left, and one at the right edge.
@@ -38,9 +38,9 @@ pub struct Row {
 
 /// How rows are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Measure {
+pub struct RowLayout {
     /// Which parts.
-    pub parts: Parts,
+    pub content: PaneContent,
     /// Columns of a row.
     pub columns: u16,
     /// Columns of a step number.
@@ -48,70 +48,77 @@ pub struct Measure {
 }
 
 /// Rows of an answer that was broken off at most; Enter shows the whole.
-pub(super) const MOST_BROKEN: usize = 3;
+pub(super) const MAX_CANCELLED_ROWS: usize = 3;
 /// Rows of one text at most; Enter shows the whole.
-const MOST_ROWS: usize = 60;
+const MAX_TEXT_ROWS: usize = 60;
 
 /// Puts rows together.
-pub struct Writer<'a> {
-    measure: Measure,
+pub struct RowWriter<'a> {
+    layout: RowLayout,
     glyphs: &'a Glyphs,
     step: u32,
-    numbered: bool,
+    is_numbered: bool,
     rows: Vec<Row>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> RowWriter<'a> {
     /// A writer for one step.
-    pub fn new(step: u32, measure: Measure, glyphs: &'a Glyphs) -> Self {
-        Self { measure, glyphs, step, numbered: false, rows: Vec::new() }
+    pub fn new(step: u32, measure: RowLayout, glyphs: &'a Glyphs) -> Self {
+        Self { layout: measure, glyphs, step, is_numbered: false, rows: Vec::new() }
     }
 
     /// A row says what a key does.
-    pub fn names_a_key(&self) -> bool {
+    pub fn has_key(&self) -> bool {
         self.rows.iter().any(|row| row.pieces.iter().any(|(role, _)| *role == Role::Key))
     }
 
     /// The rows written.
-    pub fn rows(self) -> Vec<Row> {
+    pub fn into_rows(self) -> Vec<Row> {
         self.rows
     }
 
     /// The number of the step on its first row, blanks of the same width on the others.
-    fn margin(&mut self) -> (Role, String) {
-        let digits = usize::from(self.measure.digits);
-        if self.numbered || self.step == 0 {
-            return (Role::Dim, " ".repeat(digits + 2));
+    fn next_margin(&mut self) -> (Role, String) {
+        let digits = usize::from(self.layout.digits);
+        if self.is_numbered || self.step == 0 {
+            return (Role::Muted, " ".repeat(digits + 2));
         }
-        self.numbered = true;
-        (Role::Dim, format!(" {:>digits$} ", self.step))
+        self.is_numbered = true;
+        (Role::Muted, format!(" {:>digits$} ", self.step))
     }
 
     /// A text after a mark, wrapped under itself in so many rows at most; the last ends with the mark of a cut.
-    pub fn within(&mut self, most: usize, mark: (Role, &str), indent: u16, role: Role, text: &str) {
+    pub fn push_text_limited(
+        &mut self,
+        most: usize,
+        mark: (Role, &str),
+        indent: u16,
+        role: Role,
+        text: &str,
+    ) {
         let first = self.rows.len();
-        self.text(mark, indent, role, text);
+        self.push_text(mark, indent, role, text);
         if self.rows.len() > first + most {
             self.rows.truncate(first + most);
             // One column is kept free at the right of every text, so the mark of the cut always finds room.
             if let Some(piece) = self.rows.last_mut().and_then(|row| row.pieces.last_mut()) {
-                piece.1 = format!("{}{}", piece.1.trim_end(), self.glyphs.more);
+                piece.1 = format!("{}{}", piece.1.trim_end(), self.glyphs.ellipsis);
             }
         }
     }
 
     /// A text after a mark, wrapped under itself.
-    pub fn text(&mut self, mark: (Role, &str), indent: u16, role: Role, text: &str) {
-        let margin = self.measure.digits + 2;
-        let room = usize::from(self.measure.columns.saturating_sub(margin + indent + 1)).max(4);
-        let (lines, more) = wrap_at_most(text, room, MOST_ROWS);
+    pub fn push_text(&mut self, mark: (Role, &str), indent: u16, role: Role, text: &str) {
+        let margin = self.layout.digits + 2;
+        let room = usize::from(self.layout.columns.saturating_sub(margin + indent + 1)).max(4);
+        let (lines, more) = wrap_at_most(text, room, MAX_TEXT_ROWS);
         for (place, line) in lines.iter().enumerate() {
             let lead = if place == 0 { mark.1 } else { "" };
             let lead = format!(
                 "{lead:<pad$}",
                 pad = usize::from(indent).saturating_sub(width(lead) - lead.chars().count())
             );
-            let margin = self.margin();
+            let margin = self.next_margin();
             self.rows.push(Row {
                 step: self.step,
                 pieces: vec![margin, (mark.0, lead), (role, line.clone())],
@@ -119,38 +126,38 @@ impl<'a> Writer<'a> {
             });
         }
         if more {
-            let margin = self.margin();
-            let words = format!("{} the rest is shown by Enter", self.glyphs.more);
+            let margin = self.next_margin();
+            let words = format!("{} the rest is shown by Enter", self.glyphs.ellipsis);
             self.rows.push(Row {
                 step: self.step,
-                pieces: vec![margin, (Role::Dim, " ".repeat(usize::from(indent))), (Role::Dim, words)],
+                pieces: vec![margin, (Role::Muted, " ".repeat(usize::from(indent))), (Role::Muted, words)],
                 tail: None,
             });
         }
     }
 
     /// Pieces in one row.
-    pub fn line(&mut self, indent: u16, pieces: impl IntoIterator<Item = (Role, String)>) {
-        let margin = self.margin();
-        let mut all = vec![margin, (Role::Dim, " ".repeat(usize::from(indent)))];
+    pub fn push_line(&mut self, indent: u16, pieces: impl IntoIterator<Item = (Role, String)>) {
+        let margin = self.next_margin();
+        let mut all = vec![margin, (Role::Muted, " ".repeat(usize::from(indent)))];
         all.extend(pieces);
         self.rows.push(Row { step: self.step, pieces: all, tail: None });
     }
 
     /// A piece at the right edge of the last row, or of a row of its own where that is full.
-    pub fn tail(&mut self, role: Role, text: &str) {
+    pub fn push_tail(&mut self, role: Role, text: &str) {
         let text = truncate(
             text,
-            usize::from(self.measure.columns.saturating_sub(self.measure.digits + 4)).max(8),
-            self.glyphs.more,
+            usize::from(self.layout.columns.saturating_sub(self.layout.digits + 4)).max(8),
+            self.glyphs.ellipsis,
         );
-        let columns = usize::from(self.measure.columns);
+        let columns = usize::from(self.layout.columns);
         let fits = self
             .rows
             .last()
             .is_some_and(|row| row.tail.is_none() && row.columns() + width(&text) + 3 <= columns);
         if !fits {
-            let margin = self.margin();
+            let margin = self.next_margin();
             self.rows.push(Row { step: self.step, pieces: vec![margin], tail: None });
         }
         if let Some(row) = self.rows.last_mut() {
@@ -159,7 +166,7 @@ impl<'a> Writer<'a> {
     }
 
     /// An empty row.
-    pub fn gap(&mut self) {
+    pub fn push_gap(&mut self) {
         self.rows.push(Row { step: self.step, ..Row::default() });
     }
 }
@@ -182,9 +189,9 @@ impl Offer {
     /// That of a step, where it has one.
     pub fn of(step: &Step, look: &Context<'_>) -> Option<Self> {
         // Most steps have no reflection at all.
-        let count = if step.reflections.is_empty() { 0 } else { open_texts(step, look) };
-        let details = look.keymap.label(Action::Inspect).filter(|_| !look.reading());
-        let keys = details.zip(look.keymap.label_in(Mode::Step, Action::AcceptLesson));
+        let count = if step.reflections.is_empty() { 0 } else { open_text_count(step, look) };
+        let details = look.keymap.key_label(Action::ShowDetails).filter(|_| !look.is_read_only());
+        let keys = details.zip(look.keymap.key_label_in(Mode::StepDetails, Action::AcceptAsLesson));
         (count > 0).then_some(Self { count, keys })
     }
 
@@ -203,56 +210,56 @@ pub fn step_rows(
     step: &Step,
     state: &State,
     offer: Option<&Offer>,
-    measure: Measure,
+    measure: RowLayout,
     glyphs: &Glyphs,
 ) -> Vec<Row> {
-    let mut w = Writer::new(step.number, measure, glyphs);
-    if measure.parts != Parts::Seen {
-        done(&mut w, step, state, glyphs);
+    let mut w = RowWriter::new(step.number, measure, glyphs);
+    if measure.content != PaneContent::Observations {
+        write_decision(&mut w, step, state, glyphs);
     }
-    if measure.parts != Parts::Done {
-        seen(&mut w, step, measure);
+    if measure.content != PaneContent::ThoughtsAndActions {
+        write_observation(&mut w, step, measure);
     }
-    if measure.parts != Parts::Seen {
-        after(&mut w, step, state, offer, glyphs);
+    if measure.content != PaneContent::Observations {
+        write_notes(&mut w, step, state, offer, glyphs);
     }
-    w.rows()
+    w.into_rows()
 }
 
 /// The rows of the first observation.
-pub fn reset_rows(text: &str, measure: Measure, glyphs: &Glyphs) -> Vec<Row> {
-    let mut w = Writer::new(0, measure, glyphs);
-    if measure.parts != Parts::Done {
+pub fn reset_rows(text: &str, measure: RowLayout, glyphs: &Glyphs) -> Vec<Row> {
+    let mut w = RowWriter::new(0, measure, glyphs);
+    if measure.content != PaneContent::ThoughtsAndActions {
         for paragraph in text.lines().filter(|l| !l.trim().is_empty()) {
-            w.text((Role::Dim, ""), 0, Role::Observation, paragraph);
+            w.push_text((Role::Muted, ""), 0, Role::Observation, paragraph);
         }
     }
-    w.rows()
+    w.into_rows()
 }
 
-fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
+fn write_decision(w: &mut RowWriter<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
     for (was, why) in &step.rejections {
-        w.text(
+        w.push_text(
             (Role::MarkPerson, &format!("{} ", glyphs.person)),
             2,
-            Role::Dim,
+            Role::Muted,
             &format!("rejected: {was} ({why})"),
         );
     }
-    interrupted::rows(w, step, glyphs);
+    interventions::write_interventions(w, step, glyphs);
     if step.unusable_replies > 0 {
         let words = match step.unusable_replies {
             1 => "a reply could not be used".to_owned(),
             n => format!("{n} replies could not be used"),
         };
-        w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, &words);
+        w.push_text((Role::Warning, &format!("{} ", glyphs.mistake)), 2, Role::Muted, &words);
     }
     for warning in &step.warnings {
-        w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Warn, warning);
+        w.push_text((Role::Warning, &format!("{} ", glyphs.mistake)), 2, Role::Warning, warning);
     }
     for told in &step.unsent_settings {
         let words = format!("request changed from here on: {told}");
-        w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, &words);
+        w.push_text((Role::Warning, &format!("{} ", glyphs.mistake)), 2, Role::Muted, &words);
     }
     let proposed = step.stage == Stage::Decision && step.executed.is_none();
     // A proposal waits for nobody once its episode has ended.
@@ -261,72 +268,75 @@ fn done(w: &mut Writer<'_>, step: &Step, state: &State, glyphs: &Glyphs) {
     let thinks = step.executed.as_ref().and_then(|e| e.action.trim_start().strip_prefix("think:"));
     let fate = step.executed.as_ref().map(|e| &e.thought_disposition);
     if waits && (step.thought.is_some() || step.action().is_some()) {
-        w.gap();
+        w.push_gap();
     }
     let dropped =
         step.dropped_by.is_some() || (step.is_person_action() && fate == Some(&ThoughtDisposition::Dropped));
     if let Some(thought) = step.thought.as_deref().filter(|t| thinks.is_none_or(|own| own.trim() != t.trim()))
     {
-        let role = if dropped { Role::Dim } else { Role::Thought };
+        let role = if dropped { Role::Muted } else { Role::Thought };
         if waits && step.proposed.is_none() {
-            w.text((Role::Proposal, &format!("{} think  ", glyphs.proposal)), 9, role, thought);
-            facts(w, step, glyphs);
+            w.push_text((Role::Proposal, &format!("{} think  ", glyphs.proposal)), 9, role, thought);
+            write_proposal_facts(w, step, glyphs);
         } else {
-            w.text((Role::Dim, "think  "), 7, role, thought);
+            w.push_text((Role::Muted, "think  "), 7, role, thought);
         }
         if dropped {
-            w.tail(Role::Person, "out of the prompt");
+            w.push_tail(Role::Person, "out of the prompt");
         } else if step.thought_edited {
-            w.tail(Role::Person, EDITED);
+            w.push_tail(Role::Person, EDITED_BY_PERSON);
         }
         if let Some(ThoughtDisposition::Rewritten(words)) = fate {
-            w.text((Role::MarkPerson, &format!("{} ", glyphs.person)), 7, Role::Person, words);
+            w.push_text((Role::MarkPerson, &format!("{} ", glyphs.person)), 7, Role::Person, words);
         }
     }
     if let Some(own) = thinks {
-        let mark = if step.is_person_action() { Role::Person } else { Role::Dim };
-        w.text((mark, "think  "), 7, if dropped { Role::Dim } else { Role::Thought }, own.trim());
+        let mark = if step.is_person_action() { Role::Person } else { Role::Muted };
+        w.push_text((mark, "think  "), 7, if dropped { Role::Muted } else { Role::Thought }, own.trim());
         if step.dropped_by.is_some() {
-            w.tail(Role::Person, "out of the prompt");
+            w.push_tail(Role::Person, "out of the prompt");
         } else if step.thought_edited {
-            w.tail(Role::Person, EDITED);
+            w.push_tail(Role::Person, EDITED_BY_PERSON);
         }
     } else if let Some(action) = step.action() {
         let (mark, role) = match (waits, step.is_person_action()) {
             (true, _) => ((Role::Proposal, glyphs.proposal), Role::Proposal),
-            _ if given_up => ((Role::Dim, glyphs.off), Role::Dim),
+            _ if given_up => ((Role::Muted, glyphs.off), Role::Muted),
             (_, true) => ((Role::MarkPerson, glyphs.person), Role::Action),
-            _ => ((Role::Dim, ">"), Role::Action),
+            _ => ((Role::Muted, ">"), Role::Action),
         };
-        w.text((mark.0, &format!("{} ", mark.1)), 2, role, action);
+        w.push_text((mark.0, &format!("{} ", mark.1)), 2, role, action);
         if waits {
-            facts(w, step, glyphs);
+            write_proposal_facts(w, step, glyphs);
         }
         if step.is_person_action() {
             let was = step.proposal_text().filter(|p| Some(p.as_ref()) != step.action());
-            w.tail(Role::Person, &was.map_or_else(|| "you".to_owned(), |p| format!("you, instead of: {p}")));
+            w.push_tail(
+                Role::Person,
+                &was.map_or_else(|| "you".to_owned(), |p| format!("you, instead of: {p}")),
+            );
         }
         // What a rule or an alias made of the action, whoever chose it.
         if let Some(sent) = step.executed.as_ref().and_then(|e| e.sent.as_deref()) {
-            w.tail(Role::Dim, &format!("sent as: {sent}"));
+            w.push_tail(Role::Muted, &format!("sent as: {sent}"));
         }
     }
     if given_up && (step.thought.is_some() || step.action().is_some()) {
-        w.tail(Role::Dim, "not done");
+        w.push_tail(Role::Muted, "not done");
     }
     if let Some(from) = &step.reply_source {
-        w.text((Role::MarkPerson, &format!("{} ", glyphs.person)), 2, Role::Person, &reply_source(from));
+        w.push_text((Role::MarkPerson, &format!("{} ", glyphs.person)), 2, Role::Person, &reply_source(from));
     }
     for complaint in &step.complaints {
-        w.text((Role::Warn, &format!("{} ", glyphs.mistake)), 2, Role::Dim, complaint);
+        w.push_text((Role::Warning, &format!("{} ", glyphs.mistake)), 2, Role::Muted, complaint);
     }
 }
 
 /// What stands beside words that a person put in the place of the agent's or the world's.
-const EDITED: &str = "edited by a person";
+const EDITED_BY_PERSON: &str = "edited by a person";
 
 /// What the proposal cost and what was in its prompt.
-fn facts(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
+fn write_proposal_facts(w: &mut RowWriter<'_>, step: &Step, glyphs: &Glyphs) {
     let mut facts = Vec::new();
     if step.usage.millis >= 100 {
         facts.push(format!("{}.{} s", step.usage.millis / 1000, step.usage.millis % 1000 / 100));
@@ -343,95 +353,122 @@ fn facts(w: &mut Writer<'_>, step: &Step, glyphs: &Glyphs) {
         n => facts.push(format!("{n} lessons in the prompt")),
     }
     if !facts.is_empty() {
-        w.tail(Role::Dim, &facts.join(&format!(" {} ", glyphs.dot)));
+        w.push_tail(Role::Muted, &facts.join(&format!(" {} ", glyphs.separator)));
     }
 }
 
-fn seen(w: &mut Writer<'_>, step: &Step, measure: Measure) {
+fn write_observation(w: &mut RowWriter<'_>, step: &Step, measure: RowLayout) {
     let Some(text) = step.observation() else { return };
-    let indent = if measure.parts == Parts::Seen { 0 } else { 2 };
+    let indent = if measure.content == PaneContent::Observations { 0 } else { 2 };
     // What a world says to a thought says nothing; only the pane of observations keeps it.
     if step.is_thought_only()
-        && measure.parts == Parts::All
+        && measure.content == PaneContent::All
         && matches!(text.trim(), "OK." | "Nothing happens.")
     {
         return;
     }
     let valid = step.answer.as_ref().is_none_or(|a| a.valid);
     let role = match valid {
-        _ if step.is_thought_only() => Role::Dim,
+        _ if step.is_thought_only() => Role::Muted,
         // Beside the action the detector's mark says it; alone, the text itself has to.
-        false if measure.parts == Parts::Seen => Role::Failed,
+        false if measure.content == PaneContent::Observations => Role::ObservationFailed,
         _ => Role::Observation,
     };
     for paragraph in text.lines().filter(|l| !l.trim().is_empty()) {
-        w.text((Role::Dim, ""), indent, role, paragraph);
+        w.push_text((Role::Muted, ""), indent, role, paragraph);
     }
     if step.is_observation_edited() {
-        w.tail(Role::Person, EDITED);
+        w.push_tail(Role::Person, EDITED_BY_PERSON);
     }
 }
 
-fn after(w: &mut Writer<'_>, step: &Step, state: &State, offer: Option<&Offer>, glyphs: &Glyphs) {
+fn write_notes(w: &mut RowWriter<'_>, step: &Step, state: &State, offer: Option<&Offer>, glyphs: &Glyphs) {
     let progress = step.notes.iter().any(|n| n.kind == NoteKind::Progress);
     if progress && let Some(answer) = &step.answer {
-        w.tail(Role::Good, &format!("+ progress {}", super::status::portion(answer.progress, state)));
+        w.push_tail(
+            Role::Good,
+            &format!("+ progress {}", super::status::progress_text(answer.progress, state)),
+        );
     }
     if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Mistake) {
-        w.tail(Role::Bad, &format!("{} {}", glyphs.mistake, note.detector.replace('_', " ")));
+        w.push_tail(Role::Bad, &format!("{} {}", glyphs.mistake, note.detector.replace('_', " ")));
     }
     for index in &step.reflections {
         if let Some(reflection) = state.reflections.get(*index as usize) {
-            reflected(w, reflection, glyphs);
+            write_reflection(w, reflection, glyphs);
         }
     }
     if let Some(offer) = offer {
-        w.within(2, (Role::Warn, &format!("    {} ", glyphs.mistake)), 6, Role::Dim, &offer.words());
+        w.push_text_limited(
+            2,
+            (Role::Warning, &format!("    {} ", glyphs.mistake)),
+            6,
+            Role::Muted,
+            &offer.words(),
+        );
     }
     for stop in &step.breakpoint_marks {
         let (glyph, word, role) = if stop.warn {
-            (glyphs.watch, "watch", Role::Dim)
+            (glyphs.watch, "watch", Role::Muted)
         } else {
-            (glyphs.stop, "breakpoint", Role::Text)
+            (glyphs.breakpoint, "breakpoint", Role::Text)
         };
         let words = format!("{word} {}: {}", stop.breakpoint, stop.reason);
-        w.text((Role::MarkStop, &format!("{glyph} ")), 2, role, &words);
+        w.push_text((Role::MarkBreakpoint, &format!("{glyph} ")), 2, role, &words);
     }
     for remark in &step.remarks {
-        w.text((Role::MarkPerson, &format!("{} ", glyphs.remark)), 2, Role::Person, remark);
+        w.push_text((Role::MarkPerson, &format!("{} ", glyphs.remark)), 2, Role::Person, remark);
     }
 }
 
-fn reflected(w: &mut Writer<'_>, reflection: &Reflection, glyphs: &Glyphs) {
-    const SHOWN: usize = 3;
-    const ROWS: usize = 2;
+fn write_reflection(w: &mut RowWriter<'_>, reflection: &Reflection, glyphs: &Glyphs) {
+    const MAX_ITEMS: usize = 3;
+    const MAX_ITEM_ROWS: usize = 2;
     let name = reflection.question().name();
     let role = kind_role(reflection.kind);
-    for item in reflection.items.iter().take(SHOWN) {
-        let lead = format!("  {} {name}  ", glyphs.new);
-        w.within(ROWS, (role, &lead), width(&lead) as u16, Role::Dim, &item.text.text);
+    for item in reflection.items.iter().take(MAX_ITEMS) {
+        let lead = format!("  {} {name}  ", glyphs.new_lesson);
+        w.push_text_limited(MAX_ITEM_ROWS, (role, &lead), width(&lead) as u16, Role::Muted, &item.text.text);
     }
-    if reflection.items.len() > SHOWN {
-        let words = format!("{} {} more", glyphs.more, reflection.items.len() - SHOWN);
-        w.line(4, [(Role::Dim, words)]);
+    if reflection.items.len() > MAX_ITEMS {
+        let words = format!("{} {} more", glyphs.ellipsis, reflection.items.len() - MAX_ITEMS);
+        w.push_line(4, [(Role::Muted, words)]);
     }
     if reflection.items.is_empty() && reflection.author == Author::Mentor {
         let lead = format!("  {} {name}  ", glyphs.off);
-        w.within(ROWS, (role, &lead), width(&lead) as u16, Role::Dim, "nothing came of it");
+        w.push_text_limited(
+            MAX_ITEM_ROWS,
+            (role, &lead),
+            width(&lead) as u16,
+            Role::Muted,
+            "nothing came of it",
+        );
     }
     if reflection.prompt_edited {
         let words = "you changed the words of the question";
-        w.text((Role::MarkPerson, &format!("    {} ", glyphs.person)), 6, Role::Person, words);
+        w.push_text((Role::MarkPerson, &format!("    {} ", glyphs.person)), 6, Role::Person, words);
     }
     if let Some(from) = &reflection.reply_source {
-        w.text((Role::MarkPerson, &format!("    {} ", glyphs.person)), 6, Role::Person, &reply_source(from));
+        w.push_text(
+            (Role::MarkPerson, &format!("    {} ", glyphs.person)),
+            6,
+            Role::Person,
+            &reply_source(from),
+        );
     }
-    for complaint in reflection.complaints.iter().take(SHOWN) {
-        w.within(ROWS, (Role::Warn, &format!("    {} ", glyphs.mistake)), 6, Role::Dim, complaint);
+    for complaint in reflection.complaints.iter().take(MAX_ITEMS) {
+        w.push_text_limited(
+            MAX_ITEM_ROWS,
+            (Role::Warning, &format!("    {} ", glyphs.mistake)),
+            6,
+            Role::Muted,
+            complaint,
+        );
     }
-    if reflection.complaints.len() > SHOWN {
-        let words = format!("{} {} more complaints", glyphs.more, reflection.complaints.len() - SHOWN);
-        w.line(4, [(Role::Dim, words)]);
+    if reflection.complaints.len() > MAX_ITEMS {
+        let words =
+            format!("{} {} more complaints", glyphs.ellipsis, reflection.complaints.len() - MAX_ITEMS);
+        w.push_line(4, [(Role::Muted, words)]);
     }
 }
 

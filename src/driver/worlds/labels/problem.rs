@@ -1,13 +1,13 @@
 //! Which problem file a label of the PDDL task speaks of: AgentBoard numbers them through its four domains, and within a domain
 //! by the names of the files in plain order.
 
-use super::super::{WorldOptions, pddl, read};
+use super::super::{WorldOptions, pddl, read_file};
 use super::Label;
 use crate::env::pddl::{Domain, GoalSeparator, ProblemOutline, ProblemSource};
 use std::path::{Path, PathBuf};
 
 /// Where AgentBoard keeps problems, seen from a folder that a person would name.
-const BELOW: [&str; 5] = [
+const PROBLEM_FOLDERS: [&str; 5] = [
     "",
     "problems",
     "pddlgym/pddl",
@@ -16,7 +16,7 @@ const BELOW: [&str; 5] = [
 ];
 
 /// The number of a domain's first label in AgentBoard's file, and how many it has.
-const fn labels(domain: Domain) -> (usize, usize) {
+const fn label_range(domain: Domain) -> (usize, usize) {
     match domain {
         Domain::Gripper => (0, 20),
         Domain::Blockworld => (20, 10),
@@ -28,7 +28,7 @@ const fn labels(domain: Domain) -> (usize, usize) {
 impl Label<'_> {
     /// The domain it names.
     pub(super) fn domain(&self) -> Result<Domain, String> {
-        let name = self.text("subtask")?;
+        let name = self.info_text("subtask")?;
         Domain::from_name(name).ok_or_else(|| {
             let known: Vec<&str> = Domain::ALL.iter().map(|domain| domain.word()).collect();
             format!("`additional_info.subtask` is {name:?}; there are {}", known.join(", "))
@@ -37,9 +37,13 @@ impl Label<'_> {
 
     /// The task id of its problem file, which is looked for below the data folder and beside the label file. The goal has to be
     /// the label's.
-    pub(super) fn problem(&self, label_file: &Path, options: &WorldOptions) -> Result<String, String> {
+    pub(super) fn problem_task_id(
+        &self,
+        label_file: &Path,
+        options: &WorldOptions,
+    ) -> Result<String, String> {
         let domain = self.domain()?;
-        let (first, many) = labels(domain);
+        let (first, many) = label_range(domain);
         let index = self.number.checked_sub(first).filter(|index| *index < many).ok_or_else(|| {
             format!(
                 "`id` {} is none of {}'s, which AgentBoard numbers from {first} to {}",
@@ -49,9 +53,10 @@ impl Label<'_> {
             )
         })?;
         let bases = options.data.iter().map(PathBuf::as_path).chain(label_file.parent());
-        let folders: Vec<PathBuf> =
-            bases.flat_map(|base| BELOW.map(|below| base.join(below).join(domain.word()))).collect();
-        let Some(files) = folders.iter().map(|folder| problems(folder)).find(|files| !files.is_empty())
+        let folders: Vec<PathBuf> = bases
+            .flat_map(|base| PROBLEM_FOLDERS.map(|below| base.join(below).join(domain.word())))
+            .collect();
+        let Some(files) = folders.iter().map(|folder| problem_files(folder)).find(|files| !files.is_empty())
         else {
             return Err(format!(
                 "the problems of {0} are not there: name with --data the folder in which {0}/*.pddl lies (as in AgentBoard's \
@@ -66,7 +71,7 @@ impl Label<'_> {
                 files.len()
             )
         })?;
-        let text = read(file).map_err(|e| e.to_string())?;
+        let text = read_file(file).map_err(|e| e.to_string())?;
         let (label, of) = (file.display().to_string(), format!("the built-in domain {}", domain.word()));
         let source = ProblemSource {
             domain_label: &of,
@@ -75,20 +80,20 @@ impl Label<'_> {
             problem: &text,
         };
         let told = ProblemOutline::read(&source).map_err(|e| e.to_string())?.goal_text(GoalSeparator::Space);
-        if words(&told) != words(self.goal) {
+        if goal_words(&told) != goal_words(self.goal) {
             return Err(format!("the goal of {label} is not the label's: {told:?}"));
         }
-        Ok(pddl::files(None, file))
+        Ok(pddl::files_id(None, file))
     }
 }
 
 /// The words of a goal, whichever way its sentences are joined.
-fn words(goal: &str) -> Vec<&str> {
+fn goal_words(goal: &str) -> Vec<&str> {
     goal.split([' ', ',']).filter(|word| !word.is_empty()).collect()
 }
 
 /// The problem files of a folder, by their names in plain order.
-fn problems(folder: &Path) -> Vec<PathBuf> {
+fn problem_files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_problem = |path: &PathBuf| {
         path.extension().is_some_and(|e| e == "pddl") && path.file_stem().is_some_and(|s| s != "domain")

@@ -1,22 +1,22 @@
 //! Label files in AgentBoard's form, written for these tests.
 
-use super::super::{Selection, WorldError, WorldOptions, chosen, find, open, tasks};
+use super::super::{Selection, WorldError, WorldOptions, find, list_tasks, open, select_tasks};
 use crate::domain::Task;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-fn list(dir: &Path, rows: &[Value]) -> Selection {
+fn write_list(dir: &Path, rows: &[Value]) -> Selection {
     let lines: Vec<String> = rows.iter().map(ToString::to_string).collect();
     fs::write(dir.join("test.jsonl"), lines.join("\n")).unwrap();
     Selection { list: Some(dir.join("test.jsonl").display().to_string()), ..Selection::default() }
 }
 
-fn read(env: &str, dir: &Path, rows: &[Value]) -> Vec<Task> {
-    tasks(env, &list(dir, rows), &WorldOptions::default()).unwrap()
+fn list_rows(env: &str, dir: &Path, rows: &[Value]) -> Vec<Task> {
+    list_tasks(env, &write_list(dir, rows), &WorldOptions::default()).unwrap()
 }
 
-fn alfworld(description: &str) -> Value {
+fn alfworld_label(description: &str) -> Value {
     json!({"task": "alfworld", "id": 0, "goal": "put a hot thing somewhere.", "difficulty": "hard",
         "subgoals": ["^(?=.* you see)(?=.*a \\w+ \\d+)", "You never say this"],
         "additional_info": {"description": description}})
@@ -29,9 +29,9 @@ fn alfworld_labels_measure_progress_by_their_own_subgoals() {
     let folder = dir.path().join("json_2.1.1/valid_unseen/pick_heat-Mug/trial_1");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("game.tw-pddl"), game.game_json).unwrap();
-    let selection = list(dir.path(), &[alfworld("pick_heat-Mug/trial_1")]);
+    let selection = write_list(dir.path(), &[alfworld_label("pick_heat-Mug/trial_1")]);
     // A list needs no data, and the environment stands in the label.
-    let listed = tasks("household", &selection, &WorldOptions::default()).unwrap();
+    let listed = list_tasks("household", &selection, &WorldOptions::default()).unwrap();
     assert_eq!(
         (
             listed[0].env.as_str(),
@@ -41,10 +41,10 @@ fn alfworld_labels_measure_progress_by_their_own_subgoals() {
         ),
         ("alfworld", "put a hot thing somewhere.", Some("pick_heat"), Some("hard"))
     );
-    let error = chosen("alfworld", &selection, &WorldOptions::default()).unwrap_err().to_string();
+    let error = select_tasks("alfworld", &selection, &WorldOptions::default()).unwrap_err().to_string();
     assert!(error.contains("test.jsonl:1: ") && error.contains("ALFWORLD_DATA is not set"), "{error}");
     let options = WorldOptions { data: Some(dir.path().to_owned()), ..WorldOptions::default() };
-    let task = chosen("alfworld", &selection, &options).unwrap().remove(0);
+    let task = select_tasks("alfworld", &selection, &options).unwrap().remove(0);
     let mut world = open(&task, &options).unwrap();
     world.reset().unwrap();
     let places = world.admissible().unwrap();
@@ -61,7 +61,8 @@ fn babyai_labels_are_found_by_their_number_and_checked() {
             "subgoals": ["There is a ** ball"]})
     };
     // A part of the file is as good as the whole: the number counts, not the place.
-    let found = read("household", dir.path(), &[row(5, "go to the red ball"), row(0, "go to the red ball")]);
+    let found =
+        list_rows("household", dir.path(), &[row(5, "go to the red ball"), row(0, "go to the red ball")]);
     let named: Vec<_> = found.iter().map(|t| (t.task_type.as_deref().unwrap(), t.seed)).collect();
     assert_eq!(named, [("GoToRedBall", 1235), ("GoToRedBallGrey", 1234)]);
     assert_eq!(find("babyai", &found[0].id, &WorldOptions::default()).unwrap(), found[0]);
@@ -69,11 +70,11 @@ fn babyai_labels_are_found_by_their_number_and_checked() {
     let first = world.reset().unwrap().observation;
     let mut told = row(5, "go to the red ball");
     told["additional_info"] = json!({"init_obs": first, "subtask": 2});
-    assert_eq!(read("babyai", dir.path(), &[told]).len(), 1);
+    assert_eq!(list_rows("babyai", dir.path(), &[told]).len(), 1);
 }
 
 /// Two gripper problems in a folder beside the label file.
-fn problems(dir: &Path) {
+fn write_problems(dir: &Path) {
     fs::create_dir_all(dir.join("problems/gripper")).unwrap();
     for (name, room) in [("prob1", "rooma"), ("prob2", "roomb")] {
         let text = format!(
@@ -85,7 +86,7 @@ fn problems(dir: &Path) {
     }
 }
 
-fn pddl(id: u64, goal: &str) -> Value {
+fn pddl_label(id: u64, goal: &str) -> Value {
     json!({"task": "pddl", "id": id, "goal": goal, "subgoals": ["ball1 is at roomb."], "difficulty": "easy",
         "additional_info": {"subtask": "gripper"}})
 }
@@ -95,9 +96,9 @@ const GOAL: &str = "The goal is to satisfy the following conditions: Robby is at
 #[test]
 fn pddl_labels_lead_to_the_problem_of_their_number() {
     let dir = tempfile::tempdir().unwrap();
-    problems(dir.path());
-    let selection = list(dir.path(), &[pddl(1, GOAL)]);
-    let task = chosen("pddl", &selection, &WorldOptions::default()).unwrap().remove(0);
+    write_problems(dir.path());
+    let selection = write_list(dir.path(), &[pddl_label(1, GOAL)]);
+    let task = select_tasks("pddl", &selection, &WorldOptions::default()).unwrap().remove(0);
     assert_eq!((task.task_type.as_deref(), task.difficulty.as_deref()), (Some("gripper"), Some("easy")));
     let mut world = open(&task, &WorldOptions::default()).unwrap();
     world.reset().unwrap();
@@ -111,9 +112,10 @@ fn scienceworld_labels_are_listed_and_not_played() {
     let dir = tempfile::tempdir().unwrap();
     let row = json!({"task": "scienceworld", "id": 3, "goal": "Boil something.", "difficulty": "hard",
         "subgoals": ["You focus on the pot."], "additional_info": {"var": 21, "env_name": "boil"}});
-    let found = read("household", dir.path(), std::slice::from_ref(&row));
+    let found = list_rows("household", dir.path(), std::slice::from_ref(&row));
     assert_eq!((found[0].task_type.as_deref(), found[0].seed), (Some("boil"), 21));
-    let error = chosen("household", &list(dir.path(), &[row]), &WorldOptions::default()).unwrap_err();
+    let error =
+        select_tasks("household", &write_list(dir.path(), &[row]), &WorldOptions::default()).unwrap_err();
     assert!(matches!(error, WorldError::Unplayable { .. }) && error.to_string().contains("cannot be played"));
     assert!(open(&found[0], &WorldOptions::default()).is_err());
 }
@@ -121,9 +123,9 @@ fn scienceworld_labels_are_listed_and_not_played() {
 #[test]
 fn a_broken_label_is_said_with_file_line_and_reason() {
     let dir = tempfile::tempdir().unwrap();
-    problems(dir.path());
+    write_problems(dir.path());
     let with = |key: &str, value: Value| {
-        let mut row = pddl(1, GOAL);
+        let mut row = pddl_label(1, GOAL);
         row[key] = value;
         row
     };
@@ -162,15 +164,15 @@ fn a_broken_label_is_said_with_file_line_and_reason() {
     ];
     for (row, words) in cases {
         // A good row, then the broken one: the second line is named.
-        let selection = list(dir.path(), &[pddl(1, GOAL), row.clone()]);
-        let error = chosen("pddl", &selection, &WorldOptions::default()).unwrap_err().to_string();
+        let selection = write_list(dir.path(), &[pddl_label(1, GOAL), row.clone()]);
+        let error = select_tasks("pddl", &selection, &WorldOptions::default()).unwrap_err().to_string();
         assert!(error.contains("test.jsonl:2: ") && error.contains(words), "{row}: {error}");
     }
     let whole = |bytes: &[u8]| {
         fs::write(dir.path().join("raw.jsonl"), bytes).unwrap();
         let list = Some(dir.path().join("raw.jsonl").display().to_string());
         let selection = Selection { list, ..Selection::default() };
-        chosen("pddl", &selection, &WorldOptions::default()).unwrap_err().to_string()
+        select_tasks("pddl", &selection, &WorldOptions::default()).unwrap_err().to_string()
     };
     assert!(whole(b"{\"task\": \"pddl\", \"subgoals\"").contains("raw.jsonl:1: no JSON: "));
     assert!(whole(&[0x1f, 0x8b, 8, 0]).contains("unpack it"));

@@ -7,18 +7,22 @@ const PROBLEM: &str =
     "(define (problem p) (:domain carriers) (:objects rooma roomb) (:init (room rooma) (room roomb)
     (at-robby rooma)) (:goal (at-robby roomb)))";
 
-fn chosen_by(list: &str) -> Vec<String> {
-    chosen("pddl", &pick(list), &WorldOptions::default()).unwrap().into_iter().map(|task| task.id).collect()
+fn selected_ids(list: &str) -> Vec<String> {
+    select_tasks("pddl", &select_list(list), &WorldOptions::default())
+        .unwrap()
+        .into_iter()
+        .map(|task| task.id)
+        .collect()
 }
 
 #[test]
 fn patterns_name_problems_of_every_domain_in_turn() {
-    assert_eq!(chosen_by("gripper/2-3"), ["gripper/2", "gripper/3"]);
-    assert_eq!(chosen_by("*/hard/7")[..2], ["gripper/hard/7", "blockworld/hard/7"]);
-    assert_eq!(chosen_by("barman/*/1"), ["barman/easy/1", "barman/1", "barman/hard/1"]);
-    let error = chosen("pddl", &pick("chess/1-2"), &WorldOptions::default()).unwrap_err();
+    assert_eq!(selected_ids("gripper/2-3"), ["gripper/2", "gripper/3"]);
+    assert_eq!(selected_ids("*/hard/7")[..2], ["gripper/hard/7", "blockworld/hard/7"]);
+    assert_eq!(selected_ids("barman/*/1"), ["barman/easy/1", "barman/1", "barman/hard/1"]);
+    let error = select_tasks("pddl", &select_list("chess/1-2"), &WorldOptions::default()).unwrap_err();
     assert!(error.to_string().contains("*/hard/1-5"), "{error}");
-    let nothing = chosen("pddl", &Selection::default(), &WorldOptions::default()).unwrap();
+    let nothing = select_tasks("pddl", &Selection::default(), &WorldOptions::default()).unwrap();
     assert_eq!(ids(&nothing), ["gripper/easy/1"]);
 }
 

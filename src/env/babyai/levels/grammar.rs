@@ -87,11 +87,11 @@ impl Grammar {
     pub(super) fn build(
         &self,
         builder: &mut LevelBuilder,
-        past: &mut LastLockedRoom,
+        last_locked: &mut LastLockedRoom,
     ) -> Result<Mission, Restart> {
         let mut locked = None;
         if builder.rng.fraction() < self.lock_probability {
-            locked = Some(Self::lock_a_room(builder, past)?);
+            locked = Some(Self::lock_a_room(builder, last_locked)?);
         }
         builder.connect_rooms(&Colour::BY_NAME)?;
         builder.place_distractors(None, self.distractors, false)?;
@@ -104,7 +104,7 @@ impl Grammar {
         if !self.unblocking {
             builder.require_reachable()?;
         }
-        MissionSampler { grammar: self, last_locked: *past }.draw_mission(builder)
+        MissionSampler { grammar: self, last_locked: *last_locked }.draw_mission(builder)
     }
 
     fn lock_a_room(builder: &mut LevelBuilder, past: &mut LastLockedRoom) -> Result<RoomIndex, Restart> {

@@ -1,14 +1,14 @@
 //! Checkpoints of forks: the parent's serve up to where the fork begins, its own after that, and they are believed only
 //! where the parent still is what it was.
 
-use super::{Made, SPACING};
+use super::{SPACING, TestSession};
 use crate::domain::Seq;
-use crate::journal::open::{OpenBranch, Use, open_with};
+use crate::journal::open::{OpenBranch, OpenMode, open_with_checkpoints};
 use crate::journal::{Checkpoints, open_branch};
 use std::fs;
 use std::path::PathBuf;
 
-impl Made {
+impl TestSession {
     fn branch(&self, name: &str) -> PathBuf {
         self.dir.path().join(format!("branches/{name}.jsonl"))
     }
@@ -23,7 +23,12 @@ impl Made {
 
     fn open_fork(&self, name: &str) -> OpenBranch {
         let path = self.branch(name);
-        open_with(&path, Use::GoOn, Checkpoints { spacing: SPACING, ..Checkpoints::of(&path) }).unwrap()
+        open_with_checkpoints(
+            &path,
+            OpenMode::Resume,
+            Checkpoints { spacing: SPACING, ..Checkpoints::for_branch(&path) },
+        )
+        .unwrap()
     }
 
     /// The next event after which a batch is whole.
@@ -31,7 +36,7 @@ impl Made {
         (at..=self.lines.len()).find(|n| !self.lines[*n - 1].contains("\"more\":true")).unwrap()
     }
 
-    fn holds(&self, opened: &OpenBranch, to: usize) {
+    fn assert_fork_states(&self, opened: &OpenBranch, to: usize) {
         assert!(**opened.timeline.head() == self.states[to]);
         for seq in (0..=to).step_by(41) {
             assert!(*opened.timeline.state_at(Seq(seq as u64)) == self.states[seq], "event {seq}");
@@ -41,12 +46,12 @@ impl Made {
 
 #[test]
 fn a_fork_is_its_parent_and_then_itself_with_and_without_checkpoints() {
-    let made = Made::long();
+    let made = TestSession::long();
     let all = made.lines.len();
     made.write(0, all);
     for checkpoints in [false, true] {
         if checkpoints {
-            made.open(Use::GoOn);
+            made.open(OpenMode::Resume);
         }
         for near in [1, 300, all - 60] {
             let at = made.end_of_batch(near);
@@ -54,16 +59,16 @@ fn a_fork_is_its_parent_and_then_itself_with_and_without_checkpoints() {
             let to = made.end_of_batch((second + 25).min(all));
             made.fork("b1", "trunk", at, second);
             made.fork("b2", "b1", second, to);
-            made.holds(&made.open_fork("b1"), second);
-            made.holds(&made.open_fork("b2"), to);
+            made.assert_fork_states(&made.open_fork("b1"), second);
+            made.assert_fork_states(&made.open_fork("b2"), to);
             // The second time it begins where its own checkpoint is.
             let again = made.open_fork("b2");
-            assert!(again.known > Seq(second as u64), "{near}: {}", again.known);
-            made.holds(&again, to);
+            assert!(again.skipped_through > Seq(second as u64), "{near}: {}", again.skipped_through);
+            made.assert_fork_states(&again, to);
             // One that has only begun: its parent's checkpoints serve.
             made.fork("b3", "b2", to, to);
             let begun = made.open_fork("b3");
-            made.holds(&begun, to);
+            made.assert_fork_states(&begun, to);
             assert!(!made.dir.path().join("index/b3").exists());
             for name in ["b1", "b2", "b3"] {
                 fs::remove_dir_all(made.dir.path().join("index").join(name)).ok();
@@ -75,21 +80,21 @@ fn a_fork_is_its_parent_and_then_itself_with_and_without_checkpoints() {
 /// A fork's checkpoint would have stood for events that are no more.
 #[test]
 fn a_parent_that_was_changed_before_the_fork_makes_its_checkpoints_void() {
-    let made = Made::long();
+    let made = TestSession::long();
     made.write(0, made.lines.len());
     let at = made.end_of_batch(200);
     let to = made.end_of_batch(400);
     made.fork("b1", "trunk", at, to);
     made.open_fork("b1");
-    assert!(made.open_fork("b1").known > Seq(0));
+    assert!(made.open_fork("b1").skipped_through > Seq(0));
     let text = fs::read_to_string(made.trunk()).unwrap();
     // In the beginning of the file, every byte of which counts.
     let changed = text.replacen("\"session\":\"", "\"session\":\"x", 1);
     assert!(text != changed);
     fs::write(made.trunk(), changed).unwrap();
     let opened = made.open_fork("b1");
-    assert_eq!(opened.known, Seq(0));
-    let checked = open_branch(&made.branch("b1"), Use::Check).unwrap();
+    assert_eq!(opened.skipped_through, Seq(0));
+    let checked = open_branch(&made.branch("b1"), OpenMode::Verify).unwrap();
     assert!(opened.timeline.head() == checked.timeline.head());
     assert!(*opened.timeline.state_at(Seq(1)) != made.states[1]);
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// Pieces that a reply may consist of. Escapes are omitted because the characters they encode do not occur in the
 /// reply.
-const SOUP: &str = "([a-zA-Z0-9 äß果]{1,6}|\n|\\[|\\]|\\{|\\}|\\(|\\)|'|\"|,|: |- |1\\. |2\\) |mistake|solution|\
+const REPLY_PIECES: &str = "([a-zA-Z0-9 äß果]{1,6}|\n|\\[|\\]|\\{|\\}|\\(|\\)|'|\"|,|: |- |1\\. |2\\) |mistake|solution|\
     'rule': |\"priority\": 7|None|“|”|’|`|```|\n```json\n|# |//|\\.\\.\\.|<think>|</think>|Solution: |Mistake: |a b|\
     Here is the list:|\\*\\*|\n\n|\r\n|\\[ \\] |Action: |Thought: |> |think: |Observation: |Plan: |; |\\. ){0,30}";
 
@@ -17,7 +17,7 @@ fn letters(text: &str) -> impl Iterator<Item = char> {
 }
 
 /// Returns whether the letters of `part` occur in `whole` in the same order.
-fn stands_in(part: &str, whole: &str) -> bool {
+fn contains_in_order(part: &str, whole: &str) -> bool {
     let mut whole = letters(whole);
     letters(part).all(|c| whole.any(|w| w == c))
 }
@@ -29,9 +29,9 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .map(|w| (w.as_ptr() as usize - text.as_ptr() as usize, w))
 }
 
-fn all_of(item: &ReadItem) -> String {
+fn item_words(item: &ReadItem) -> String {
     let parts =
-        [Some(&item.text.text), item.text.solution.as_ref(), item.priority.as_ref(), item.under.as_ref()];
+        [Some(&item.text.text), item.text.solution.as_ref(), item.priority.as_ref(), item.heading.as_ref()];
     parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
@@ -61,36 +61,36 @@ fn escaped(text: &str) -> String {
 
 proptest! {
     #[test]
-    fn a_list_invents_nothing_and_loses_nothing(reply in SOUP) {
-        let read = items(&reply);
+    fn a_list_invents_nothing_and_loses_nothing(reply in REPLY_PIECES) {
+        let read = read_items(&reply);
         for item in &read.items {
-            prop_assert!(says_something(&item.text.text));
-            for part in [Some(&item.text.text), item.text.solution.as_ref(), item.priority.as_ref(), item.under.as_ref()] {
-                prop_assert!(part.is_none_or(|p| stands_in(p, &reply)), "{:?} invented from {:?}", item, reply);
+            prop_assert!(has_words(&item.text.text));
+            for part in [Some(&item.text.text), item.text.solution.as_ref(), item.priority.as_ref(), item.heading.as_ref()] {
+                prop_assert!(part.is_none_or(|p| contains_in_order(p, &reply)), "{:?} invented from {:?}", item, reply);
             }
             prop_assert!(reply.get(item.at.clone()).is_some());
         }
         for complaint in &read.complaints {
-            prop_assert!(reply.get(complaint.at.clone()).is_some(), "{:?} of {:?}", complaint, reply);
-            prop_assert!(!complaint.words.is_empty());
+            prop_assert!(reply.get(complaint.span.clone()).is_some(), "{:?} of {:?}", complaint, reply);
+            prop_assert!(!complaint.message.is_empty());
         }
         let aside: Vec<&Range<usize>> =
-            read.markup.iter().chain(read.complaints.iter().map(|c| &c.at)).collect();
+            read.markup.iter().chain(read.complaints.iter().map(|c| &c.span)).collect();
         for (at, word) in words(&reply) {
             let is_reported = aside.iter().any(|r| r.start <= at && at + word.len() <= r.end);
-            let kept = || read.items.iter().any(|i| i.at.contains(&at) && all_of(i).contains(word));
+            let kept = || read.items.iter().any(|i| i.at.contains(&at) && item_words(i).contains(word));
             // The name of a part is what identifies the part.
-            let name = || label::role(word) != label::Role::Unknown && read.items.iter().any(|i| i.at.contains(&at));
+            let name = || label::parse_role(word) != label::Role::Unknown && read.items.iter().any(|i| i.at.contains(&at));
             prop_assert!(is_reported || kept() || name(), "{:?} is lost from {:?}: {:#?}", word, reply, read);
         }
     }
 
     #[test]
-    fn a_plan_invents_nothing_and_loses_nothing(reply in SOUP) {
-        let read = plan(&reply);
-        prop_assert!(stands_in(&read.text, &reply), "{:?} invented from {:?}", read, reply);
+    fn a_plan_invents_nothing_and_loses_nothing(reply in REPLY_PIECES) {
+        let read = read_plan(&reply);
+        prop_assert!(contains_in_order(&read.text, &reply), "{:?} invented from {:?}", read, reply);
         let aside: Vec<&Range<usize>> =
-            read.markup.iter().chain(read.complaints.iter().map(|c| &c.at)).collect();
+            read.markup.iter().chain(read.complaints.iter().map(|c| &c.span)).collect();
         for (at, word) in words(&reply) {
             let is_reported = aside.iter().any(|r| r.start <= at && at + word.len() <= r.end);
             prop_assert!(is_reported || read.text.contains(word), "{:?} is lost from {:?}: {:#?}", word, reply, read);
@@ -99,16 +99,16 @@ proptest! {
     }
 
     #[test]
-    fn an_actors_reply_invents_nothing_and_what_is_not_used_is_told(reply in SOUP) {
-        let ParsedActorReply { thought, action, complaints, .. } = super::read(&reply);
+    fn an_actors_reply_invents_nothing_and_what_is_not_used_is_told(reply in REPLY_PIECES) {
+        let ParsedActorReply { thought, action, complaints, .. } = super::read_reply(&reply);
         for part in [&thought, &action].into_iter().flatten() {
-            prop_assert!(stands_in(part, &reply), "{:?} invented from {:?}", part, reply);
+            prop_assert!(contains_in_order(part, &reply), "{:?} invented from {:?}", part, reply);
         }
-        let (_, places) = actor::understand(&reply);
+        let (_, places) = actor::parse_reply(&reply);
         for (at, word) in words(&reply) {
             // A complaint about a named part quotes the name, which precedes the part.
             let is_reported = places.iter().any(|c| {
-                (c.at.start <= at && at + word.len() <= c.at.end) || c.words.contains(word)
+                (c.span.start <= at && at + word.len() <= c.span.end) || c.message.contains(word)
             });
             let kept = [&thought, &action].into_iter().flatten().any(|p| p.contains(word));
             let name = ["action", "thought", "think", "observation", "json"].contains(&word.to_lowercase().as_str())
@@ -119,7 +119,7 @@ proptest! {
 
     #[test]
     fn every_text_is_read(reply in "(\\PC|\\\\|\\\\u12|\\\\ud83d|\n|'|\"|\\[|\\{|:|,){0,60}") {
-        let _ = (items(&reply), plan(&reply), super::read(&reply));
+        let _ = (read_items(&reply), read_plan(&reply), super::read_reply(&reply));
     }
 
     #[test]
@@ -131,7 +131,7 @@ proptest! {
         let mut seen = std::collections::HashSet::new();
         list.retain(|i| seen.insert(i.clone()));
         let reply = STYLES[style](&list);
-        let read = items(&reply);
+        let read = read_items(&reply);
         let got: Vec<String> = read.items.iter().map(|i| i.text.text.clone()).collect();
         prop_assert_eq!(&got, &list, "{}", reply);
         prop_assert!(read.complaints.is_empty(), "{:?}", read.complaints);
@@ -145,13 +145,13 @@ proptest! {
     ) {
         let reply = STYLES[style](&list);
         let end = (0..=(reply.len() as f64 * at) as usize).rev().find(|n| reply.is_char_boundary(*n)).unwrap();
-        let read = whole_items(&reply[..end], "the token limit");
+        let read = read_truncated_items(&reply[..end], "the token limit");
         for item in &read.items {
             prop_assert!(list.contains(&item.text.text), "{:?} of {:?}", item, &reply[..end]);
         }
         let items_kept = read.items.len() + read.dropped.len();
         prop_assert!(items_kept <= list.len() + 1, "{:?}", read);
-        prop_assert!(read.dropped.iter().all(|text| stands_in(&text.text, &reply[..end]) || style == 13));
+        prop_assert!(read.dropped.iter().all(|text| contains_in_order(&text.text, &reply[..end]) || style == 13));
     }
 
     #[test]
@@ -172,7 +172,7 @@ proptest! {
         let mut expected: Vec<LessonText> = pairs.iter().map(|(m, s)| LessonText::error(m, s)).collect();
         let mut seen = std::collections::HashSet::new();
         expected.retain(|i| seen.insert(i.clone()));
-        let read = items(&reply);
+        let read = read_items(&reply);
         let got: Vec<LessonText> = read.items.into_iter().map(|i| i.text).collect();
         prop_assert_eq!(got, expected, "{}", reply);
     }
@@ -255,22 +255,22 @@ fn a_megabyte_of_anything_is_read_at_once() {
         "{'mistake': 'a', ",
     ] {
         for start in ["", "[\""] {
-            grows_with_its_length(start, piece, 1 << 14);
+            assert_linear(start, piece, 1 << 14);
         }
     }
     for piece in ["[", "[]", "['", "\"", "\"\\", "' ", "\\", "x", "a\n"] {
-        grows_with_its_length("", piece, 1 << 18);
+        assert_linear("", piece, 1 << 18);
     }
 }
 
 /// Sixteen times the input takes about sixteen times as long; a quadratic parser takes 256 times.
-fn grows_with_its_length(start: &str, piece: &str, most: usize) {
+fn assert_linear(start: &str, piece: &str, most: usize) {
     let reply = |length: usize| format!("{start}{}", piece.repeat(length / piece.len()));
     let (part, whole) = (reply(most / 16), reply(most));
     let fastest = |reply: &str| {
         let once = || {
             let began = Instant::now();
-            let _ = (items(reply), plan(reply), super::read(reply));
+            let _ = (read_items(reply), read_plan(reply), super::read_reply(reply));
             began.elapsed()
         };
         (0..3).map(|_| once()).min().unwrap_or_default()

@@ -1,98 +1,103 @@
 //! Actions that did nothing: what a looker-on would call the reason.
 
-use super::{Belief, Door, Event};
+use super::{Belief, Door, HistoryEvent};
 use crate::provider::rules::knowledge::Habit;
-use crate::provider::rules::read::Reading;
-use crate::provider::rules::text::{Act, Name, Treatment, Wording};
+use crate::provider::rules::prompt_parser::ParsedPrompt;
+use crate::provider::rules::vocabulary::{HouseholdAction, Name, Treatment, Wording};
 
 impl<'a> Belief<'a> {
-    pub(super) fn failure(&mut self, line: &'a str, act: Act<'a>, reading: &Reading<'a>) {
-        if self.failed == Some(line) {
-            self.faults.repeats += 1;
-            self.faults.in_a_row += 1;
+    pub(super) fn record_failure(
+        &mut self,
+        line: &'a str,
+        act: HouseholdAction<'a>,
+        reading: &ParsedPrompt<'a>,
+    ) {
+        if self.failed_action == Some(line) {
+            self.mistakes.repeated_failures += 1;
+            self.mistakes.failures_in_a_row += 1;
         } else {
-            self.faults.in_a_row = 1;
+            self.mistakes.failures_in_a_row = 1;
         }
-        self.failed = Some(line);
-        self.last = Event::Failed;
-        self.why = None;
+        self.failed_action = Some(line);
+        self.last_event = HistoryEvent::Failed;
+        self.failure_habit = None;
         match act {
-            Act::Go(name) => {
-                if let (Some(there), Some(here)) = (self.place(name), self.here)
+            HouseholdAction::Go(name) => {
+                if let (Some(there), Some(here)) = (self.find_place(name), self.current_place)
                     && there != here
                     && let Some(place) = self.places.get_mut(there)
                 {
-                    place.beside = Some(here);
+                    place.same_spot_as = Some(here);
                     place.visits += 1;
-                    place.last = self.now;
+                    place.last_visit = self.item_count;
                 }
             }
-            Act::Take(thing, from) => self.failed_take(thing, from),
-            Act::Put(thing, to, wording) => self.failed_put(thing, to, wording, reading),
-            Act::Treat(what, thing, with) => {
-                let here = self.place(with).is_some_and(|p| self.is_here(p));
+            HouseholdAction::Take(thing, from) => self.record_failed_take(thing, from),
+            HouseholdAction::Put(thing, to, wording) => self.record_failed_put(thing, to, wording, reading),
+            HouseholdAction::Treat(what, thing, with) => {
+                let here = self.find_place(with).is_some_and(|p| self.is_here(p));
                 if thing.number == 0 || with.number == 0 {
-                    self.blame(Habit::OmitsNumbers);
-                } else if self.held.is_none() {
-                    self.blame(Habit::TreatsUnheld);
-                } else if with.kind != what.place() {
-                    self.blame(match what {
+                    self.count_habit(Habit::OmitsNumbers);
+                } else if self.held_thing.is_none() {
+                    self.count_habit(Habit::TreatsUnheld);
+                } else if with.kind != what.appliance() {
+                    self.count_habit(match what {
                         Treatment::Heat => Habit::HeatsElsewhere,
                         Treatment::Cool => Habit::CoolsElsewhere,
                         Treatment::Clean => Habit::CleansElsewhere,
                     });
                 } else if !here {
-                    self.blame(Habit::ActsFromAfar);
+                    self.count_habit(Habit::ActsFromAfar);
                 } else {
-                    let thing = self.thing(thing);
+                    let thing = self.find_or_add_thing(thing);
                     if let Some(thing) = self.things.get_mut(thing) {
-                        thing.unfit += 1;
+                        thing.failed_treatments += 1;
                     }
                 }
             }
-            Act::Use(name) => {
+            HouseholdAction::Use(name) => {
                 if name.number == 0 {
-                    self.blame(Habit::OmitsNumbers);
+                    self.count_habit(Habit::OmitsNumbers);
                 } else {
-                    self.blame(Habit::ActsFromAfar);
+                    self.count_habit(Habit::ActsFromAfar);
                 }
             }
-            Act::Open(_) => self.blame(Habit::ActsFromAfar),
-            Act::Examine(name) => {
+            HouseholdAction::Open(_) => self.count_habit(Habit::ActsFromAfar),
+            HouseholdAction::Examine(name) => {
                 if self.holding().is_some_and(|held| held.name == name) {
-                    self.faults.examined += 1;
+                    self.mistakes.examined_thing += 1;
                 }
             }
             // The goal's own words are no action: `examine mug 1 with desklamp 1`, `look at mug 1 under desklamp 1`.
-            Act::Other => {
-                let goal = reading.goal.as_ref().filter(|goal| goal.look);
-                self.faults.examined += u32::from(goal.is_some_and(|g| line.contains(g.target)));
+            HouseholdAction::Other => {
+                let goal = reading.goal.as_ref().filter(|goal| goal.under_lamp);
+                self.mistakes.examined_thing += u32::from(goal.is_some_and(|g| line.contains(g.target)));
             }
-            Act::Close(_) => {}
+            HouseholdAction::Close(_) => {}
         }
     }
 
     /// Counts a failure for the habit that is its reason.
-    fn blame(&mut self, habit: Habit) {
-        self.why = Some(habit);
-        let faults = &mut self.faults;
-        let [heat, cool, clean] = &mut faults.elsewhere;
+    fn count_habit(&mut self, habit: Habit) {
+        self.failure_habit = Some(habit);
+        let faults = &mut self.mistakes;
+        let [heat, cool, clean] = &mut faults.wrong_places;
         let count = match habit {
             Habit::HeatsElsewhere => heat,
             Habit::CoolsElsewhere => cool,
             Habit::CleansElsewhere => clean,
-            Habit::OmitsNumbers => &mut faults.no_number,
-            Habit::ActsFromAfar => &mut faults.afar,
-            Habit::ReachesThroughDoors => &mut faults.closed,
+            Habit::OmitsNumbers => &mut faults.missing_numbers,
+            Habit::ActsFromAfar => &mut faults.from_afar,
+            Habit::ReachesThroughDoors => &mut faults.through_closed_doors,
             Habit::GrabsWithFullHands => &mut faults.full_hands,
-            Habit::TreatsUnheld => &mut faults.unheld,
+            Habit::TreatsUnheld => &mut faults.treated_unheld,
             // The others bring no failure at once; their marks are counted where they are made.
             Habit::PassesClosedDoors
             | Habit::TakesLookAlikes
             | Habit::TakesOtherThings
             | Habit::ForgetsTreatment
-            | Habit::LeavesItThere
-            | Habit::LightsItWrongly
+            | Habit::LeavesAtAppliance
+            | Habit::MisusesLamp
             | Habit::RepeatsFailures
             | Habit::GoesBack
             | Habit::NoPlan => return,
@@ -100,39 +105,45 @@ impl<'a> Belief<'a> {
         *count += 1;
     }
 
-    fn failed_take(&mut self, thing: Name<'a>, from: Name<'a>) {
-        let place = self.place(from);
+    fn record_failed_take(&mut self, thing: Name<'a>, from: Name<'a>) {
+        let place = self.find_place(from);
         if thing.number == 0 || from.number == 0 {
-            self.blame(Habit::OmitsNumbers);
-        } else if self.held.is_some() {
-            self.blame(Habit::GrabsWithFullHands);
+            self.count_habit(Habit::OmitsNumbers);
+        } else if self.held_thing.is_some() {
+            self.count_habit(Habit::GrabsWithFullHands);
         } else if !place.is_some_and(|p| self.is_here(p)) {
-            self.blame(Habit::ActsFromAfar);
+            self.count_habit(Habit::ActsFromAfar);
         } else if place.and_then(|p| self.places.get(p)).is_some_and(|p| p.door == Door::Closed) {
-            self.blame(Habit::ReachesThroughDoors);
+            self.count_habit(Habit::ReachesThroughDoors);
         } else {
-            let thing = self.thing(thing);
+            let thing = self.find_or_add_thing(thing);
             if let Some(thing) = self.things.get_mut(thing) {
-                thing.refused += 1;
+                thing.failed_takes += 1;
             }
-            self.puzzled = true;
+            self.has_unexplained_failure = true;
         }
     }
 
-    fn failed_put(&mut self, thing: Name<'a>, to: Name<'a>, wording: Wording, reading: &Reading<'a>) {
-        let place = self.place(to);
+    fn record_failed_put(
+        &mut self,
+        thing: Name<'a>,
+        to: Name<'a>,
+        wording: Wording,
+        reading: &ParsedPrompt<'a>,
+    ) {
+        let place = self.find_place(to);
         if thing.number == 0 || to.number == 0 {
-            self.blame(Habit::OmitsNumbers);
+            self.count_habit(Habit::OmitsNumbers);
         } else if !place.is_some_and(|p| self.is_here(p)) {
-            self.blame(Habit::ActsFromAfar);
+            self.count_habit(Habit::ActsFromAfar);
         } else if place.and_then(|p| self.places.get(p)).is_some_and(|p| p.door == Door::Closed) {
-            self.blame(Habit::ReachesThroughDoors);
+            self.count_habit(Habit::ReachesThroughDoors);
         } else if let Some(place) = place {
-            self.refused_puts.push((thing, place, wording));
+            self.failed_puts.push((thing, place, wording));
             // A look-alike that the target does not take has shown that it does not count.
             let goal = reading.goal.as_ref();
-            let alike = goal.is_some_and(|g| !g.look && g.target == to.kind && g.thing != thing.kind);
-            self.faults.look_alikes += u32::from(alike);
+            let alike = goal.is_some_and(|g| !g.under_lamp && g.target == to.kind && g.thing != thing.kind);
+            self.mistakes.look_alikes += u32::from(alike);
         }
     }
 }

@@ -1,33 +1,38 @@
 //! Actions that worked, and what their answers show.
 
-use super::{Belief, Door, Event, index};
-use crate::provider::rules::read::Reading;
-use crate::provider::rules::text::{Act, Name, Treatment, Wording, list};
+use super::{Belief, Door, HistoryEvent, treatment_index};
+use crate::provider::rules::prompt_parser::ParsedPrompt;
+use crate::provider::rules::vocabulary::{HouseholdAction, Name, Treatment, Wording, parse_list};
 
 impl<'a> Belief<'a> {
-    pub(super) fn success(&mut self, act: Act<'a>, answer: &'a str, reading: &Reading<'a>) {
+    pub(super) fn record_success(
+        &mut self,
+        act: HouseholdAction<'a>,
+        answer: &'a str,
+        reading: &ParsedPrompt<'a>,
+    ) {
         let goal = reading.goal.as_ref();
         match act {
-            Act::Go(name) => self.arrive(name),
+            HouseholdAction::Go(name) => self.record_arrival(name),
             // The oldest games open without listing what is inside.
-            Act::Open(name) => {
-                let place = self.known_place(name);
+            HouseholdAction::Open(name) => {
+                let place = self.find_or_add_place(name);
                 self.set_door(place, Door::Open);
             }
-            Act::Examine(name) if self.place(name).is_some() => {}
-            Act::Examine(name) => {
+            HouseholdAction::Examine(name) if self.find_place(name).is_some() => {}
+            HouseholdAction::Examine(name) => {
                 if self.holding().is_some_and(|held| held.name == name) {
-                    self.faults.examined += 1;
+                    self.mistakes.examined_thing += 1;
                 }
             }
-            Act::Close(name) => {
-                let place = self.known_place(name);
+            HouseholdAction::Close(name) => {
+                let place = self.find_or_add_place(name);
                 self.set_door(place, Door::Closed);
             }
-            Act::Take(name, from) => self.took(name, from, goal.map_or("", |g| g.thing)),
-            Act::Put(name, to, wording) => self.put(name, to, wording, reading),
-            Act::Treat(what, name, _) => {
-                let thing = self.thing(name);
+            HouseholdAction::Take(name, from) => self.record_take(name, from, goal.map_or("", |g| g.thing)),
+            HouseholdAction::Put(name, to, wording) => self.record_put(name, to, wording, reading),
+            HouseholdAction::Treat(what, name, _) => {
+                let thing = self.find_or_add_thing(name);
                 if let Some(thing) = self.things.get_mut(thing) {
                     // What was heated is no longer cool, and the other way round; clean is for ever.
                     thing.treated = match what {
@@ -36,71 +41,72 @@ impl<'a> Belief<'a> {
                         Treatment::Clean => [thing.treated[0], thing.treated[1], true],
                     };
                 }
-                self.last = Event::Treated;
+                self.last_event = HistoryEvent::Treated;
             }
-            Act::Use(_) => {
+            HouseholdAction::Use(_) => {
                 match self.holding().map(|held| goal.is_some_and(|g| g.thing == held.name.kind)) {
-                    None => self.faults.bare_lamp += 1,
-                    Some(wanted) => self.faults.look_alikes += u32::from(!wanted),
+                    None => self.mistakes.lamp_without_thing += 1,
+                    Some(wanted) => self.mistakes.look_alikes += u32::from(!wanted),
                 }
-                self.last = Event::Lit;
+                self.last_event = HistoryEvent::UsedLamp;
             }
-            Act::Other => {}
+            HouseholdAction::Other => {}
         }
-        self.look(answer);
+        self.read_observation(answer);
     }
 
-    fn arrive(&mut self, name: Name<'a>) {
-        if let Some(left) = self.here.and_then(|here| self.places.get(here))
+    fn record_arrival(&mut self, name: Name<'a>) {
+        if let Some(left) = self.current_place.and_then(|here| self.places.get(here))
             && left.door == Door::Closed
             && !left.searched
         {
-            self.faults.passed += 1;
+            self.mistakes.passed_closed_doors += 1;
         }
-        let place = self.known_place(name);
-        let now = self.now;
+        let place = self.find_or_add_place(name);
+        let now = self.item_count;
         if let Some(place) = self.places.get_mut(place) {
-            if place.searched && self.held.is_none() {
-                self.faults.went_back += 1;
+            if place.searched && self.held_thing.is_none() {
+                self.mistakes.revisits += 1;
             }
             place.visits += 1;
-            place.last = now;
+            place.last_visit = now;
         }
-        self.here = Some(place);
+        self.current_place = Some(place);
     }
 
-    fn took(&mut self, name: Name<'a>, from: Name<'a>, wanted: &str) {
+    fn record_take(&mut self, name: Name<'a>, from: Name<'a>, wanted: &str) {
         if name.kind != wanted {
-            self.faults.others += 1;
+            self.mistakes.unrelated_things += 1;
         }
-        let from = self.place(from);
-        let thing = self.thing(name);
+        let from = self.find_place(from);
+        let thing = self.find_or_add_thing(name);
         if let Some(thing) = self.things.get_mut(thing) {
-            thing.at = None;
-            thing.from = from;
+            thing.place = None;
+            thing.taken_from = from;
         }
-        self.held = Some(thing);
-        self.last = Event::Took;
+        self.held_thing = Some(thing);
+        self.last_event = HistoryEvent::Took;
     }
 
-    fn put(&mut self, name: Name<'a>, to: Name<'a>, wording: Wording, reading: &Reading<'a>) {
-        let place = self.known_place(to);
-        let thing = self.thing(name);
-        self.wording = Some(wording);
-        self.held = None;
-        self.last = Event::Placed;
+    fn record_put(&mut self, name: Name<'a>, to: Name<'a>, wording: Wording, reading: &ParsedPrompt<'a>) {
+        let place = self.find_or_add_place(to);
+        let thing = self.find_or_add_thing(name);
+        self.working_wording = Some(wording);
+        self.held_thing = None;
+        self.last_event = HistoryEvent::Placed;
         let Some(thing) = self.things.get_mut(thing) else { return };
-        thing.at = Some(place);
+        thing.place = Some(place);
         let Some(goal) = reading.goal.as_ref() else { return };
-        let treated = goal.treatment.is_none_or(|what| thing.treated.get(index(what)) == Some(&true));
-        if goal.look {
-            self.faults.put_under_lamp += 1;
+        let treated =
+            goal.treatment.is_none_or(|what| thing.treated.get(treatment_index(what)) == Some(&true));
+        if goal.under_lamp {
+            self.mistakes.put_under_lamp += 1;
         } else if to.kind == goal.target {
             thing.put_at_target += 1;
-            self.faults.untreated += u32::from(name.kind == goal.thing && !treated);
-            self.faults.look_alikes += u32::from(name.kind != goal.thing);
-        } else if goal.treatment.is_some_and(|what| what.place() == to.kind) && treated {
-            self.faults.left_there += 1;
+            self.mistakes.placed_untreated += u32::from(name.kind == goal.thing && !treated);
+            self.mistakes.look_alikes += u32::from(name.kind != goal.thing);
+        } else if goal.treatment.is_some_and(|what| what.appliance() == to.kind) && treated {
+            self.mistakes.left_at_appliance += 1;
         }
     }
     fn set_door(&mut self, place: usize, door: Door) {
@@ -110,74 +116,74 @@ impl<'a> Belief<'a> {
     }
 
     /// Takes up what an answer shows: doors and contents.
-    fn look(&mut self, answer: &'a str) {
+    fn read_observation(&mut self, answer: &'a str) {
         for sentence in answer.split(['.', '\n']) {
             let sentence = sentence.trim();
             if let Some(rest) = sentence.strip_prefix("On the ")
                 && let Some((place, things)) = rest.split_once(", you see ")
             {
-                self.contents(place, things, Door::Without);
+                self.set_contents_of(place, things, Door::Absent);
             } else if let Some(things) = sentence.strip_prefix("In it, you see ") {
-                self.inside(things);
+                self.set_contents_of_last_opened(things);
             } else if let Some(rest) = sentence.strip_prefix("The ") {
-                if let Some(place) = rest.strip_suffix(" is closed").and_then(Name::read) {
-                    let place = self.known_place(place);
+                if let Some(place) = rest.strip_suffix(" is closed").and_then(Name::parse) {
+                    let place = self.find_or_add_place(place);
                     self.set_door(place, Door::Closed);
-                } else if let Some(place) = rest.strip_suffix(" is open").and_then(Name::read) {
-                    let place = self.known_place(place);
+                } else if let Some(place) = rest.strip_suffix(" is open").and_then(Name::parse) {
+                    let place = self.find_or_add_place(place);
                     self.set_door(place, Door::Open);
-                    self.opened(place);
+                    self.mark_last_opened(place);
                 }
             } else if let Some(things) = sentence.strip_prefix("You are carrying: ") {
-                let thing = list(things).next().map(|name| self.thing(name));
-                self.held = thing;
+                let thing = parse_list(things).next().map(|name| self.find_or_add_thing(name));
+                self.held_thing = thing;
                 if let Some(thing) = thing.and_then(|t| self.things.get_mut(t)) {
-                    thing.at = None;
+                    thing.place = None;
                 }
             } else if sentence == "You are not carrying anything" {
-                self.held = None;
+                self.held_thing = None;
             }
         }
     }
 
     /// Remembers which open place the next `In it` speaks of, by making it the most recent one.
-    fn opened(&mut self, place: usize) {
-        let now = self.now;
+    fn mark_last_opened(&mut self, place: usize) {
+        let now = self.item_count;
         if let Some(place) = self.places.get_mut(place) {
-            place.last = now;
+            place.last_visit = now;
         }
     }
 
-    fn inside(&mut self, things: &'a str) {
-        let now = self.now;
-        let place = self.places.iter().position(|p| p.last == now && p.door == Door::Open);
+    fn set_contents_of_last_opened(&mut self, things: &'a str) {
+        let now = self.item_count;
+        let place = self.places.iter().position(|p| p.last_visit == now && p.door == Door::Open);
         if let Some(place) = place {
-            self.fill(place, things);
+            self.set_contents(place, things);
         }
     }
 
-    fn contents(&mut self, place: &'a str, things: &'a str, door: Door) {
-        let Some(name) = Name::read(place) else { return };
-        let place = self.known_place(name);
+    fn set_contents_of(&mut self, place: &'a str, things: &'a str, door: Door) {
+        let Some(name) = Name::parse(place) else { return };
+        let place = self.find_or_add_place(name);
         self.set_door(place, door);
-        self.fill(place, things);
+        self.set_contents(place, things);
     }
 
-    fn fill(&mut self, place: usize, things: &'a str) {
+    fn set_contents(&mut self, place: usize, things: &'a str) {
         if let Some(place) = self.places.get_mut(place) {
             place.searched = true;
         }
         for thing in &mut self.things {
-            if thing.at == Some(place) {
-                thing.at = None;
+            if thing.place == Some(place) {
+                thing.place = None;
             }
         }
-        for name in list(things) {
-            let thing = self.thing(name);
-            if self.held != Some(thing)
+        for name in parse_list(things) {
+            let thing = self.find_or_add_thing(name);
+            if self.held_thing != Some(thing)
                 && let Some(thing) = self.things.get_mut(thing)
             {
-                thing.at = Some(place);
+                thing.place = Some(place);
             }
         }
     }

@@ -8,7 +8,7 @@ pub(super) enum Slot {
     /// One of these words.
     Words(Vec<String>),
     /// A kind of thing or a general word for one.
-    What,
+    ThingOrPronoun,
     /// A kind of thing.
     Thing,
     /// A kind of place.
@@ -22,20 +22,20 @@ pub(super) type Pattern = Vec<(Slot, bool)>;
 
 /// What a match has bound.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Bound<'a> {
+pub(super) struct Captures<'a> {
     pub(super) thing: Option<&'a str>,
     pub(super) place: Option<&'a str>,
     pub(super) verb: Option<&'a str>,
 }
 
 /// A word as `forms.toml` writes it, and whether it may be missing.
-pub(super) fn slot(word: &str) -> (Slot, bool) {
+pub(super) fn parse_slot(word: &str) -> (Slot, bool) {
     let (word, optional) = match word.strip_prefix('[').and_then(|w| w.strip_suffix(']')) {
         Some(inner) => (inner, true),
         None => (word, false),
     };
     let slot = match word {
-        "WHAT" => Slot::What,
+        "WHAT" => Slot::ThingOrPronoun,
         "THING" => Slot::Thing,
         "PLACE" => Slot::Place,
         "LAMP" => Slot::Lamp,
@@ -46,7 +46,7 @@ pub(super) fn slot(word: &str) -> (Slot, bool) {
 }
 
 /// The words that a form may begin with; none where it may begin with a kind.
-pub(super) fn firsts(pattern: &[(Slot, bool)]) -> Option<Vec<&str>> {
+pub(super) fn first_words(pattern: &[(Slot, bool)]) -> Option<Vec<&str>> {
     let mut firsts = Vec::new();
     for (slot, optional) in pattern {
         let Slot::Words(words) = slot else { return None };
@@ -62,49 +62,52 @@ pub(super) fn firsts(pattern: &[(Slot, bool)]) -> Option<Vec<&str>> {
 }
 
 /// Whether the words are of this form; if so, `bound` has what they name.
-pub(super) fn matches<'a>(
+pub(super) fn match_words<'a>(
     pattern: &[(Slot, bool)],
     words: &[&'a str],
     knowledge: &'a Knowledge,
-    bound: &mut Bound<'a>,
+    bound: &mut Captures<'a>,
 ) -> bool {
     let Some(((slot, optional), rest)) = pattern.split_first() else { return words.is_empty() };
-    for length in 1..=slot.longest().min(words.len()) {
+    for length in 1..=slot.max_words().min(words.len()) {
         let Some((taken, left)) = words.split_at_checked(length) else { break };
         let mut attempt = *bound;
-        if slot.takes(taken, knowledge, &mut attempt) && matches(rest, left, knowledge, &mut attempt) {
+        if slot.accepts(taken, knowledge, &mut attempt) && match_words(rest, left, knowledge, &mut attempt) {
             *bound = attempt;
             return true;
         }
     }
-    *optional && matches(rest, words, knowledge, bound)
+    *optional && match_words(rest, words, knowledge, bound)
 }
 
 impl Slot {
     /// Words it takes at most.
-    pub(super) fn longest(&self) -> usize {
+    pub(super) fn max_words(&self) -> usize {
         match self {
             Self::Words(_) => 1,
-            Self::What => 3,
+            Self::ThingOrPronoun => 3,
             Self::Thing | Self::Place | Self::Lamp => 2,
         }
     }
 
-    fn takes<'a>(&self, words: &[&'a str], knowledge: &'a Knowledge, bound: &mut Bound<'a>) -> bool {
+    fn accepts<'a>(&self, words: &[&'a str], knowledge: &'a Knowledge, bound: &mut Captures<'a>) -> bool {
         match self {
             Self::Words(options) => {
                 let &[word] = words else { return false };
-                let taken =
-                    options.iter().any(|o| o == word || (o == "PLACE" && bound.place_of(word, knowledge)));
+                let taken = options
+                    .iter()
+                    .any(|o| o == word || (o == "PLACE" && bound.capture_place(word, knowledge)));
                 if taken && matches!(word, "heat" | "cool" | "clean") {
                     bound.verb.get_or_insert(word);
                 }
-                taken || (options.iter().any(|o| o == "WHAT") && Self::What.takes(words, knowledge, bound))
+                taken
+                    || (options.iter().any(|o| o == "WHAT")
+                        && Self::ThingOrPronoun.accepts(words, knowledge, bound))
             }
-            Self::What => match words {
+            Self::ThingOrPronoun => match words {
                 ["object" | "objects" | "thing" | "things" | "item" | "items" | "food" | "it" | "them"]
                 | ["what", "you", "hold"] => true,
-                _ => Self::Thing.takes(words, knowledge, &mut Bound::default()),
+                _ => Self::Thing.accepts(words, knowledge, &mut Captures::default()),
             },
             Self::Thing => {
                 let kind = knowledge.thing_kind(words);
@@ -123,8 +126,8 @@ impl Slot {
     }
 }
 
-impl<'a> Bound<'a> {
-    fn place_of(&mut self, word: &str, knowledge: &'a Knowledge) -> bool {
+impl<'a> Captures<'a> {
+    fn capture_place(&mut self, word: &str, knowledge: &'a Knowledge) -> bool {
         let kind = knowledge.place_kind(&[word]);
         self.place = kind.or(self.place);
         kind.is_some()

@@ -3,10 +3,10 @@
 use crate::domain::{Prompt, SegmentLabel};
 
 /// A sentence longer than this is no lesson of ours.
-pub(super) const LONGEST: usize = 24;
+pub(super) const MAX_WORDS: usize = 24;
 
 /// The texts of a prompt that teach, in lower case.
-pub(super) fn taught(prompt: &Prompt) -> impl Iterator<Item = String> {
+pub(super) fn teaching_texts(prompt: &Prompt) -> impl Iterator<Item = String> {
     let teaching = prompt.segments.iter().filter(|segment| {
         matches!(
             segment.label,
@@ -22,9 +22,9 @@ pub(super) fn taught(prompt: &Prompt) -> impl Iterator<Item = String> {
 }
 
 /// The words of a sentence without what counts for nothing; none where it is longer than any lesson of ours.
-pub(super) fn words_of<'w, 's>(
+pub(super) fn split_words<'w, 's>(
     sentence: &'s str,
-    words: &'w mut [&'s str; LONGEST],
+    words: &'w mut [&'s str; MAX_WORDS],
 ) -> Option<&'w [&'s str]> {
     let marks = |c: char| matches!(c, ',' | '"' | '\'' | '`' | '(' | ')' | '“' | '”' | '’');
     let mut count = 0;
@@ -36,22 +36,22 @@ pub(super) fn words_of<'w, 's>(
 }
 
 /// The sentences of a text in lower case: lines without bullets, cut at stops and at the two words of an Error lesson.
-pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn split_sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .map(|line| {
             line.trim_start().trim_start_matches(|c: char| "-*•>→ ".contains(c) || c.is_ascii_digit())
         })
         .map(|line| line.trim_start_matches([')', '.', ' ']))
-        .flat_map(|line| cut(line, "mistake: "))
-        .flat_map(|line| cut(line, "solution: "))
+        .flat_map(|line| split_at_mark(line, "mistake: "))
+        .flat_map(|line| split_at_mark(line, "solution: "))
         .flat_map(|line| line.split(['.', '!', ';', '→']))
-        .flat_map(|part| cut(part, "\": "))
+        .flat_map(|part| split_at_mark(part, "\": "))
         .map(str::trim)
         .filter(|part| !part.is_empty())
 }
 
 /// The parts of a text between marks. Every mark has a colon, and most texts have none, which is quickly seen.
-fn cut<'a>(text: &'a str, mark: &'static str) -> impl Iterator<Item = &'a str> {
+fn split_at_mark<'a>(text: &'a str, mark: &'static str) -> impl Iterator<Item = &'a str> {
     let marked = text.contains(':');
     let parts = marked.then(|| text.split(mark)).into_iter().flatten();
     parts.chain((!marked).then_some(text))

@@ -1,6 +1,6 @@
 //! What can be known from the steps so far: which way one looks since one last walked, what was seen there, what is done.
 
-use super::super::read::{Item, Reading};
+use super::super::prompt_parser::{HistoryItem, ParsedPrompt};
 use crate::grid::{Clause, View, VisibleObject, parse_clauses};
 
 /// The past, replayed.
@@ -9,7 +9,7 @@ pub(super) struct Replay<'a> {
     pub(super) goal_text: &'a str,
     pub(super) clauses: Vec<Clause<'a>>,
     /// Which clauses are done, as far as one can tell; all false again when all were and nobody said so.
-    pub(super) done: Vec<bool>,
+    pub(super) clauses_done: Vec<bool>,
     /// What was seen from this cell: ahead as it was on arrival, to the right of that, behind, to the left.
     pub(super) views: [Option<View<'a>>; 4],
     /// Which of these ways one looks now.
@@ -17,30 +17,30 @@ pub(super) struct Replay<'a> {
     /// One has not left the first cell.
     pub(super) at_start: bool,
     /// Actions that were refused or changed nothing from this cell.
-    pub(super) refused: Vec<&'a str>,
+    pub(super) refused_here: Vec<&'a str>,
     /// Actions that were ever refused.
-    pub(super) refused_ever: Vec<&'a str>,
+    pub(super) refused_actions: Vec<&'a str>,
     /// The last action, where it was refused.
-    pub(super) failed: Option<&'a str>,
+    pub(super) failed_action: Option<&'a str>,
     /// How often what was refused was said again at once.
-    pub(super) repeats: usize,
+    pub(super) repeated_failures: usize,
     /// How often a thing was to be taken with full hands.
-    pub(super) grabbed: usize,
+    pub(super) full_hand_grabs: usize,
     /// Turns that were the third in a row to the same side, or a later one.
-    pub(super) spins: usize,
+    pub(super) extra_turns: usize,
     /// Colours of doors that were passed, once for each time.
-    pub(super) passed: Vec<&'a str>,
+    pub(super) passed_doors: Vec<&'a str>,
     /// Colours of locked doors that were seen and not opened.
-    pub(super) locked: Vec<&'a str>,
+    pub(super) locked_doors: Vec<&'a str>,
     /// Steps since one last walked.
-    pub(super) stood: usize,
+    pub(super) steps_since_walk: usize,
     /// The last actions, the newest last.
     pub(super) actions: Vec<&'a str>,
 }
 
 impl<'a> Replay<'a> {
     /// Reads the prompt; none where the task is no grid.
-    pub(super) fn of(reading: &Reading<'a>) -> Option<Self> {
+    pub(super) fn from_prompt(reading: &ParsedPrompt<'a>) -> Option<Self> {
         let first = View::parse(reading.task_text)?;
         let known = first.clone();
         let (_, goal) = reading.task_text.split_once("Your task is to: ")?;
@@ -51,70 +51,70 @@ impl<'a> Replay<'a> {
         }
         let mut replay = Self {
             goal_text,
-            done: vec![false; clauses.len()],
+            clauses_done: vec![false; clauses.len()],
             clauses,
             views: [Some(first), None, None, None],
             facing: 0,
             at_start: true,
-            refused: Vec::new(),
-            refused_ever: Vec::new(),
-            failed: None,
-            repeats: 0,
-            grabbed: 0,
-            spins: 0,
-            passed: Vec::new(),
-            locked: Vec::new(),
-            stood: 0,
+            refused_here: Vec::new(),
+            refused_actions: Vec::new(),
+            failed_action: None,
+            repeated_failures: 0,
+            full_hand_grabs: 0,
+            extra_turns: 0,
+            passed_doors: Vec::new(),
+            locked_doors: Vec::new(),
+            steps_since_walk: 0,
             actions: Vec::new(),
         };
-        replay.know_doors(&known);
+        replay.update_locked_doors(&known);
         for item in &reading.items {
-            if let Item::Did { line, answer, .. } = item {
-                replay.take_in(line, answer);
+            if let HistoryItem::Action { line, answer, .. } = item {
+                replay.apply_step(line, answer);
             }
         }
         Some(replay)
     }
 
     /// What is in sight now.
-    pub(super) fn now(&self) -> &View<'a> {
-        static NOTHING: View<'static> = View { objects: Vec::new(), barrier: None, carrying: None };
-        self.views[self.facing].as_ref().unwrap_or(&NOTHING)
+    pub(super) fn current_view(&self) -> &View<'a> {
+        static EMPTY_VIEW: View<'static> = View { objects: Vec::new(), barrier: None, carrying: None };
+        self.views[self.facing].as_ref().unwrap_or(&EMPTY_VIEW)
     }
 
-    fn take_in(&mut self, line: &'a str, answer: &'a str) {
-        self.stood += 1;
+    fn apply_step(&mut self, line: &'a str, answer: &'a str) {
+        self.steps_since_walk += 1;
         let mut before = self.actions.iter().rev();
-        self.spins += usize::from(
+        self.extra_turns += usize::from(
             line.starts_with("turn ") && before.by_ref().take(2).filter(|a| **a == line).count() == 2,
         );
-        self.repeats += usize::from(self.failed == Some(line));
-        self.failed = None;
+        self.repeated_failures += usize::from(self.failed_action == Some(line));
+        self.failed_action = None;
         self.actions.push(line);
         let Some(view) = View::parse(answer) else {
             if !line.contains("check") {
-                self.failed = Some(line);
-                if line.starts_with("pickup ") && self.now().carrying.is_some() {
-                    self.grabbed += 1;
+                self.failed_action = Some(line);
+                if line.starts_with("pickup ") && self.current_view().carrying.is_some() {
+                    self.full_hand_grabs += 1;
                 } else {
-                    self.refused.push(line);
+                    self.refused_here.push(line);
                 }
-                self.refused_ever.push(line);
+                self.refused_actions.push(line);
             }
             return;
         };
-        if view == *self.now() && !line.starts_with("turn") {
+        if view == *self.current_view() && !line.starts_with("turn") {
             // It was done and nothing looks different: as good as refused.
-            self.refused.push(line);
+            self.refused_here.push(line);
         }
-        let before = self.now().clone();
+        let before = self.current_view().clone();
         match line {
             "turn left" => self.facing = (self.facing + 3) % 4,
             "turn right" => self.facing = (self.facing + 1) % 4,
-            "drop" | "toggle" => self.refused.clear(),
+            "drop" | "toggle" => self.refused_here.clear(),
             _ => {
-                (self.views, self.facing, self.stood) = (Default::default(), 0, 0);
-                self.refused.retain(|refused| *refused == line);
+                (self.views, self.facing, self.steps_since_walk) = (Default::default(), 0, 0);
+                self.refused_here.retain(|refused| *refused == line);
                 self.at_start = false;
             }
         }
@@ -122,24 +122,24 @@ impl<'a> Replay<'a> {
             let colour = door.split(' ').next();
             // A walk that ended on the way has passed nothing, and the door is still as it was.
             let there = |spot: &VisibleObject<'_>| spot.name == door && spot.door_state != "open";
-            self.passed.extend(colour.filter(|_| !view.objects.iter().any(there)));
+            self.passed_doors.extend(colour.filter(|_| !view.objects.iter().any(there)));
             if line.contains(" locked ") && !view.objects.iter().any(there) {
-                self.locked.retain(|locked| Some(*locked) != colour);
+                self.locked_doors.retain(|locked| Some(*locked) != colour);
             }
         }
-        self.settle(line, &before, &view);
-        self.know_doors(&view);
+        self.mark_done_clauses(line, &before, &view);
+        self.update_locked_doors(&view);
         self.views[self.facing] = Some(view);
     }
 
     /// Remembers doors that need a key, and forgets those that no longer do.
-    fn know_doors(&mut self, view: &View<'a>) {
+    fn update_locked_doors(&mut self, view: &View<'a>) {
         for spot in view.objects.iter().filter(|spot| spot.kind == "door") {
-            match (spot.door_state, self.locked.iter().position(|colour| *colour == spot.colour)) {
-                ("locked", None) => self.locked.push(spot.colour),
+            match (spot.door_state, self.locked_doors.iter().position(|colour| *colour == spot.colour)) {
+                ("locked", None) => self.locked_doors.push(spot.colour),
                 // Opened with the key that is in the hand.
                 ("open", Some(at)) if view.carrying == Some((spot.colour, "key")) => {
-                    self.locked.remove(at);
+                    self.locked_doors.remove(at);
                 }
                 _ => {}
             }
@@ -147,8 +147,8 @@ impl<'a> Replay<'a> {
     }
 
     /// Ticks the clauses that this action did.
-    fn settle(&mut self, line: &str, before: &View<'_>, now: &View<'_>) {
-        for (clause, done) in self.clauses.iter().zip(&mut self.done) {
+    fn mark_done_clauses(&mut self, line: &str, before: &View<'_>, now: &View<'_>) {
+        for (clause, done) in self.clauses.iter().zip(&mut self.clauses_done) {
             *done |= match clause {
                 Clause::GoTo(wanted) => now.object_ahead().is_some_and(|spot| wanted.matches(spot)),
                 Clause::PickUp(wanted) => {
@@ -166,9 +166,9 @@ impl<'a> Replay<'a> {
                 }
             };
         }
-        if self.done.iter().all(|done| *done) {
+        if self.clauses_done.iter().all(|done| *done) {
             // The episode goes on, so the order was another one.
-            self.done.fill(false);
+            self.clauses_done.fill(false);
         }
     }
 }

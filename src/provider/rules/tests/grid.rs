@@ -26,7 +26,7 @@ fn play(level: &Level, seed: u64, lessons: &[&str], cap: u32) -> (Vec<(String, S
 }
 
 /// The seeds 0 to 9 of a level that are won within AgentBoard's fifty turns.
-fn won(name: &str, lessons: &[&str]) -> usize {
+fn count_wins(name: &str, lessons: &[&str]) -> usize {
     let level = Level::from_name(name).unwrap();
     (0..10).filter(|seed| play(level, *seed, lessons, 50).1).count()
 }
@@ -43,7 +43,7 @@ fn simple_levels_are_won_and_hard_ones_sometimes() {
         ("Open", 5),
         ("BossLevel", 2),
     ] {
-        let won = won(name, &[]);
+        let won = count_wins(name, &[]);
         assert!(won >= least, "{name}: {won} of 10");
     }
 }

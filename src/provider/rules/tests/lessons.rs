@@ -1,14 +1,14 @@
 //! Lessons change what the actor does, and only in the way their words say.
 
 use super::*;
-use crate::provider::rules::dice;
 use crate::provider::rules::forms::{Form, Forms, Lessons, forms};
 use crate::provider::rules::knowledge::knowledge;
+use crate::provider::rules::seeded_random;
 use std::collections::BTreeMap;
 
-fn learnt(sentence: &str) -> Lessons {
+fn lessons_in(sentence: &str) -> Lessons {
     let prompt = Prompt { segments: vec![segment(SegmentLabel::Error, sentence)] };
-    forms().lessons(&prompt, knowledge())
+    forms().find_lessons(&prompt, knowledge())
 }
 
 #[test]
@@ -18,10 +18,10 @@ fn looking_forms_up_by_their_first_word_finds_what_trying_them_all_finds() {
             .map(|mut file| file.remove("forms").expect("the file has one table"))
             .expect("the file parses");
     let all = Forms::compile(&table).without_shortcuts();
-    let mut dice = dice::Dice::new("forms", 7, 0);
+    let mut dice = seeded_random::SeededRandom::new("forms", 7, 0);
     let mut pick = |n: usize| {
-        dice = dice::Dice::new("forms", dice.now("next").to_bits(), 0);
-        (dice.now("pick") * n as f64) as usize
+        dice = seeded_random::SeededRandom::new("forms", dice.for_this_call("next").to_bits(), 0);
+        (dice.for_this_call("pick") * n as f64) as usize
     };
     let mut understood = 0;
     for text in table.values().flatten().flat_map(|text| [text; 40]) {
@@ -47,15 +47,15 @@ fn looking_forms_up_by_their_first_word_finds_what_trying_them_all_finds() {
         }
         let sentence = words.join(" ");
         let prompt = Prompt { segments: vec![segment(SegmentLabel::Error, &sentence)] };
-        let found = learnt(&sentence);
-        assert_eq!(found, all.lessons(&prompt, knowledge()), "{sentence}");
+        let found = lessons_in(&sentence);
+        assert_eq!(found, all.find_lessons(&prompt, knowledge()), "{sentence}");
         understood += u32::from(found != Lessons::default());
     }
     assert!(understood > 1000, "most of them are lessons: {understood}");
 }
 
 /// The agreed sentences, and what each must stop.
-const AGREED: [(&str, Form, Habit); 17] = [
+const DOCUMENTED: [(&str, Form, Habit); 17] = [
     ("Heat food in a microwave only.", Form::HeatOnly, Habit::HeatsElsewhere),
     ("Cool food in a fridge only.", Form::CoolOnly, Habit::CoolsElsewhere),
     ("Clean things at a sinkbasin only.", Form::CleanOnly, Habit::CleansElsewhere),
@@ -75,7 +75,7 @@ const AGREED: [(&str, Form, Habit); 17] = [
     (
         "To examine something in light, hold it and use the lamp where the lamp is.",
         Form::Lamp,
-        Habit::LightsItWrongly,
+        Habit::MisusesLamp,
     ),
     ("Heat/clean/cool the object before you place it.", Form::TreatFirst, Habit::ForgetsTreatment),
     (
@@ -83,13 +83,13 @@ const AGREED: [(&str, Form, Habit); 17] = [
         Form::TreatFirst,
         Habit::ForgetsTreatment,
     ),
-    ("After you heat, cool or clean it, put it in/on the target.", Form::ThenPlace, Habit::LeavesItThere),
+    ("After you heat, cool or clean it, put it in/on the target.", Form::ThenPlace, Habit::LeavesAtAppliance),
     ("Hold the object before you heat, cool or clean it.", Form::HoldFirst, Habit::TreatsUnheld),
 ];
 
 #[test]
 fn the_agreed_sentences_are_understood_however_they_are_written() {
-    for (sentence, form, _) in AGREED {
+    for (sentence, form, _) in DOCUMENTED {
         for written in [
             format!("- {sentence}\n"),
             sentence.to_uppercase(),
@@ -98,11 +98,11 @@ fn the_agreed_sentences_are_understood_however_they_are_written() {
             format!("(A person rejected \"go to shelf 1\": {sentence})\n"),
             format!("What is known about this world:\n- “{sentence}”\n"),
         ] {
-            assert!(learnt(&written).has(form), "{written}");
+            assert!(lessons_in(&written).has_form(form), "{written}");
         }
     }
-    assert!(learnt("Say \"put OBJECT in/on PLACE\" to put something down.").has(Form::SayPut));
-    assert!(learnt("Say \"move OBJECT to PLACE\" to put something down.").has(Form::SayMove));
+    assert!(lessons_in("Say \"put OBJECT in/on PLACE\" to put something down.").has_form(Form::SayPut));
+    assert!(lessons_in("Say \"move OBJECT to PLACE\" to put something down.").has_form(Form::SayMove));
 }
 
 #[test]
@@ -113,13 +113,17 @@ fn kinds_are_understood_in_singular_and_plural_and_written_apart() {
         "Knives are often on side tables.",
         "Search for the knife on the sidetable first!",
     ] {
-        assert_eq!(learnt(sentence).look_for, [("knife".to_owned(), "sidetable".to_owned())], "{sentence}");
+        assert_eq!(
+            lessons_in(sentence).look_for,
+            [("knife".to_owned(), "sidetable".to_owned())],
+            "{sentence}"
+        );
     }
-    assert!(learnt("Do not heat food with a stoveburner.").forbids("heat", "stoveburner"));
-    assert!(learnt("After you cool it, put it in/on the target.").has_for_verb(Form::ThenPlace, "cool"));
-    assert!(!learnt("After you cool it, put it in/on the target.").has_for_verb(Form::ThenPlace, "heat"));
-    assert!(learnt("Open a fridge before you take from it.").has_for_place(Form::OpenFirst, "fridge"));
-    assert!(!learnt("Open a fridge before you take from it.").has_for_place(Form::OpenFirst, "safe"));
+    assert!(lessons_in("Do not heat food with a stoveburner.").is_forbidden("heat", "stoveburner"));
+    assert!(lessons_in("After you cool it, put it in/on the target.").has_for_verb(Form::ThenPlace, "cool"));
+    assert!(!lessons_in("After you cool it, put it in/on the target.").has_for_verb(Form::ThenPlace, "heat"));
+    assert!(lessons_in("Open a fridge before you take from it.").has_for_place(Form::OpenFirst, "fridge"));
+    assert!(!lessons_in("Open a fridge before you take from it.").has_for_place(Form::OpenFirst, "safe"));
 }
 
 /// Sensible sentences outside the forms. A model would follow them; the stand-in must not.
@@ -160,9 +164,10 @@ const PARAPHRASES: [&str; 32] = [
 
 #[test]
 fn what_is_outside_the_forms_changes_nothing() {
-    let games: Vec<Played> = (0..6).map(|seed| play(game(Difficulty::Normal, seed), &[], 50)).collect();
+    let games: Vec<PlayedGame> =
+        (0..6).map(|seed| play(generate_game(Difficulty::Normal, seed), &[], 50)).collect();
     for sentence in PARAPHRASES {
-        assert_eq!(learnt(&format!("- {sentence}\n")), Lessons::default(), "{sentence}");
+        assert_eq!(lessons_in(&format!("- {sentence}\n")), Lessons::default(), "{sentence}");
         for (n, prompt) in games.iter().flat_map(|g| g.prompts.iter().step_by(3)).enumerate() {
             let mut told = prompt.clone();
             told.segments.insert(1, segment(SegmentLabel::Abstract, &format!("- {sentence}\n")));
@@ -177,13 +182,16 @@ fn what_is_outside_the_forms_changes_nothing() {
 
 #[test]
 fn each_lesson_stops_its_habit() {
-    let untaught: Vec<Played> = (0..48).map(|seed| play(game(Difficulty::Normal, seed), &[], 50)).collect();
-    for (sentence, _, habit) in AGREED {
-        let showing = (0_u32..).zip(&untaught).filter(|(_, game)| shown(&game.faults, habit) > 0).take(6);
+    let untaught: Vec<PlayedGame> =
+        (0..48).map(|seed| play(generate_game(Difficulty::Normal, seed), &[], 50)).collect();
+    for (sentence, _, habit) in DOCUMENTED {
+        let showing =
+            (0_u32..).zip(&untaught).filter(|(_, game)| count_shown(&game.mistakes, habit) > 0).take(6);
         let (mut without, mut with) = (0, 0);
         for (seed, before) in showing {
-            without += shown(&before.faults, habit);
-            with += shown(&play(game(Difficulty::Normal, seed), &[sentence], 50).faults, habit);
+            without += count_shown(&before.mistakes, habit);
+            with +=
+                count_shown(&play(generate_game(Difficulty::Normal, seed), &[sentence], 50).mistakes, habit);
         }
         // Some marks are also left for good reasons: a place is gone back to for what was seen there, a closed one is
         // passed with full hands, and a failed action is taken again after two others.
@@ -212,7 +220,7 @@ fn a_lesson_where_to_look_is_followed_first() {
 #[test]
 fn what_a_person_rejected_is_not_proposed_again() {
     for seed in 0..24 {
-        let played = play(game(Difficulty::Normal, seed), &[], 30);
+        let played = play(generate_game(Difficulty::Normal, seed), &[], 30);
         for (n, prompt) in played.prompts.iter().enumerate() {
             let mut told = prompt.clone();
             let mut refused = Vec::new();

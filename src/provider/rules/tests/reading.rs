@@ -1,8 +1,10 @@
 //! What the actor understands of a prompt in each form.
 
 use super::*;
-use crate::provider::rules::read::{Goal, Item, goal};
-use crate::provider::rules::text::{Act, Name, Wording, act, bare, list};
+use crate::provider::rules::prompt_parser::{Goal, HistoryItem, parse_goal};
+use crate::provider::rules::vocabulary::{
+    HouseholdAction, Name, Wording, parse_action, parse_list, strip_markers,
+};
 
 fn name(kind: &str, number: u32) -> Name<'_> {
     Name { kind, number }
@@ -27,36 +29,40 @@ fn every_goal_sentence_of_the_world_is_understood() {
         ("find two newspaper and put them in armchair.", "newspaper", "armchair", None, true, false),
     ];
     for (sentence, thing, target, treatment, two, look) in cases {
-        assert_eq!(goal(sentence), Some(Goal { thing, target, treatment, two, look }), "{sentence}");
+        assert_eq!(
+            parse_goal(sentence),
+            Some(Goal { thing, target, treatment, wants_two: two, under_lamp: look }),
+            "{sentence}"
+        );
     }
-    assert_eq!(goal("rest."), None);
+    assert_eq!(parse_goal("rest."), None);
 }
 
 #[test]
 fn actions_are_read_in_both_wordings_and_whatever_stands_around_them() {
     let cases = [
-        ("> go to fridge 1\n", Act::Go(name("fridge", 1))),
-        ("take apple 2 from countertop 1", Act::Take(name("apple", 2), name("countertop", 1))),
-        ("> take apple from countertop 1", Act::Take(name("apple", 0), name("countertop", 1))),
-        ("move mug 1 to desk 2", Act::Put(name("mug", 1), name("desk", 2), Wording::Move)),
-        ("put mug 1 in/on desk 2", Act::Put(name("mug", 1), name("desk", 2), Wording::Put)),
-        ("[human edit]: open drawer 3", Act::Open(name("drawer", 3))),
+        ("> go to fridge 1\n", HouseholdAction::Go(name("fridge", 1))),
+        ("take apple 2 from countertop 1", HouseholdAction::Take(name("apple", 2), name("countertop", 1))),
+        ("> take apple from countertop 1", HouseholdAction::Take(name("apple", 0), name("countertop", 1))),
+        ("move mug 1 to desk 2", HouseholdAction::Put(name("mug", 1), name("desk", 2), Wording::Move)),
+        ("put mug 1 in/on desk 2", HouseholdAction::Put(name("mug", 1), name("desk", 2), Wording::Put)),
+        ("[human edit]: open drawer 3", HouseholdAction::Open(name("drawer", 3))),
         (
             "Action: heat egg 1 with microwave 1",
-            Act::Treat(Treatment::Heat, name("egg", 1), name("microwave", 1)),
+            HouseholdAction::Treat(Treatment::Heat, name("egg", 1), name("microwave", 1)),
         ),
-        ("use desklamp 1.", Act::Use(name("desklamp", 1))),
-        ("dance", Act::Other),
-        ("", Act::Other),
+        ("use desklamp 1.", HouseholdAction::Use(name("desklamp", 1))),
+        ("dance", HouseholdAction::Other),
+        ("", HouseholdAction::Other),
     ];
     for (line, expected) in cases {
-        assert_eq!(act(bare(line)), expected, "{line:?}");
+        assert_eq!(parse_action(strip_markers(line)), expected, "{line:?}");
     }
 }
 
 #[test]
 fn lists_of_the_world_are_read() {
-    let read = |text: &'static str| list(text).collect::<Vec<_>>();
+    let read = |text: &'static str| parse_list(text).collect::<Vec<_>>();
     assert_eq!(read("nothing"), []);
     assert_eq!(read("a mug 1"), [name("mug", 1)]);
     assert_eq!(read("a mug 1, and a cup 12"), [name("mug", 1), name("cup", 12)]);
@@ -85,16 +91,16 @@ fn history_tells_place_hand_doors_and_contents() {
                 (put, answer),
             ],
         );
-        let reading = read(&prompt);
-        let belief = Belief::of(&reading);
-        let fridge = belief.place(name("fridge", 1));
-        assert_eq!(belief.here, fridge);
-        assert!(belief.held.is_none());
-        let at = |thing: Name<'_>| belief.things.iter().find(|t| t.name == thing).and_then(|t| t.at);
+        let reading = parse_prompt(&prompt);
+        let belief = Belief::from_prompt(&reading);
+        let fridge = belief.find_place(name("fridge", 1));
+        assert_eq!(belief.current_place, fridge);
+        assert!(belief.held_thing.is_none());
+        let at = |thing: Name<'_>| belief.things.iter().find(|t| t.name == thing).and_then(|t| t.place);
         assert_eq!(at(name("egg", 1)), fridge);
         assert_eq!(at(name("apple", 2)), fridge);
-        assert_eq!(at(name("apple", 1)), belief.place(name("countertop", 1)));
-        assert_eq!((belief.faults.closed, belief.faults.others), (1, 1), "{put}");
+        assert_eq!(at(name("apple", 1)), belief.find_place(name("countertop", 1)));
+        assert_eq!((belief.mistakes.through_closed_doors, belief.mistakes.unrelated_things), (1, 1), "{put}");
     }
 }
 
@@ -106,7 +112,10 @@ fn an_edit_of_a_person_counts_as_its_own_action() {
         .segments
         .insert(3, segment(SegmentLabel::Observation, "On the countertop 1, you see a apple 1.\n"));
     let own = prompt(&[], ROOM, &[("go to countertop 1", "On the countertop 1, you see a apple 1.")]);
-    assert!(matches!(read(&by_person).items[..], [Item::Did { act: Act::Go(_), .. }]));
+    assert!(matches!(
+        parse_prompt(&by_person).items[..],
+        [HistoryItem::Action { action: HouseholdAction::Go(_), .. }]
+    ));
     assert_eq!(answer(&by_person, 7), answer(&own, 7));
 }
 
@@ -138,7 +147,7 @@ fn the_old_generation_is_answered_in_its_own_words() {
 
 #[test]
 fn origins_and_speakers_say_nothing_to_it() {
-    let played = play(game(Difficulty::Normal, 3), &[], 50);
+    let played = play(generate_game(Difficulty::Normal, 3), &[], 50);
     for (n, prompt) in played.prompts.iter().enumerate() {
         let mut other = prompt.clone();
         for (k, segment) in other.segments.iter_mut().enumerate() {

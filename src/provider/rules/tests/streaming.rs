@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::CallId;
-use crate::provider::rules::Rules;
+use crate::provider::rules::RuleBasedActor;
 use crate::provider::{Delta, Phase, Provider, Request};
 use futures_util::StreamExt as _;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ const TASK: &str = "You see a bed 1, and a desk 1.\n\nYour task is to: put a pen
 
 fn request() -> Request {
     let prompt = Arc::new(prompt(&[], TASK, &[]));
-    Request { call: CallId(1), asked: ModelRole::Actor, prompt, seed: 5, ..Request::default() }
+    Request { call: CallId(1), role: ModelRole::Actor, prompt, seed: 5, ..Request::default() }
 }
 
-async fn collect(rules: Rules, request: Request) -> Vec<Delta> {
+async fn collect(rules: RuleBasedActor, request: Request) -> Vec<Delta> {
     rules.stream(request).map(Result::unwrap).collect().await
 }
 
@@ -23,7 +23,7 @@ async fn collect(rules: Rules, request: Request) -> Vec<Delta> {
 async fn the_pieces_are_words_and_make_the_answer() {
     let request = request();
     let whole = answer(&request.prompt, request.seed);
-    let deltas = collect(Rules::with_delay(Duration::from_millis(1)), request).await;
+    let deltas = collect(RuleBasedActor::with_word_delay(Duration::from_millis(1)), request).await;
     assert_eq!(deltas.first(), Some(&Delta::Phase(Phase::Answering)));
     let words: Vec<&str> = deltas
         .iter()
@@ -39,7 +39,7 @@ async fn the_pieces_are_words_and_make_the_answer() {
 #[tokio::test]
 async fn a_delay_is_waited_before_each_word() {
     let started = tokio::time::Instant::now();
-    let deltas = collect(Rules::with_delay(Duration::from_millis(2)), request()).await;
+    let deltas = collect(RuleBasedActor::with_word_delay(Duration::from_millis(2)), request()).await;
     let words = deltas.iter().filter(|d| matches!(d, Delta::Text(_))).count() as u32;
     assert!(started.elapsed() >= Duration::from_millis(2) * words);
 }
@@ -48,7 +48,7 @@ async fn a_delay_is_waited_before_each_word() {
 async fn a_stop_ends_the_answer() {
     let mut request = request();
     request.stop = vec!["pen".to_owned()];
-    let text: String = collect(Rules::new(), request)
+    let text: String = collect(RuleBasedActor::new(), request)
         .await
         .into_iter()
         .filter_map(|d| if let Delta::Text(text) = d { Some(text) } else { None })
@@ -58,5 +58,5 @@ async fn a_stop_ends_the_answer() {
 
 #[test]
 fn its_name_says_that_it_is_a_stand_in() {
-    assert!(Rules::new().name().contains("stand-in"));
+    assert!(RuleBasedActor::new().name().contains("stand-in"));
 }

@@ -1,7 +1,7 @@
 //! The actor's mistakes in grid worlds and planning problems are the declared ones, are given up, and end with the documented
 //! sentences and with no others.
 
-use super::super::habits::{GRID, WORLDS, planning};
+use super::super::habits::{GRID_HABITS, WORLDS_TOML, planning_habits};
 use super::{answer, prompt, segment};
 use crate::domain::{ModelRole, Prompt, SegmentLabel};
 use crate::engine::request_seed;
@@ -13,34 +13,34 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Whoever changes a rate makes the tables of docs/STAND_IN.md anew and pins the file here again.
-const PINNED: &str = "644d7c5fe29e32265869d3e340148f562f3cae280482e77de856c0880fdedbb0";
+const PINNED_SHA256: &str = "644d7c5fe29e32265869d3e340148f562f3cae280482e77de856c0880fdedbb0";
 
 #[test]
 fn the_rates_are_the_ones_of_the_tables() {
-    assert_eq!(crate::domain::hex(&Sha256::digest(WORLDS.as_bytes())), PINNED);
+    assert_eq!(crate::domain::hex(&Sha256::digest(WORLDS_TOML.as_bytes())), PINNED_SHA256);
 }
 
 /// A task of the tuning seeds.
-fn grid(seed: u64) -> Box<dyn Environment> {
+fn grid_task(seed: u64) -> Box<dyn Environment> {
     let levels: Vec<&Level> = Level::all().iter().filter(|level| level.in_test_split).collect();
     let level = levels[usize::try_from(seed).unwrap() % levels.len()];
     Box::new(World::new(Arc::new(level.generate(seed).unwrap())))
 }
 
 /// A problem of the tuning seeds.
-fn problem(seed: u64) -> Box<dyn Environment> {
+fn planning_problem(seed: u64) -> Box<dyn Environment> {
     let domain = Domain::ALL[usize::try_from(seed).unwrap() % Domain::ALL.len()];
     let id = format!("{}/{seed}", domain.word()).parse().unwrap();
     Box::new(generate(&id).unwrap().open(GoalSeparator::Comma))
 }
 
-struct Played {
+struct PlayedGame {
     prompts: Vec<Prompt>,
     lines: Vec<String>,
     won: bool,
 }
 
-fn play(mut world: Box<dyn Environment>, lessons: &[&str], cap: u32) -> Played {
+fn play(mut world: Box<dyn Environment>, lessons: &[&str], cap: u32) -> PlayedGame {
     let first = world.reset().unwrap();
     let goal = first.shown["goal"].as_str().unwrap().to_owned();
     let mut next =
@@ -65,18 +65,18 @@ fn play(mut world: Box<dyn Environment>, lessons: &[&str], cap: u32) -> Played {
             break;
         }
     }
-    Played { prompts, lines, won }
+    PlayedGame { prompts, lines, won }
 }
 
 /// The shortest sentence of a form.
-fn sentence(form: &str) -> String {
+fn shortest_sentence(form: &str) -> String {
     let words = form.split(' ').filter(|word| !word.starts_with('['));
     words.map(|word| word.split('|').next().unwrap_or_default()).collect::<Vec<_>>().join(" ")
 }
 
 /// Every form of the file.
-fn forms() -> Vec<String> {
-    let lines = WORLDS.lines().filter_map(|line| line.trim().strip_prefix('"'));
+fn form_lines() -> Vec<String> {
+    let lines = WORLDS_TOML.lines().filter_map(|line| line.trim().strip_prefix('"'));
     lines.filter_map(|line| Some(line.strip_suffix("\",")?.to_owned())).collect()
 }
 
@@ -85,17 +85,18 @@ fn without_lessons_at_least_three_in_ten_are_won_in_time() {
     let won = |open: fn(u64) -> Box<dyn Environment>, many: u64| {
         (0..many).filter(|seed| play(open(*seed), &[], 50).won).count() as u64
     };
-    let (grids, problems) = (won(grid, 56), won(problem, 12));
+    let (grids, problems) = (won(grid_task, 56), won(planning_problem, 12));
     assert!(grids * 10 >= 56 * 3, "{grids} of 56 grids");
     assert!(problems * 10 >= 12 * 3, "{problems} of 12 problems");
 }
 
 #[test]
 fn every_habit_is_given_up_without_any_lesson() {
-    let lines = |played: &Played, start: &str| played.lines.iter().filter(|l| l.starts_with(start)).count();
+    let lines =
+        |played: &PlayedGame, start: &str| played.lines.iter().filter(|l| l.starts_with(start)).count();
     let mut said = 0;
     for seed in 0..56 {
-        let played = play(grid(seed), &[], 200);
+        let played = play(grid_task(seed), &[], 200);
         let (pick, closed) = (
             lines(&played, "pick up "),
             played.lines.iter().filter(|l| l.starts_with("go through ") && l.contains(" closed ")),
@@ -106,9 +107,9 @@ fn every_habit_is_given_up_without_any_lesson() {
     assert!(said > 0, "nobody says `pick up`");
     // Nothing keeps a problem from being won but the time it takes.
     for seed in 0..8 {
-        assert!(play(problem(seed), &[], 200).won, "problem of seed {seed} is not won in 200 steps");
+        assert!(play(planning_problem(seed), &[], 200).won, "problem of seed {seed} is not won in 200 steps");
     }
-    for habit in GRID.values().chain(planning().map(|h| &h.habit)) {
+    for habit in GRID_HABITS.values().chain(planning_habits().map(|h| &h.habit)) {
         assert!(habit.patience[0] <= habit.patience[1] && habit.patience[1] <= 60, "{habit:?}");
     }
 }
@@ -137,8 +138,15 @@ const PARAPHRASES: [&str; 18] = [
 
 #[test]
 fn what_is_outside_the_forms_changes_nothing() {
-    let worlds = [grid(16), grid(0), problem(0), problem(1), problem(2), problem(3)];
-    let games: Vec<Played> = worlds.into_iter().map(|world| play(world, &[], 30)).collect();
+    let worlds = [
+        grid_task(16),
+        grid_task(0),
+        planning_problem(0),
+        planning_problem(1),
+        planning_problem(2),
+        planning_problem(3),
+    ];
+    let games: Vec<PlayedGame> = worlds.into_iter().map(|world| play(world, &[], 30)).collect();
     for (n, prompt) in games.iter().flat_map(|game| game.prompts.iter().step_by(5)).enumerate() {
         let untold = answer(prompt, n as u64);
         for sentence in PARAPHRASES {
@@ -153,37 +161,38 @@ fn what_is_outside_the_forms_changes_nothing() {
 
 #[test]
 fn every_form_ends_its_habit() {
-    for (name, habit) in *GRID {
-        assert!(habit.lessons.iter().all(said), "{name}");
+    for (name, habit) in *GRID_HABITS {
+        assert!(habit.lessons.iter().all(is_matched_by_a_form), "{name}");
     }
-    for habit in planning() {
-        assert!(habit.habit.lessons.iter().all(said), "{}", habit.takes);
+    for habit in planning_habits() {
+        assert!(habit.habit.lessons.iter().all(is_matched_by_a_form), "{}", habit.wrong_action);
     }
     // Lessons that end all habits leave none.
-    let all: Vec<String> = forms().iter().map(|form| sentence(form)).collect();
+    let all: Vec<String> = form_lines().iter().map(|form| shortest_sentence(form)).collect();
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     for seed in 0..56 {
-        let played = play(grid(seed), &all, 50);
+        let played = play(grid_task(seed), &all, 50);
         let wrong =
             |l: &&String| l.starts_with("pick up ") || l.starts_with("go through ") && l.contains(" closed ");
         assert_eq!(played.lines.iter().filter(wrong).count(), 0, "grid of seed {seed}");
     }
     let (mut taught, mut untaught) = (0, 0);
     for seed in 0..8 {
-        let played = play(problem(seed), &all, 50);
+        let played = play(planning_problem(seed), &all, 50);
         assert!(played.won, "problem of seed {seed} with every lesson");
         taught += played.lines.len();
-        untaught += play(problem(seed), &[], 50).lines.len();
+        untaught += play(planning_problem(seed), &[], 50).lines.len();
     }
     assert!(taught < untaught, "{taught} steps with lessons, {untaught} without");
 }
 
 /// Whether a sentence of the form is found in a prompt.
-fn said(phrase: &super::super::forms::Phrase) -> bool {
-    let found = forms().into_iter().filter(|form| {
-        let told =
-            Prompt { segments: vec![segment(SegmentLabel::Error, &format!("- {}.\n", sentence(form)))] };
-        super::super::forms::Phrase::said(std::slice::from_ref(phrase), &told)
+fn is_matched_by_a_form(phrase: &super::super::forms::Phrase) -> bool {
+    let found = form_lines().into_iter().filter(|form| {
+        let told = Prompt {
+            segments: vec![segment(SegmentLabel::Error, &format!("- {}.\n", shortest_sentence(form)))],
+        };
+        super::super::forms::Phrase::is_in_prompt(std::slice::from_ref(phrase), &told)
     });
     found.count() > 0
 }
@@ -209,10 +218,10 @@ fn what_symbolic_reflection_writes_is_understood() {
         "- Mistake: x Solution: Open a container before you fetch from it or put something away.",
     ]
     .into();
-    let habits = || GRID.values().chain(planning().map(|h| &h.habit));
+    let habits = || GRID_HABITS.values().chain(planning_habits().map(|h| &h.habit));
     for text in forms {
         let told = Prompt { segments: vec![segment(SegmentLabel::Error, &format!("{text}\n"))] };
-        assert!(habits().any(|h| super::super::forms::Phrase::said(&h.lessons, &told)), "{text}");
+        assert!(habits().any(|h| super::super::forms::Phrase::is_in_prompt(&h.lessons, &told)), "{text}");
     }
 }
 
@@ -220,7 +229,7 @@ fn what_symbolic_reflection_writes_is_understood() {
 fn the_document_lists_every_form_of_these_worlds() {
     let document = include_str!("../../../../docs/LESSON_FORMS.md");
     let listed: Vec<&str> = document.lines().filter_map(|line| line.strip_prefix("    ")).collect();
-    for form in forms() {
+    for form in form_lines() {
         assert!(listed.contains(&form.as_str()), "docs/LESSON_FORMS.md lacks the form: {form}");
     }
 }

@@ -12,22 +12,25 @@ use ratatui::layout::Rect;
 use std::cell::{Cell, RefCell};
 
 /// Columns from which there are two sides.
-const TWO: u16 = 72;
+const MIN_TWO_COLUMN_WIDTH: u16 = 72;
 
 /// How the sides are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
+pub(super) struct SideLayout {
     /// Two columns, or one with marks.
-    pub(super) two: bool,
+    pub(super) two_columns: bool,
     /// Columns of a side.
-    pub(super) side: usize,
+    pub(super) side_columns: usize,
 }
 
-impl Shape {
-    pub(super) fn of(columns: u16) -> Self {
-        let two = columns >= TWO;
+impl SideLayout {
+    pub(super) fn for_width(columns: u16) -> Self {
+        let two = columns >= MIN_TWO_COLUMN_WIDTH;
         let columns = usize::from(columns);
-        Self { two, side: if two { (columns - 3) / 2 } else { columns.saturating_sub(2) } }
+        Self {
+            two_columns: two,
+            side_columns: if two { (columns - 3) / 2 } else { columns.saturating_sub(2) },
+        }
     }
 }
 
@@ -40,44 +43,44 @@ enum Half {
 }
 
 /// The lines for two columns or for one: which row and which part of it each shows.
-type Lines = (bool, Vec<(u32, Half)>);
+type CachedLines = (bool, Vec<(u32, Half)>);
 
 /// The lines there are.
 #[derive(Default)]
-pub(super) struct Rows {
-    only: bool,
-    made: RefCell<Option<Lines>>,
+pub(super) struct AlignedRows {
+    differences_only: bool,
+    cached_lines: RefCell<Option<CachedLines>>,
     /// The chosen row has been put in the middle.
-    centred: Cell<bool>,
+    is_centred: Cell<bool>,
 }
 
-impl Rows {
+impl AlignedRows {
     /// Only what differs is listed.
-    pub(super) fn only(&self) -> bool {
-        self.only
+    pub(super) fn shows_differences_only(&self) -> bool {
+        self.differences_only
     }
 
     /// Lists only what differs, or all; the chosen row stays, or the next one is chosen.
-    pub(super) fn toggle(&mut self, found: &Comparison, chosen: usize) -> usize {
+    pub(super) fn toggle_differences_only(&mut self, found: &Comparison, chosen: usize) -> usize {
         if found.first_difference.is_none() {
             return chosen;
         }
-        self.only = !self.only;
-        *self.made.borrow_mut() = None;
-        if !self.only || found.rows[chosen].kind() != RowKind::Same {
+        self.differences_only = !self.differences_only;
+        *self.cached_lines.borrow_mut() = None;
+        if !self.differences_only || found.rows[chosen].kind() != RowKind::Same {
             return chosen;
         }
         found.next_difference(chosen, false).or_else(|| found.next_difference(chosen, true)).unwrap_or(chosen)
     }
 
     /// The chosen row is put in the middle at the next draw.
-    pub(super) fn centre(&self) {
-        self.centred.set(false);
+    pub(super) fn centre_on_next_draw(&self) {
+        self.is_centred.set(false);
     }
 
     /// The row so many listed rows further on.
-    pub(super) fn walk(&self, found: &Comparison, chosen: usize, by: isize) -> usize {
-        let listed = |at: &usize| !self.only || found.rows[*at].kind() != RowKind::Same;
+    pub(super) fn row_after(&self, found: &Comparison, chosen: usize, by: isize) -> usize {
+        let listed = |at: &usize| !self.differences_only || found.rows[*at].kind() != RowKind::Same;
         let far = by.unsigned_abs();
         let step = |to: Option<usize>| to.unwrap_or(chosen);
         if by >= 0 {
@@ -100,12 +103,12 @@ impl Rows {
     }
 
     /// The row that a line shows, as it was drawn last.
-    pub(super) fn row(&self, line: usize) -> Option<usize> {
-        self.made.borrow().as_ref()?.1.get(line).map(|l| l.0 as usize)
+    pub(super) fn row_at_line(&self, line: usize) -> Option<usize> {
+        self.cached_lines.borrow().as_ref()?.1.get(line).map(|l| l.0 as usize)
     }
 
-    fn make(&self, found: &Comparison, two: bool) {
-        let mut made = self.made.borrow_mut();
+    fn build_lines(&self, found: &Comparison, two: bool) {
+        let mut made = self.cached_lines.borrow_mut();
         if made.as_ref().is_some_and(|m| m.0 == two) {
             return;
         }
@@ -113,7 +116,7 @@ impl Rows {
         for (at, row) in found.rows.iter().enumerate() {
             let at = at as u32;
             match row.kind() {
-                RowKind::Same if self.only => {}
+                RowKind::Same if self.differences_only => {}
                 RowKind::Changed if !two => lines.extend([(at, Half::Left), (at, Half::Right)]),
                 RowKind::OnlyLeft if !two => lines.push((at, Half::Left)),
                 RowKind::OnlyRight if !two => lines.push((at, Half::Right)),
@@ -127,25 +130,25 @@ impl Rows {
         &self,
         found: &Comparison,
         chosen: usize,
-        shape: Shape,
+        shape: SideLayout,
         (glyphs, scroll): (&Glyphs, &Scroll),
         area: Rect,
         canvas: &mut Canvas<'_>,
     ) {
-        self.make(found, shape.two);
-        let made = self.made.borrow();
+        self.build_lines(found, shape.two_columns);
+        let made = self.cached_lines.borrow();
         let Some((_, lines)) = made.as_ref() else { return };
         let at = lines.partition_point(|l| (l.0 as usize) < chosen);
-        if !self.centred.replace(true) {
-            scroll.to(at.saturating_sub(usize::from(area.height) / 2));
+        if !self.is_centred.replace(true) {
+            scroll.scroll_to(at.saturating_sub(usize::from(area.height) / 2));
         }
         // The second line of the chosen row is seen as well.
         let last = lines.partition_point(|l| l.0 as usize <= chosen).saturating_sub(1).max(at);
-        scroll.show(last, lines.len(), usize::from(area.height));
-        scroll.list(at, lines.len(), area, canvas, |place| {
+        scroll.reveal(last, lines.len(), usize::from(area.height));
+        scroll.draw_list(at, lines.len(), area, canvas, |place| {
             let Some((row, half)) = lines.get(place).copied() else { return Line::new() };
             let row = row as usize;
-            line(found, row, half, row == chosen, shape, glyphs)
+            row_line(found, row, half, row == chosen, shape, glyphs)
         });
     }
 }
@@ -161,36 +164,36 @@ pub(super) fn preview_rows(height: u16) -> u16 {
 }
 
 /// Who the sides are, and how they ended.
-pub(super) fn heads(found: &Comparison, shape: Shape, glyphs: &Glyphs) -> Vec<Line> {
+pub(super) fn header_lines(found: &Comparison, shape: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
     let told = |side: &Side, o: &Outcome| {
         format!("{}: {}, {} steps, {:.2}", side.name, o.verdict(), o.steps, o.progress)
     };
     let a = told(&found.left, &found.outcomes.0);
     let b = told(&found.right, &found.outcomes.1);
-    let mut lines = if shape.two {
+    let mut lines = if shape.two_columns {
         vec![vec![
-            (Role::Removed, fitted(&a, shape.side, glyphs)),
-            (Role::FrameOverlay, " | ".replace('|', glyphs.joints[1 | 4])),
-            (Role::Added, truncate(&b, shape.side, glyphs.more)),
+            (Role::Removed, padded(&a, shape.side_columns, glyphs)),
+            (Role::FrameOverlay, " | ".replace('|', glyphs.box_drawing[1 | 4])),
+            (Role::Added, truncate(&b, shape.side_columns, glyphs.ellipsis)),
         ]]
     } else {
         let one = |mark: &str, role, words: &str| {
-            vec![(role, mark.to_owned()), (role, truncate(words, shape.side, glyphs.more))]
+            vec![(role, mark.to_owned()), (role, truncate(words, shape.side_columns, glyphs.ellipsis))]
         };
         vec![one("- ", Role::Removed, &a), one("+ ", Role::Added, &b)]
     };
-    lines.extend(runs(found, shape, glyphs));
+    lines.extend(run_difference_lines(found, shape, glyphs));
     lines
 }
 
 /// What of the runs differs, in a line each for before the first turn and for on the way; `Enter` tells it in full.
-fn runs(found: &Comparison, shape: Shape, glyphs: &Glyphs) -> Vec<Line> {
-    let columns = if shape.two { shape.side * 2 + 3 } else { shape.side + 2 };
+fn run_difference_lines(found: &Comparison, shape: SideLayout, glyphs: &Glyphs) -> Vec<Line> {
+    let columns = if shape.two_columns { shape.side_columns * 2 + 3 } else { shape.side_columns + 2 };
     let line = |head: &str, list: &[Difference]| {
         let side = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
         let each = list.iter().map(|d| format!("{} {} | {}", d.name, side(&d.left), side(&d.right)));
         let words = format!("{head}: {}", each.collect::<Vec<_>>().join("; "));
-        vec![(Role::Warn, truncate(&words, columns, glyphs.more))]
+        vec![(Role::Warning, truncate(&words, columns, glyphs.ellipsis))]
     };
     let both = [
         ("before the first turn", &found.initial_differences),
@@ -200,34 +203,45 @@ fn runs(found: &Comparison, shape: Shape, glyphs: &Glyphs) -> Vec<Line> {
 }
 
 /// A text in exactly so many columns.
-pub(super) fn fitted(text: &str, columns: usize, glyphs: &Glyphs) -> String {
-    let text = truncate(text, columns, glyphs.more);
+pub(super) fn padded(text: &str, columns: usize, glyphs: &Glyphs) -> String {
+    let text = truncate(text, columns, glyphs.ellipsis);
     let rest = columns.saturating_sub(width(&text));
     text + &" ".repeat(rest)
 }
 
-fn line(found: &Comparison, at: usize, half: Half, chosen: bool, shape: Shape, glyphs: &Glyphs) -> Line {
+fn row_line(
+    found: &Comparison,
+    at: usize,
+    half: Half,
+    chosen: bool,
+    shape: SideLayout,
+    glyphs: &Glyphs,
+) -> Line {
     let Some(row) = found.rows.get(at) else { return Line::new() };
     let first = found.first_difference == Some(at);
     let kind = row.kind();
     let role = |side: Role| match kind {
-        _ if chosen => Role::Chosen,
-        RowKind::Same => Role::Dim,
+        _ if chosen => Role::Selection,
+        RowKind::Same => Role::Muted,
         RowKind::Changed => Role::Text,
         _ => side,
     };
-    let cell = |side: &Side, number: Option<u32>| number.map_or_else(String::new, |n| told(side, n, row));
+    let cell =
+        |side: &Side, number: Option<u32>| number.map_or_else(String::new, |n| step_text(side, n, row));
     let (a, b) = (cell(&found.left, row.left), cell(&found.right, row.right));
-    if !shape.two {
+    if !shape.two_columns {
         let mark = if first { glyphs.proposal } else { " " };
         let (sign, role, text) = match half {
-            Half::Both => (mark, role(Role::Dim), a),
+            Half::Both => (mark, role(Role::Muted), a),
             Half::Left => ("-", role(Role::Removed), a),
             Half::Right => ("+", role(Role::Added), b),
         };
         let marked =
-            if first && (half == Half::Left || kind == RowKind::OnlyRight) { Role::Warn } else { role };
-        return vec![(marked, format!("{sign} ")), (role, truncate(&text, shape.side, glyphs.more))];
+            if first && (half == Half::Left || kind == RowKind::OnlyRight) { Role::Warning } else { role };
+        return vec![
+            (marked, format!("{sign} ")),
+            (role, truncate(&text, shape.side_columns, glyphs.ellipsis)),
+        ];
     }
     let sign = match kind {
         _ if first => glyphs.proposal,
@@ -237,19 +251,19 @@ fn line(found: &Comparison, at: usize, half: Half, chosen: bool, shape: Shape, g
         RowKind::OnlyRight => ">",
     };
     let mark = match () {
-        () if chosen => Role::Chosen,
-        () if first => Role::Warn,
+        () if chosen => Role::Selection,
+        () if first => Role::Warning,
         () => Role::Mark,
     };
     vec![
-        (role(Role::Removed), fitted(&a, shape.side, glyphs)),
+        (role(Role::Removed), padded(&a, shape.side_columns, glyphs)),
         (mark, format!(" {sign} ")),
-        (role(Role::Added), fitted(&b, shape.side, glyphs)),
+        (role(Role::Added), padded(&b, shape.side_columns, glyphs)),
     ]
 }
 
 /// A step in one line: what was done, and what of it differs where that is not to be seen.
-fn told(side: &Side, number: u32, row: &Row) -> String {
+fn step_text(side: &Side, number: u32, row: &Row) -> String {
     let Some(step) = side.episode.step(number) else { return "  0   the first observation".to_owned() };
     let done = action_or_thought(step);
     let text = match done.strip_prefix("think:") {

@@ -3,91 +3,96 @@
 use super::*;
 use crate::domain::{DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind};
 use crate::engine::{Cause, Event};
-use crate::ui::compare::{before, compare};
+use crate::ui::compare::{compare_episodes, load_preceding};
 use crate::ui::fixture::{Fixture, sample_session};
-use crate::ui::msg::Msg;
-use crate::ui::tests::{SIZES, Stage, screen};
+use crate::ui::msg::UiMessage;
+use crate::ui::tests::{SIZES, TestScreen, screen_text};
 use serde_json::{Value, json};
 
 /// The kitchen, lost; then a second trial that begins alike, is taught, and wins.
-fn two() -> Fixture {
+fn two_trials() -> Fixture {
     let mut f = sample_session();
-    f.take(
+    f.execute(
         "go to stoveburner 1",
         DecidedBy::Actor,
         "On the stoveburner 1, you see a kettle 1.",
         0.5,
         Value::Null,
     );
-    f.end(false, EndReason::StepLimit);
-    f.begin();
-    f.think("To solve the task, I need to find an apple, take it, heat it with the microwave and put it in the fridge.");
-    f.think(
+    f.end_episode(false, EndReason::StepLimit);
+    f.begin_episode();
+    f.thinking_step("To solve the task, I need to find an apple, take it, heat it with the microwave and put it in the fridge.");
+    f.thinking_step(
         "An apple is more likely in a fridge, on a diningtable or on a countertop. I begin with the fridge.",
     );
-    f.lesson(
+    f.add_lesson(
         ReflectionKind::Error,
         LessonText::plain("Look on the countertops first."),
         LessonOrigin::Person,
     );
-    f.act(
+    f.actor_step(
         "go to countertop 2",
         "On the countertop 2, you see a apple 1, a knife 1, and a mug 2.",
         0.25,
         json!({"place": "countertop 2"}),
     );
-    f.act(
+    f.actor_step(
         "take apple 1 from countertop 2",
         "You pick up the apple 1 from the countertop 2.",
         0.5,
         Value::Null,
     );
-    f.act("go to microwave 1", "The microwave 1 is closed.", 0.5, Value::Null);
-    f.act("heat apple 1 with microwave 1", "You heat the apple 1 using the microwave 1.", 0.75, Value::Null);
-    f.act("go to fridge 1", "The fridge 1 is closed.", 0.75, Value::Null);
-    f.act("put apple 1 in/on fridge 1", "You put the apple 1 in/on the fridge 1.", 1.0, Value::Null);
-    f.end(true, EndReason::Won);
+    f.actor_step("go to microwave 1", "The microwave 1 is closed.", 0.5, Value::Null);
+    f.actor_step(
+        "heat apple 1 with microwave 1",
+        "You heat the apple 1 using the microwave 1.",
+        0.75,
+        Value::Null,
+    );
+    f.actor_step("go to fridge 1", "The fridge 1 is closed.", 0.75, Value::Null);
+    f.actor_step("put apple 1 in/on fridge 1", "You put the apple 1 in/on the fridge 1.", 1.0, Value::Null);
+    f.end_episode(true, EndReason::Won);
     f
 }
 
 /// Does what is wanted of the outside, as the thread beside the screen does.
-fn grant(stage: &mut Stage, wants: Vec<Request>) {
+fn answer_requests(stage: &mut TestScreen, wants: Vec<Request>) {
     for want in wants {
         let answer = match want {
             Request::Compare { a, b } => {
-                let found = compare(&stage.fixture.store, None, &a, &b);
-                Answer::Compared { a: Box::new(a), b: Box::new(b), found }
+                let found = compare_episodes(&stage.fixture.store, None, &a, &b);
+                Answer::Compared { a: Box::new(a), b: Box::new(b), result: found }
             }
-            Request::Precede { of, row } => {
-                let before = before(&of.0, row);
-                Answer::Preceded { of, row, before }
+            Request::LoadPreceding { comparison: of, row } => {
+                let before = load_preceding(&of.0, row);
+                Answer::Preceding { comparison: of, row, before }
             }
-            Request::Others => Answer::Others(Ok(vec![
-                Place {
+            Request::ListComparable => Answer::Comparable(Ok(vec![
+                EpisodeRef {
                     session: Some("elsewhere".to_owned()),
                     title: "20261119T081500Z-hot-apple-zz: household, react, rules; 0 of 1 won".to_owned(),
-                    ..Place::default()
+                    ..EpisodeRef::default()
                 },
-                Place {
+                EpisodeRef {
                     branch: Some("b2".to_owned()),
                     title: "branch b2: from turn 9, another action".to_owned(),
-                    ..Place::default()
+                    ..EpisodeRef::default()
                 },
             ])),
             other => panic!("{other:?}"),
         };
-        stage.tell(Msg::Answer(answer));
+        stage.send(UiMessage::Answer(answer));
     }
 }
 
 /// Pressed, and everything that is wanted is done.
-fn press(stage: &mut Stage, key: &str) {
+fn press(stage: &mut TestScreen, key: &str) {
     let wants = stage.press(key);
-    grant(stage, wants);
+    answer_requests(stage, wants);
 }
 
-fn shown(w: u16, h: u16) -> Stage {
-    let mut stage = Stage::new(two(), w, h);
+fn open_comparison(w: u16, h: u16) -> TestScreen {
+    let mut stage = TestScreen::new(two_trials(), w, h);
     press(&mut stage, "D");
     press(&mut stage, "Enter");
     stage
@@ -96,13 +101,13 @@ fn shown(w: u16, h: u16) -> Stage {
 #[test]
 fn the_other_side_is_chosen_and_the_first_difference_is_in_sight() {
     for (w, h) in SIZES {
-        let mut stage = Stage::new(two(), w, h);
+        let mut stage = TestScreen::new(two_trials(), w, h);
         press(&mut stage, "D");
-        insta::assert_snapshot!(format!("choose_{w}x{h}"), screen(&stage.draw()));
+        insta::assert_snapshot!(format!("choose_{w}x{h}"), screen_text(&stage.draw()));
         press(&mut stage, "Enter");
-        insta::assert_snapshot!(format!("rows_{w}x{h}"), screen(&stage.draw()));
+        insta::assert_snapshot!(format!("rows_{w}x{h}"), screen_text(&stage.draw()));
         press(&mut stage, "Enter");
-        insta::assert_snapshot!(format!("details_{w}x{h}"), screen(&stage.draw()));
+        insta::assert_snapshot!(format!("details_{w}x{h}"), screen_text(&stage.draw()));
         press(&mut stage, "Esc");
         press(&mut stage, "q");
         assert!(stage.model.overlays.is_empty());
@@ -110,20 +115,20 @@ fn the_other_side_is_chosen_and_the_first_difference_is_in_sight() {
 }
 
 #[test]
-fn differences_are_walked_through_and_listed_alone() {
-    let mut stage = shown(120, 36);
-    let all = screen(&stage.draw());
+fn differences_are_visited_and_listed_alone() {
+    let mut stage = open_comparison(120, 36);
+    let all = screen_text(&stage.draw());
     assert!(all.contains("think To solve the task"), "what is the same is listed: {all}");
     press(&mut stage, "d");
-    let only = screen(&stage.draw());
+    let only = screen_text(&stage.draw());
     assert!(only.contains("only what differs") && !only.contains("  1 think To solve the task"), "{only}");
     press(&mut stage, "N");
     let told = stage.model.notice.as_ref().map(|n| n.text.clone());
     assert_eq!(told.as_deref(), Some("no difference before this one"));
-    let mut seen = vec![screen(&stage.draw())];
+    let mut seen = vec![screen_text(&stage.draw())];
     for _ in 0..60 {
         press(&mut stage, "n");
-        let now = screen(&stage.draw());
+        let now = screen_text(&stage.draw());
         if seen.last() == Some(&now) {
             break;
         }
@@ -135,8 +140,8 @@ fn differences_are_walked_through_and_listed_alone() {
 }
 
 #[test]
-fn what_is_typed_finds_a_session_and_it_is_asked_for() {
-    let mut stage = Stage::new(two(), 80, 24);
+fn a_typed_session_is_found_and_requested() {
+    let mut stage = TestScreen::new(two_trials(), 80, 24);
     press(&mut stage, "D");
     for letter in ["z", "z"] {
         press(&mut stage, letter);
@@ -145,34 +150,34 @@ fn what_is_typed_finds_a_session_and_it_is_asked_for() {
     let [Request::Compare { a, b }] = wants.as_slice() else { panic!("{wants:?}") };
     assert_eq!((a.episode, b.session.as_deref()), (Some(2), Some("elsewhere")));
     // Nobody can open it here, and that is said.
-    grant(&mut stage, wants);
-    assert!(screen(&stage.draw()).contains("no way to other sessions"));
+    answer_requests(&mut stage, wants);
+    assert!(screen_text(&stage.draw()).contains("no way to other sessions"));
     press(&mut stage, "q");
     assert!(stage.model.overlays.is_empty());
 }
 
 #[test]
 fn an_answer_to_another_question_is_not_taken() {
-    let mut stage = Stage::new(two(), 80, 24);
+    let mut stage = TestScreen::new(two_trials(), 80, 24);
     press(&mut stage, "D");
-    let late = Answer::Compared { a: Box::default(), b: Box::default(), found: Err("too late".to_owned()) };
-    stage.tell(Msg::Answer(late.clone()));
-    assert!(!screen(&stage.draw()).contains("too late"));
+    let late = Answer::Compared { a: Box::default(), b: Box::default(), result: Err("too late".to_owned()) };
+    stage.send(UiMessage::Answer(late.clone()));
+    assert!(!screen_text(&stage.draw()).contains("too late"));
     let wants = stage.press("Enter");
-    stage.tell(Msg::Answer(late));
-    assert!(screen(&stage.draw()).contains("being brought"));
-    grant(&mut stage, wants);
-    assert!(screen(&stage.draw()).contains("Compare: "));
+    stage.send(UiMessage::Answer(late));
+    assert!(screen_text(&stage.draw()).contains("being brought"));
+    answer_requests(&mut stage, wants);
+    assert!(screen_text(&stage.draw()).contains("Compare: "));
 }
 
 #[test]
 fn two_known_places_need_no_choice() {
-    let place = |episode| Place { episode: Some(episode), ..Place::default() };
-    let (compare, request) = Compare::between(place(1), place(2));
-    let mut stage = Stage::new(two(), 80, 24);
+    let place = |episode| EpisodeRef { episode: Some(episode), ..EpisodeRef::default() };
+    let (compare, request) = CompareDialog::between(place(1), place(2));
+    let mut stage = TestScreen::new(two_trials(), 80, 24);
     stage.model.overlays.push(Box::new(compare));
-    grant(&mut stage, vec![request]);
-    let shown = screen(&stage.draw());
+    answer_requests(&mut stage, vec![request]);
+    let shown = screen_text(&stage.draw());
     assert!(shown.contains("here, episode 1: not won") && shown.contains("here, episode 2: won"), "{shown}");
     let copied = stage.press("y");
     let [Request::Copy(text)] = copied.as_slice() else { panic!("{copied:?}") };
@@ -181,22 +186,22 @@ fn two_known_places_need_no_choice() {
 
 /// The settings of a second trial that went as the first were told nowhere.
 #[test]
-fn what_differs_before_the_first_turn_stands_above_the_rows() {
+fn differences_before_the_first_step_are_shown_above_the_rows() {
     for (w, h) in SIZES {
         let mut f = Fixture::new();
-        f.begin();
-        f.act("look", "A kitchen.", 0.0, Value::Null);
-        f.end(false, EndReason::StepLimit);
+        f.begin_episode();
+        f.actor_step("look", "A kitchen.", 0.0, Value::Null);
+        f.end_episode(false, EndReason::StepLimit);
         let mut spec = f.state().run.as_deref().cloned().unwrap();
         "openai:small".clone_into(&mut spec.actor);
         f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
-        f.begin();
-        f.act("look", "A kitchen.", 0.0, Value::Null);
+        f.begin_episode();
+        f.actor_step("look", "A kitchen.", 0.0, Value::Null);
         f.propose(None, Some("dance"));
-        let mut stage = Stage::new(f, w, h);
+        let mut stage = TestScreen::new(f, w, h);
         press(&mut stage, "D");
         press(&mut stage, "Enter");
-        let rows = screen(&stage.draw());
+        let rows = screen_text(&stage.draw());
         // A narrow frame cuts its title.
         let waits = if w < 80 { "" } else { ", 1 waiting" };
         let due =
@@ -206,28 +211,28 @@ fn what_differs_before_the_first_turn_stands_above_the_rows() {
         }
         assert!(!rows.contains("2 steps"), "{rows}");
         press(&mut stage, "Enter");
-        let page = screen(&stage.draw());
+        let page = screen_text(&stage.draw());
         assert!(page.contains("what differs before the first turn"), "{page}");
     }
 }
 
 #[test]
 fn an_episode_beside_itself_has_no_difference() {
-    let place = || Place { episode: Some(1), ..Place::default() };
-    let (compare, request) = Compare::between(place(), place());
-    let mut stage = Stage::new(two(), 80, 24);
+    let place = || EpisodeRef { episode: Some(1), ..EpisodeRef::default() };
+    let (compare, request) = CompareDialog::between(place(), place());
+    let mut stage = TestScreen::new(two_trials(), 80, 24);
     stage.model.overlays.push(Box::new(compare));
-    grant(&mut stage, vec![request]);
+    answer_requests(&mut stage, vec![request]);
     press(&mut stage, "d");
     press(&mut stage, "End");
-    assert!(screen(&stage.draw()).contains("Compare: no difference"));
+    assert!(screen_text(&stage.draw()).contains("Compare: no difference"));
 }
 
 #[test]
 fn any_size_and_any_key_is_survived() {
     let keys = ["n", "N", "d", "Enter", "Down", "Up", "PageDown", "End", "Home", "Tab", "Esc", "D", "Enter"];
     for (w, h) in [(1, 1), (8, 3), (20, 6), (40, 10), (71, 12), (72, 12), (400, 90)] {
-        let mut stage = shown(w, h);
+        let mut stage = open_comparison(w, h);
         for key in keys {
             press(&mut stage, key);
             stage.draw();
@@ -237,17 +242,17 @@ fn any_size_and_any_key_is_survived() {
 
 /// An observation was cut after three lines without a sign, over rows that stood empty.
 #[test]
-fn the_lower_part_takes_the_rows_there_are_and_says_what_it_cuts() {
+fn the_preview_uses_all_rows_and_marks_what_it_cuts() {
     let words: Vec<String> = (1..=40).map(|n| format!("word{n:02}")).collect();
     for (w, h) in SIZES {
-        let mut f = two();
-        f.begin();
-        f.act("look", &words.join(" "), 0.0, Value::Null);
-        f.end(false, EndReason::StepLimit);
-        let mut stage = Stage::new(f, w, h);
+        let mut f = two_trials();
+        f.begin_episode();
+        f.actor_step("look", &words.join(" "), 0.0, Value::Null);
+        f.end_episode(false, EndReason::StepLimit);
+        let mut stage = TestScreen::new(f, w, h);
         press(&mut stage, "D");
         press(&mut stage, "Enter");
-        let shown = screen(&stage.draw());
+        let shown = screen_text(&stage.draw());
         assert!(shown.contains("word40") || shown.contains('…') || h < 24, "{w}x{h}: {shown}");
         assert!(h < 36 || shown.contains("word28"), "{w}x{h}: {shown}");
         assert!(h < 60 || shown.contains("word40"), "{w}x{h}: {shown}");

@@ -19,7 +19,7 @@ pub(super) enum Sort {
     /// By task, its trials together.
     Task,
     /// By type of task.
-    Kind,
+    TaskType,
     /// By why they ended, the lost ones first.
     Outcome,
     /// The longest first.
@@ -34,8 +34,8 @@ impl Sort {
     pub(super) fn next(self) -> Self {
         match self {
             Self::Number => Self::Task,
-            Self::Task => Self::Kind,
-            Self::Kind => Self::Outcome,
+            Self::Task => Self::TaskType,
+            Self::TaskType => Self::Outcome,
             Self::Outcome => Self::Steps,
             Self::Steps => Self::Progress,
             Self::Progress => Self::Tokens,
@@ -43,11 +43,11 @@ impl Sort {
         }
     }
 
-    fn words(self) -> &'static str {
+    fn label(self) -> &'static str {
         match self {
             Self::Number => "as played",
             Self::Task => "by task",
-            Self::Kind => "by type",
+            Self::TaskType => "by type",
             Self::Outcome => "by outcome",
             Self::Steps => "by steps",
             Self::Progress => "by progress",
@@ -58,39 +58,39 @@ impl Sort {
 
 /// What a person wants to see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct ListOptions {
     /// Only episodes that failed.
-    pub(super) failed: bool,
+    pub(super) failed_only: bool,
     /// Failed episodes under what went wrong in them.
-    pub(super) grouped: bool,
+    pub(super) by_cause: bool,
     /// The order.
     pub(super) sort: Sort,
 }
 
-impl Wanted {
-    pub(super) fn title(self, state: &State, list: &List) -> String {
-        let what = match (self.grouped, self.failed) {
-            (true, _) => format!("{} failed, by cause", list.episodes()),
-            (_, true) => format!("{} failed", list.episodes()),
+impl ListOptions {
+    pub(super) fn title(self, state: &State, list: &EpisodeRows) -> String {
+        let what = match (self.by_cause, self.failed_only) {
+            (true, _) => format!("{} failed, by cause", list.episode_count()),
+            (_, true) => format!("{} failed", list.episode_count()),
             _ => {
                 let all = state.ended_episodes.len() + usize::from(state.open_episode().is_some());
                 format!("{all} episode{}", if all == 1 { "" } else { "s" })
             }
         };
-        format!("Run: {what}, {}", self.sort.words())
+        format!("Run: {what}, {}", self.sort.label())
     }
 }
 
 /// A row of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Listed {
+pub(super) enum ListRow {
     /// An ended episode, by its place.
     Episode(usize),
     /// A cause, and how many episodes follow.
     Group(String, usize),
 }
 
-impl Listed {
+impl ListRow {
     /// The episode's number.
     pub(super) fn number(&self, state: &State) -> Option<u32> {
         match self {
@@ -102,44 +102,44 @@ impl Listed {
 
 /// The rows, and sums over all ended episodes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct List {
-    pub(super) rows: Vec<Listed>,
+pub(super) struct EpisodeRows {
+    pub(super) rows: Vec<ListRow>,
     /// Success by task.
     by_task: ByTask,
     millis: u64,
     spent: TokenCounts,
     /// Episodes that may still come.
-    to_come: usize,
+    remaining: usize,
 }
 
-impl List {
+impl EpisodeRows {
     /// Goes through all ended episodes once.
-    pub(super) fn of(state: &State, wanted: Wanted) -> Self {
+    pub(super) fn build(state: &State, wanted: ListOptions) -> Self {
         let by_task = ByTask::from_episodes(state.ended_episodes.iter().map(AsRef::as_ref));
-        let mut list = Self { to_come: to_come(state), by_task, ..Self::default() };
+        let mut list = Self { remaining: remaining_episodes(state), by_task, ..Self::default() };
         let mut places: Vec<(usize, &EpisodeSummary)> = Vec::new();
         for (place, past) in state.ended_episodes.iter().enumerate() {
             list.millis = list.millis.saturating_add(past.stats.active_millis);
             list.spent = list.spent.plus(past.stats.token_counts);
-            if !past.won || !(wanted.failed || wanted.grouped) {
+            if !past.won || !(wanted.failed_only || wanted.by_cause) {
                 places.push((place, past));
             }
         }
-        sort(&mut places, wanted.sort);
-        if wanted.grouped {
-            list.rows = grouped(&places);
+        sort_places(&mut places, wanted.sort);
+        if wanted.by_cause {
+            list.rows = group_by_cause(&places);
         } else {
-            list.rows = places.into_iter().map(|p| Listed::Episode(p.0)).collect();
+            list.rows = places.into_iter().map(|p| ListRow::Episode(p.0)).collect();
         }
         list
     }
 
-    pub(super) fn episodes(&self) -> usize {
-        self.rows.iter().filter(|r| matches!(r, Listed::Episode(_))).count()
+    pub(super) fn episode_count(&self) -> usize {
+        self.rows.iter().filter(|r| matches!(r, ListRow::Episode(_))).count()
     }
 
     /// Success and progress so far, and what is left, as one row.
-    pub(super) fn sums(&self, state: &State, columns: u16, glyphs: &Glyphs) -> Line {
+    pub(super) fn summary_line(&self, state: &State, columns: u16, glyphs: &Glyphs) -> Line {
         let mut parts: Vec<(Role, String)> = Vec::new();
         let ByTask { tasks, solved, assisted, progress, has_several_trials: several } = self.by_task;
         if let Some(share) = wilson(solved, tasks) {
@@ -157,20 +157,20 @@ impl List {
             parts.push((Role::Person, format!("{assisted} with your hand")));
         }
         if let Some(cost) = self.spent.format_cost() {
-            parts.push((Role::Dim, format!("{} tokens, cost {cost}", self.spent.tokens())));
+            parts.push((Role::Muted, format!("{} tokens, cost {cost}", self.spent.tokens())));
         }
         if state.run_over {
-            parts.push((Role::Dim, "over".to_owned()));
-        } else if self.to_come > 0 {
-            parts.push((Role::Dim, self.left(state)));
+            parts.push((Role::Muted, "over".to_owned()));
+        } else if self.remaining > 0 {
+            parts.push((Role::Muted, self.remaining_text(state)));
         }
         if parts.is_empty() {
-            parts.push((Role::Dim, "nothing to count yet".to_owned()));
+            parts.push((Role::Muted, "nothing to count yet".to_owned()));
         }
         let mut line: Line = Vec::new();
         for part in parts {
             if !line.is_empty() {
-                line.push((Role::Dim, format!(" {} ", glyphs.dot)));
+                line.push((Role::Muted, format!(" {} ", glyphs.separator)));
             }
             line.push(part);
         }
@@ -179,19 +179,21 @@ impl List {
 
     /// How much is to be played, and how long that takes if it takes as long as what was played. Where a task gets several
     /// trials nobody knows how many it will need.
-    fn left(&self, state: &State) -> String {
+    fn remaining_text(&self, state: &State) -> String {
         let several = state.run.as_ref().is_some_and(|r| r.trials > 1);
         let played = state.ended_episodes.len() as u64;
         let time = match self.millis.checked_div(played).filter(|each| *each > 0) {
-            Some(each) => format!(", about {}", lasting(each.saturating_mul(self.to_come as u64) / 1000)),
+            Some(each) => {
+                format!(", about {}", duration_text(each.saturating_mul(self.remaining as u64) / 1000))
+            }
             None => String::new(),
         };
-        format!("{}{} to go{time}", if several { "at most " } else { "" }, self.to_come)
+        format!("{}{} to go{time}", if several { "at most " } else { "" }, self.remaining)
     }
 }
 
 /// A time in words, rounded to what an estimate can know.
-fn lasting(seconds: u64) -> String {
+fn duration_text(seconds: u64) -> String {
     match seconds {
         0..=59 => format!("{} s", seconds.max(1)),
         60..=5399 => format!("{} min", (seconds + 30) / 60),
@@ -201,7 +203,7 @@ fn lasting(seconds: u64) -> String {
 }
 
 /// Episodes that may still be played, the open one with them: every trial of every task that is not solved.
-fn to_come(state: &State) -> usize {
+fn remaining_episodes(state: &State) -> usize {
     let Some(run) = state.run.as_deref().filter(|_| !state.run_over) else { return 0 };
     let mut played: HashMap<String, (usize, bool)> = HashMap::new();
     for past in state.ended_episodes.iter().filter(|p| p.role == EpisodeRole::Test) {
@@ -222,17 +224,17 @@ fn to_come(state: &State) -> usize {
 }
 
 /// Lost ones first, by the word for it.
-fn rank(past: &EpisodeSummary) -> (bool, &'static str) {
-    (past.won, super::row::why(past))
+fn outcome_order(past: &EpisodeSummary) -> (bool, &'static str) {
+    (past.won, super::row::end_word(past))
 }
 
-fn sort(places: &mut [(usize, &EpisodeSummary)], by: Sort) {
+fn sort_places(places: &mut [(usize, &EpisodeSummary)], by: Sort) {
     // Stable: among equals the order is the one they were played in.
     match by {
         Sort::Number => {}
         Sort::Task => places.sort_by(|a, b| a.1.task.id.cmp(&b.1.task.id)),
-        Sort::Kind => places.sort_by(|a, b| a.1.task.task_type.cmp(&b.1.task.task_type)),
-        Sort::Outcome => places.sort_by(|a, b| rank(a.1).cmp(&rank(b.1))),
+        Sort::TaskType => places.sort_by(|a, b| a.1.task.task_type.cmp(&b.1.task.task_type)),
+        Sort::Outcome => places.sort_by(|a, b| outcome_order(a.1).cmp(&outcome_order(b.1))),
         Sort::Steps => places.sort_by_key(|p| std::cmp::Reverse(p.1.steps)),
         Sort::Progress => places.sort_by(|a, b| a.1.progress.total_cmp(&b.1.progress)),
         Sort::Tokens => places.sort_by_key(|p| std::cmp::Reverse(p.1.tokens)),
@@ -240,7 +242,7 @@ fn sort(places: &mut [(usize, &EpisodeSummary)], by: Sort) {
 }
 
 /// Failed episodes under their main cause, the most frequent cause first.
-fn grouped(places: &[(usize, &EpisodeSummary)]) -> Vec<Listed> {
+fn group_by_cause(places: &[(usize, &EpisodeSummary)]) -> Vec<ListRow> {
     let mut causes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (place, past) in places {
         let words =
@@ -251,8 +253,8 @@ fn grouped(places: &[(usize, &EpisodeSummary)]) -> Vec<Listed> {
     causes.sort_by_key(|c| std::cmp::Reverse(c.1.len()));
     let mut rows = Vec::new();
     for (words, places) in causes {
-        rows.push(Listed::Group(words, places.len()));
-        rows.extend(places.into_iter().map(Listed::Episode));
+        rows.push(ListRow::Group(words, places.len()));
+        rows.extend(places.into_iter().map(ListRow::Episode));
     }
     rows
 }

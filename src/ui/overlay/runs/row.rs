@@ -10,7 +10,7 @@ use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
 
 /// Why an episode ended, in a word.
-pub(super) fn why(past: &EpisodeSummary) -> &'static str {
+pub(super) fn end_word(past: &EpisodeSummary) -> &'static str {
     match past.reason {
         EndReason::Won => "won",
         EndReason::Done => "world",
@@ -27,9 +27,9 @@ pub(super) fn why(past: &EpisodeSummary) -> &'static str {
 /// Which columns there are; the task takes what is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Columns {
-    task: usize,
-    costs: bool,
-    all: bool,
+    task_columns: usize,
+    has_calls: bool,
+    has_all: bool,
 }
 
 /// What stands in a row.
@@ -40,7 +40,7 @@ struct Cells<'a> {
     end: (Role, String),
     steps: u32,
     progress: f64,
-    last: u32,
+    last_progress_step: u32,
     calls: u32,
     tokens: u64,
 }
@@ -50,34 +50,34 @@ impl Columns {
         let columns = usize::from(columns);
         let (costs, all) = (columns >= 74, columns >= 104);
         let others = 7 + 8 + 6 + 9 + 6 + 6 + if costs { 7 } else { 0 } + if all { 6 + 9 } else { 0 };
-        Self { task: columns.saturating_sub(others).max(8), costs, all }
+        Self { task_columns: columns.saturating_sub(others).max(8), has_calls: costs, has_all: all }
     }
 
     /// The heads; the one that rows are sorted by stands out.
-    pub(super) fn head(self, sort: Sort) -> Line {
-        let role = |of: Sort| if of == sort { Role::Title } else { Role::Dim };
+    pub(super) fn header(self, sort: Sort) -> Line {
+        let role = |of: Sort| if of == sort { Role::Title } else { Role::Muted };
         let mut line = vec![
             (role(Sort::Number), format!("{:>6} ", "#")),
-            (role(Sort::Task), format!("{:<1$}", "task", self.task)),
-            (role(Sort::Kind), format!("{:<8}", "type")),
-            (Role::Dim, format!("{:>5} ", "trial")),
+            (role(Sort::Task), format!("{:<1$}", "task", self.task_columns)),
+            (role(Sort::TaskType), format!("{:<8}", "type")),
+            (Role::Muted, format!("{:>5} ", "trial")),
             (role(Sort::Outcome), format!("{:<9}", "end")),
             (role(Sort::Steps), format!("{:>5} ", "steps")),
             (role(Sort::Progress), format!("{:>5} ", "prog.")),
         ];
-        if self.all {
-            line.push((Role::Dim, format!("{:>5} ", "last")));
+        if self.has_all {
+            line.push((Role::Muted, format!("{:>5} ", "last")));
         }
-        if self.costs {
-            line.push((Role::Dim, format!("{:>6} ", "calls")));
+        if self.has_calls {
+            line.push((Role::Muted, format!("{:>6} ", "calls")));
         }
-        if self.all {
+        if self.has_all {
             line.push((role(Sort::Tokens), format!("{:>8} ", "tokens")));
         }
         line
     }
 
-    pub(super) fn ended(self, past: &EpisodeSummary, here: bool, glyphs: &Glyphs) -> Line {
+    pub(super) fn ended_row(self, past: &EpisodeSummary, here: bool, glyphs: &Glyphs) -> Line {
         let role = if past.won { Role::Good } else { Role::Bad };
         let hand = if past.assisted { format!(" {}", glyphs.person) } else { String::new() };
         let aside = if past.role == EpisodeRole::Calibrate { " cal" } else { "" };
@@ -85,54 +85,58 @@ impl Columns {
             number: past.number.to_string(),
             task: &past.task,
             trial: past.trial,
-            end: (role, format!("{}{hand}{aside}", why(past))),
+            end: (role, format!("{}{hand}{aside}", end_word(past))),
             steps: past.steps,
             progress: past.progress,
-            last: past.stats.progress_step,
+            last_progress_step: past.stats.progress_step,
             calls: past.calls,
             tokens: past.tokens,
         };
-        self.line(&cells, here, glyphs)
+        self.cells_line(&cells, here, glyphs)
     }
 
-    pub(super) fn open(self, episode: &Episode, here: bool, glyphs: &Glyphs) -> Line {
+    pub(super) fn open_row(self, episode: &Episode, here: bool, glyphs: &Glyphs) -> Line {
         let cells = Cells {
             number: episode.number.to_string(),
             task: &episode.task,
             trial: episode.trial,
-            end: (Role::Warn, "goes on".to_owned()),
+            end: (Role::Warning, "goes on".to_owned()),
             steps: episode.answered_steps(),
             progress: episode.progress,
-            last: episode.progress_step,
+            last_progress_step: episode.progress_step,
             calls: episode.calls,
             tokens: episode.tokens,
         };
-        self.line(&cells, here, glyphs)
+        self.cells_line(&cells, here, glyphs)
     }
 
-    fn line(self, cells: &Cells<'_>, here: bool, glyphs: &Glyphs) -> Line {
-        let plain = if here { Role::Chosen } else { Role::Text };
-        let dim = if here { Role::Chosen } else { Role::Dim };
+    fn cells_line(self, cells: &Cells<'_>, here: bool, glyphs: &Glyphs) -> Line {
+        let plain = if here { Role::Selection } else { Role::Text };
+        let dim = if here { Role::Selection } else { Role::Muted };
         let name = if cells.task.goal.is_empty() { &cells.task.id } else { &cells.task.goal };
         let end = truncate(&cells.end.1, 8, "");
         let mut line = vec![
-            (Role::Proposal, mark(here, glyphs).to_owned()),
+            (Role::Proposal, cursor_mark(here, glyphs).to_owned()),
             (dim, format!("{:>5} ", cells.number)),
-            (plain, padded(&one_line(name), self.task)),
+            (plain, padded(&one_line(name), self.task_columns)),
             (dim, padded(&short_type(cells.task), 8)),
             (dim, format!("{:>5} ", cells.trial)),
-            (if here { Role::Chosen } else { cells.end.0 }, padded(&end, 9)),
+            (if here { Role::Selection } else { cells.end.0 }, padded(&end, 9)),
             (plain, format!("{:>5} ", cells.steps)),
             (plain, format!("{:>5.2} ", cells.progress)),
         ];
-        if self.all {
-            let last = if cells.last == 0 { "-".to_owned() } else { cells.last.to_string() };
+        if self.has_all {
+            let last = if cells.last_progress_step == 0 {
+                "-".to_owned()
+            } else {
+                cells.last_progress_step.to_string()
+            };
             line.push((dim, format!("{last:>5} ")));
         }
-        if self.costs {
+        if self.has_calls {
             line.push((dim, format!("{:>6} ", cells.calls)));
         }
-        if self.all {
+        if self.has_all {
             line.push((dim, format!("{:>8} ", cells.tokens)));
         }
         line
@@ -140,13 +144,13 @@ impl Columns {
 }
 
 /// A cause with its number of episodes: "9 never opened the container".
-pub(super) fn group(words: &str, count: usize, here: bool, glyphs: &Glyphs) -> Line {
-    let role = if here { Role::Chosen } else { Role::Error };
-    vec![(Role::Proposal, mark(here, glyphs).to_owned()), (role, format!(" {count} {words}"))]
+pub(super) fn group_row(words: &str, count: usize, here: bool, glyphs: &Glyphs) -> Line {
+    let role = if here { Role::Selection } else { Role::Error };
+    vec![(Role::Proposal, cursor_mark(here, glyphs).to_owned()), (role, format!(" {count} {words}"))]
 }
 
 /// The chosen row is known by more than its colour.
-fn mark(here: bool, glyphs: &Glyphs) -> &'static str {
+fn cursor_mark(here: bool, glyphs: &Glyphs) -> &'static str {
     if here { glyphs.proposal } else { " " }
 }
 

@@ -1,104 +1,104 @@
 //! The run at four sizes, and what its keys come to.
 
-use super::list::{List, Listed, Wanted};
+use super::list::{EpisodeRows, ListOptions, ListRow};
 use super::*;
 use crate::domain::{DecidedBy, EndReason, EpisodeStats, EpisodeSummary, Seq, Task};
 use crate::engine::State;
 use crate::ui::fixture::{Fixture, sample_session};
 use crate::ui::glyphs::UNICODE;
-use crate::ui::tests::{SIZES, Stage, screen};
+use crate::ui::tests::{SIZES, TestScreen, screen_text};
 use rpds::VectorSync;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The kitchen, lost; two more tries, one lost after two mistakes, one won; and one that goes on.
-fn four() -> Fixture {
+fn four_episodes() -> Fixture {
     let mut f = sample_session();
-    f.take(
+    f.execute(
         "go to stoveburner 1",
         DecidedBy::Actor,
         "On the stoveburner 1, you see a kettle 1.",
         0.5,
         Value::Null,
     );
-    f.end(false, EndReason::StepLimit);
-    f.begin();
-    f.act("heat apple 1 with fridge 1", "Nothing happens.", 0.0, Value::Null);
-    f.act("heat apple 1 with fridge 1", "Nothing happens.", 0.0, Value::Null);
-    f.end(false, EndReason::Loop);
-    f.begin();
-    f.act("go to shelf 1", "On the shelf 1, you see a vase 1.", 1.0, Value::Null);
-    f.end(true, EndReason::Won);
-    f.begin();
-    f.act("go to shelf 1", "On the shelf 1, you see a vase 1.", 0.25, Value::Null);
+    f.end_episode(false, EndReason::StepLimit);
+    f.begin_episode();
+    f.actor_step("heat apple 1 with fridge 1", "Nothing happens.", 0.0, Value::Null);
+    f.actor_step("heat apple 1 with fridge 1", "Nothing happens.", 0.0, Value::Null);
+    f.end_episode(false, EndReason::Loop);
+    f.begin_episode();
+    f.actor_step("go to shelf 1", "On the shelf 1, you see a vase 1.", 1.0, Value::Null);
+    f.end_episode(true, EndReason::Won);
+    f.begin_episode();
+    f.actor_step("go to shelf 1", "On the shelf 1, you see a vase 1.", 0.25, Value::Null);
     f.propose(None, Some("go to fridge 1"));
     f
 }
 
-fn place(stage: &Stage) -> (u32, Cursor) {
-    (stage.moment().story.episode.as_ref().map_or(0, |e| e.number), stage.model.cursor)
+fn shown_episode(stage: &TestScreen) -> (u32, Cursor) {
+    (stage.frame_input().story.episode.as_ref().map_or(0, |e| e.number), stage.model.cursor)
 }
 
 #[test]
 fn a_row_for_every_episode_at_every_size() {
     for (w, h) in SIZES {
-        let mut stage = Stage::new(four(), w, h);
+        let mut stage = TestScreen::new(four_episodes(), w, h);
         stage.press("T");
-        insta::assert_snapshot!(format!("runs_{w}x{h}"), screen(&stage.draw()));
+        insta::assert_snapshot!(format!("runs_{w}x{h}"), screen_text(&stage.draw()));
     }
 }
 
 #[test]
 fn failures_alone_and_under_their_causes() {
-    let mut stage = Stage::new(four(), 80, 24);
+    let mut stage = TestScreen::new(four_episodes(), 80, 24);
     stage.press("T");
     stage.press("f");
-    let shown = screen(&stage.draw());
+    let shown = screen_text(&stage.draw());
     assert!(shown.contains("Run: 2 failed, as played"), "{shown}");
     assert!(!shown.contains("goes on") && !shown.contains(" won  "), "{shown}");
     stage.press("c");
-    let shown = screen(&stage.draw());
+    let shown = screen_text(&stage.draw());
     assert!(shown.contains("by cause") && shown.contains("2 did what changes nothing"), "{shown}");
     stage.press("c");
     stage.press("f");
-    assert!(screen(&stage.draw()).contains("Run: 4 episodes, as played"));
+    assert!(screen_text(&stage.draw()).contains("Run: 4 episodes, as played"));
 }
 
 #[test]
 fn enter_goes_to_the_episode_and_back_to_the_present() {
-    let mut stage = Stage::new(four(), 80, 24);
+    let mut stage = TestScreen::new(four_episodes(), 80, 24);
     stage.press("T");
     stage.press("Home");
     stage.press("Down");
     assert_eq!(stage.press("Enter"), []);
     let end = stage.fixture.store.head().ended_episodes.get(1).unwrap().seq_range.1;
-    assert_eq!(place(&stage), (2, Cursor::At(Seq(end))));
+    assert_eq!(shown_episode(&stage), (2, Cursor::At(Seq(end))));
     assert!(stage.model.overlays.is_empty());
     stage.press("T");
-    assert!(screen(&stage.draw()).contains("Run: 4 episodes"));
+    assert!(screen_text(&stage.draw()).contains("Run: 4 episodes"));
     stage.press("End");
     stage.press("Enter");
-    assert_eq!(place(&stage), (4, Cursor::Live), "the row of the episode that goes on");
+    assert_eq!(shown_episode(&stage), (4, Cursor::Live), "the row of the episode that goes on");
 }
 
 /// Every order, twice round: the chosen episode stays chosen.
 #[test]
 fn sorting_keeps_the_chosen_episode() {
-    let mut stage = Stage::new(four(), 120, 36);
+    let mut stage = TestScreen::new(four_episodes(), 120, 36);
     stage.press("T");
     stage.press("Home");
     for words in ["by task", "by type", "by outcome", "by steps", "by progress", "by tokens", "as played"] {
         stage.press("s");
-        let shown = screen(&stage.draw());
+        let shown = screen_text(&stage.draw());
         assert!(shown.contains(&format!("Run: 4 episodes, {words}")), "{words}: {shown}");
     }
     stage.press("s");
     stage.press("Enter");
-    assert_eq!(place(&stage).0, 1);
+    assert_eq!(shown_episode(&stage).0, 1);
 }
 
-fn many(count: u32) -> State {
-    let head = four().store.head();
+fn state_with_episodes(count: u32) -> State {
+    let head = four_episodes().store.head();
     let sample = EpisodeSummary::clone(head.ended_episodes.get(0).unwrap());
     let past: VectorSync<Arc<EpisodeSummary>> = (1..=count)
         .map(|number| {
@@ -122,24 +122,24 @@ fn many(count: u32) -> State {
 
 #[test]
 fn ten_thousand_episodes_are_grouped_and_counted() {
-    let mut state = many(10_000);
+    let mut state = state_with_episodes(10_000);
     let mut run = crate::domain::RunSpec::clone(state.run.as_ref().unwrap());
     run.tasks = state.ended_episodes.iter().map(|p| p.task.clone()).collect();
     let one = run.tasks[0].clone();
     run.tasks.extend((0..90).map(|n| Task { id: format!("more/{n}"), ..one.clone() }));
     state.run = Some(Arc::new(run));
-    let list = List::of(&state, Wanted { grouped: true, ..Wanted::default() });
+    let list = EpisodeRows::build(&state, ListOptions { by_cause: true, ..ListOptions::default() });
     let groups: Vec<_> = list
         .rows
         .iter()
         .filter_map(|r| match r {
-            Listed::Group(words, count) => Some((words.as_str(), *count)),
-            Listed::Episode(_) => None,
+            ListRow::Group(words, count) => Some((words.as_str(), *count)),
+            ListRow::Episode(_) => None,
         })
         .collect();
     assert_eq!(groups, [("never opened the container", 3334), ("no mistake was noted", 3333)]);
-    assert_eq!(list.episodes(), 6667);
-    let sums: String = list.sums(&state, 120, &UNICODE).into_iter().map(|p| p.1).collect();
+    assert_eq!(list.episode_count(), 6667);
+    let sums: String = list.summary_line(&state, 120, &UNICODE).into_iter().map(|p| p.1).collect();
     assert!(sums.starts_with("won 3333 of 10000 33.3 %"), "{sums}");
     assert!(sums.ends_with("90 to go, about 3 min"), "{sums}");
 }
@@ -148,23 +148,23 @@ fn ten_thousand_episodes_are_grouped_and_counted() {
 #[test]
 fn no_size_and_no_key_breaks_it() {
     for (w, h) in [(1, 1), (3, 3), (10, 4), (20, 6), (60, 5), (300, 80)] {
-        let mut stage = Stage::new(four(), w, h);
+        let mut stage = TestScreen::new(four_episodes(), w, h);
         stage.press("T");
         for key in ["PageDown", "End", "c", "s", "f", "Home", "Up", "PageUp", "f", "c", "Down", "?", "Esc"] {
             stage.press(key);
             stage.draw();
         }
     }
-    let mut empty = Stage::new(Fixture::new(), 80, 24);
+    let mut empty = TestScreen::new(Fixture::new(), 80, 24);
     empty.press("T");
-    assert!(screen(&empty.draw()).contains("no episode has ended yet"));
+    assert!(screen_text(&empty.draw()).contains("no episode has ended yet"));
     assert_eq!(empty.press("Enter"), []);
 }
 
 /// Ten of sixteen attempts were called lost, where all eight tasks were solved in one of their trials.
 #[test]
-fn with_several_trials_success_is_told_by_task() {
-    let mut state = many(6);
+fn with_several_trials_success_is_counted_by_task() {
+    let mut state = state_with_episodes(6);
     let past: Vec<_> = state.ended_episodes.iter().cloned().collect();
     let trial = |place: usize, task: u32, trial: u32, won: bool| {
         Arc::new(EpisodeSummary {
@@ -184,20 +184,27 @@ fn with_several_trials_success_is_told_by_task() {
     ]
     .into_iter()
     .collect();
-    let sums: String =
-        List::of(&state, Wanted::default()).sums(&state, 120, &UNICODE).into_iter().map(|p| p.1).collect();
+    let sums: String = EpisodeRows::build(&state, ListOptions::default())
+        .summary_line(&state, 120, &UNICODE)
+        .into_iter()
+        .map(|p| p.1)
+        .collect();
     assert!(sums.starts_with("solved 2 of 3 tasks 66.7 %"), "{sums}");
     assert!(sums.contains("progress 0.83"), "{sums}");
 }
 
 #[test]
-fn an_episode_is_played_again_at_once_where_the_run_is_over_and_after_a_word_where_it_goes_on() {
+fn rerun_starts_at_once_after_the_run_and_asks_during_it() {
     let again = |requests: Vec<Request>| requests.contains(&Request::Rerun(2));
-    let mut stage = Stage::new(four(), 120, 36);
+    let mut stage = TestScreen::new(four_episodes(), 120, 36);
     stage.press("T");
     stage.press("k");
     stage.press("k");
     assert!(!again(stage.press("r")));
-    assert!(screen(&stage.draw()).contains("plays episode 2 as it began"), "{}", screen(&stage.draw()));
+    assert!(
+        screen_text(&stage.draw()).contains("plays episode 2 as it began"),
+        "{}",
+        screen_text(&stage.draw())
+    );
     assert!(again(stage.press("r")));
 }

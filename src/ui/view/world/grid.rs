@@ -3,21 +3,21 @@
 //! A cell is a shape and the letter of a colour, two columns wide; where there is no room for that, the shape alone, and what is in
 //! sight is told in words beside it.
 
-use super::super::frame;
+use super::super::pane_frame;
 use crate::env::babyai::{Pose, VIEW_SIDE};
 use crate::text::{fits, truncate, width, wrap_at_most};
 use crate::ui::canvas::Canvas;
 use crate::ui::context::Context;
-use crate::ui::layout::Block;
+use crate::ui::layout::PaneArea;
 use crate::ui::model::{Focus, Model};
 use crate::ui::theme::Role;
 use ratatui::layout::Rect;
 use serde_json::Value;
 
 /// Columns that words beside the grid need.
-const WORDS: u16 = 26;
+const SIDE_TEXT_COLUMNS: u16 = 26;
 /// Columns and rows that are drawn at most, whatever a file says.
-const MOST: u64 = 256;
+const MAX_GRID_SIDE: u64 = 256;
 
 /// A grid as the environment tells it.
 pub(super) struct Grid<'a> {
@@ -28,25 +28,26 @@ pub(super) struct Grid<'a> {
     agent: Pose,
     holding: Option<&'a str>,
     /// Cells that the agent has seen, and all there are.
-    seen: (usize, usize),
+    seen_cells: (usize, usize),
     /// What the agent sees now, one bit a cell.
-    sight: Vec<bool>,
+    visible: Vec<bool>,
     /// Parts of the mission and whether each is done; only the truth knows.
     mission: Vec<(&'a str, bool)>,
 }
 
 impl<'a> Grid<'a> {
     /// Reads what is shown, or with `truth` what is true; none where the world is no grid.
-    pub(super) fn read(shown: &'a Value, truth: Option<&'a Value>) -> Option<Self> {
+    pub(super) fn parse(shown: &'a Value, truth: Option<&'a Value>) -> Option<Self> {
         let size = |value: &Value| {
-            let side = |at: usize| value.get("size")?.get(at)?.as_u64().filter(|n| (1..=MOST).contains(n));
+            let side =
+                |at: usize| value.get("size")?.get(at)?.as_u64().filter(|n| (1..=MAX_GRID_SIDE).contains(n));
             Some((side(0)? as usize, side(1)? as usize))
         };
         let (width, height) = size(shown)?;
         let source = truth.filter(|truth| size(truth) == Some((width, height))).unwrap_or(shown);
         let pose = |value: &Value| {
             let number = |at: usize| {
-                let number = value.get("agent")?.get(at)?.as_u64().filter(|n| *n < MOST)?;
+                let number = value.get("agent")?.get(at)?.as_u64().filter(|n| *n < MAX_GRID_SIDE)?;
                 i16::try_from(number).ok()
             };
             let dir = value.get("agent")?.get(2)?.as_u64()? as u8 & 3;
@@ -55,16 +56,16 @@ impl<'a> Grid<'a> {
         let agent = pose(source)?;
         let clause = |part: &'a Value| Some((part.get("text")?.as_str()?, part.get("done")?.as_bool()?));
         let mission = source.get("mission").and_then(Value::as_array).into_iter().flatten();
-        let agents = rows(shown, height);
+        let agents = cell_rows(shown, height);
         let cells = agents.iter().flat_map(|row| row.chunks(2)).filter(|cell| *cell != b"  ").count();
         Some(Self {
             width,
             height,
-            rows: if truth.is_some() { rows(source, height) } else { agents },
+            rows: if truth.is_some() { cell_rows(source, height) } else { agents },
             agent,
             holding: source.get("carrying").and_then(Value::as_str),
-            seen: (cells, width * height),
-            sight: sight(shown, agent, width, height),
+            seen_cells: (cells, width * height),
+            visible: visible_cells(shown, agent, width, height),
             mission: mission.filter_map(clause).collect(),
         })
     }
@@ -74,80 +75,83 @@ impl<'a> Grid<'a> {
         row.get(2 * x..2 * x + 2).map_or(*b"  ", |cell| [cell[0], cell[1]])
     }
 
-    fn in_sight(&self, x: usize, y: usize) -> bool {
-        self.sight.get(y * self.width + x).copied().unwrap_or(false)
+    fn is_visible(&self, x: usize, y: usize) -> bool {
+        self.visible.get(y * self.width + x).copied().unwrap_or(false)
     }
 
     /// Draws the pane.
-    pub(super) fn draw(&self, model: &Model, look: &Context<'_>, block: &Block, canvas: &mut Canvas<'_>) {
-        self.title(model, look, block, canvas);
+    pub(super) fn draw(&self, model: &Model, look: &Context<'_>, block: &PaneArea, canvas: &mut Canvas<'_>) {
+        self.draw_title(model, look, block, canvas);
         let body = Rect { x: block.body.x + 1, width: block.body.width.saturating_sub(2), ..block.body };
         if body.height == 0 || body.width == 0 {
             return;
         }
         let (columns, lines) = (self.width as u16, self.height as u16);
-        let beside = |cell: u16| columns * cell + 2 + WORDS <= body.width;
+        let beside = |cell: u16| columns * cell + 2 + SIDE_TEXT_COLUMNS <= body.width;
         // Words stand beside the grid where they can, and else above and below it.
         let narrow_beside = !beside(2) && beside(1) && body.height < lines + 3;
         let cell = if !narrow_beside && columns * 2 <= body.width { 2 } else { 1 };
-        let words = self.words(model.truth, look);
+        let words = self.side_text(model.show_truth, look);
         if beside(cell) {
-            self.paint(cell, body, look, canvas);
+            self.draw_cells(cell, body, look, canvas);
             let x = body.x + (columns * cell) + 2;
-            put_all(&words, Rect { x, width: body.right() - x, ..body }, canvas);
+            draw_texts(&words, Rect { x, width: body.right() - x, ..body }, canvas);
             return;
         }
         let above = u16::from(body.height > 3);
-        put_all(&words[..usize::from(above)], Rect { height: above, ..body }, canvas);
+        draw_texts(&words[..usize::from(above)], Rect { height: above, ..body }, canvas);
         let area = Rect { y: body.y + above, height: (body.height - above).min(lines), ..body };
-        self.paint(cell, area, look, canvas);
+        self.draw_cells(cell, area, look, canvas);
         let below = Rect { y: area.bottom(), height: body.bottom() - area.bottom(), ..body };
-        put_all(&words[usize::from(above)..], below, canvas);
+        draw_texts(&words[usize::from(above)..], below, canvas);
     }
 
-    fn title(&self, model: &Model, look: &Context<'_>, block: &Block, canvas: &mut Canvas<'_>) {
+    fn draw_title(&self, model: &Model, look: &Context<'_>, block: &PaneArea, canvas: &mut Canvas<'_>) {
         let Some(area) = block.title else { return };
-        let own = if model.focus == Focus::World { Role::Focus } else { Role::Title };
-        let mut pieces: Vec<(Role, String)> = vec![(Role::Dim, "2 ".to_owned()), (own, "World".to_owned())];
-        let seen = format!("{} of {} cells seen", self.seen.0, self.seen.1);
-        if model.truth {
+        let own = if model.focus == Focus::World { Role::TitleFocus } else { Role::Title };
+        let mut pieces: Vec<(Role, String)> = vec![(Role::Muted, "2 ".to_owned()), (own, "World".to_owned())];
+        let seen = format!("{} of {} cells seen", self.seen_cells.0, self.seen_cells.1);
+        if model.show_truth {
             // What is seen stands at the right end of the same row.
             let room = usize::from(area.width).saturating_sub(width(&seen) + 17);
-            let words = super::AS_IT_IS.iter().find(|words| fits(words, room));
-            pieces.push((Role::Warn, words.unwrap_or(&super::AS_IT_IS[2]).to_string()));
+            let words = super::TRUTH_LABELS.iter().find(|words| fits(words, room));
+            pieces.push((Role::Warning, words.unwrap_or(&super::TRUTH_LABELS[2]).to_string()));
         }
         if block.body.height == 0 {
             let room = usize::from(area.width).saturating_sub(17);
-            let all = format!("  {} {} {seen}", self.standing(look), look.glyphs.dot);
-            let text = if fits(&all, room) { all } else { format!("  {}", self.standing(look)) };
+            let all = format!("  {} {} {seen}", self.agent_text(look), look.glyphs.separator);
+            let text = if fits(&all, room) { all } else { format!("  {}", self.agent_text(look)) };
             pieces.push((Role::Text, text));
         }
         let pieces: Vec<(Role, &str)> = pieces.iter().map(|(r, t)| (*r, t.as_str())).collect();
-        frame::title(area, &pieces, canvas);
+        pane_frame::draw_title(area, &pieces, canvas);
         if block.body.height > 0 {
-            frame::aside(area, Role::Dim, &seen, canvas);
+            pane_frame::draw_right_title(area, Role::Muted, &seen, canvas);
         }
     }
 
-    fn standing(&self, look: &Context<'_>) -> String {
+    fn agent_text(&self, look: &Context<'_>) -> String {
         let way = ["right", "down", "left", "up"][usize::from(self.agent.direction & 3)];
         let holding = self.holding.unwrap_or("nothing");
-        format!("at {},{} looking {way} {} holding {holding}", self.agent.x, self.agent.y, look.glyphs.dot)
+        format!(
+            "at {},{} looking {way} {} holding {holding}",
+            self.agent.x, self.agent.y, look.glyphs.separator
+        )
     }
 
     /// What is told in words, a row each: where the agent is, the mission, what is in sight, what the shapes mean.
-    fn words(&self, truth: bool, look: &Context<'_>) -> Vec<(Role, String)> {
-        let mut words = vec![(Role::Text, self.standing(look))];
+    fn side_text(&self, truth: bool, look: &Context<'_>) -> Vec<(Role, String)> {
+        let mut words = vec![(Role::Text, self.agent_text(look))];
         for (clause, done) in &self.mission {
-            let mark = if *done { look.glyphs.done } else { look.glyphs.dot };
-            words.push((if *done { Role::Good } else { Role::Dim }, format!("{mark} {clause}")));
+            let mark = if *done { look.glyphs.subgoal } else { look.glyphs.separator };
+            words.push((if *done { Role::Good } else { Role::Muted }, format!("{mark} {clause}")));
         }
         let mut things: Vec<(usize, Role, String)> = Vec::new();
         let cells = (0..self.height).flat_map(|y| (0..self.width).map(move |x| (x, y)));
-        for (x, y) in cells.filter(|(x, y)| self.in_sight(*x, *y)) {
+        for (x, y) in cells.filter(|(x, y)| self.is_visible(*x, *y)) {
             let [kind, colour] = self.cell(x, y);
-            let Some(name) = name(kind, colour) else { continue };
-            let (ahead, right) = self.seen_from_agent(x, y);
+            let Some(name) = object_name(kind, colour) else { continue };
+            let (ahead, right) = self.relative_to_agent(x, y);
             if (ahead, right) == (0, 0) {
                 continue;
             }
@@ -157,22 +161,25 @@ impl<'a> Grid<'a> {
                 n => format!(", {} left", -n),
             };
             let distance = ahead.unsigned_abs() + right.unsigned_abs();
-            things.push((distance, role(colour), format!("{name}  {ahead} ahead{aside}")));
+            things.push((distance, colour_role(colour), format!("{name}  {ahead} ahead{aside}")));
         }
         things.sort_by_key(|(distance, ..)| *distance);
         words.extend(things.into_iter().map(|(_, role, text)| (role, text)));
         let [ball, case, key, open, closed, locked] = shapes(look);
-        words.push((Role::Dim, String::new()));
-        words.push((Role::Dim, format!("{ball} ball  {case} box  {key} key")));
-        words.push((Role::Dim, format!("door: {open} open {closed} closed {locked} locked")));
+        words.push((Role::Muted, String::new()));
+        words.push((Role::Muted, format!("{ball} ball  {case} box  {key} key")));
+        words.push((Role::Muted, format!("door: {open} open {closed} closed {locked} locked")));
         if !truth {
-            words.push((Role::Dim, format!("{} not seen  {} in sight", fog(look), look.glyphs.dot)));
+            words.push((
+                Role::Muted,
+                format!("{} not seen  {} in sight", unseen_glyph(look), look.glyphs.separator),
+            ));
         }
         words
     }
 
     /// How far ahead and to the right of the agent a cell lies.
-    fn seen_from_agent(&self, x: usize, y: usize) -> (isize, isize) {
+    fn relative_to_agent(&self, x: usize, y: usize) -> (isize, isize) {
         let (dx, dy) =
             (x.cast_signed() - isize::from(self.agent.x), y.cast_signed() - isize::from(self.agent.y));
         match self.agent.direction & 3 {
@@ -184,7 +191,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Paints as much of the grid as fits, around the agent.
-    fn paint(&self, cell: u16, area: Rect, look: &Context<'_>, canvas: &mut Canvas<'_>) {
+    fn draw_cells(&self, cell: u16, area: Rect, look: &Context<'_>, canvas: &mut Canvas<'_>) {
         let (columns, lines) = (usize::from(area.width / cell), usize::from(area.height));
         let first = |at: i16, shown: usize, all: usize| {
             usize::try_from(at).unwrap_or(0).saturating_sub(shown / 2).min(all.saturating_sub(shown))
@@ -193,7 +200,7 @@ impl<'a> Grid<'a> {
         for (row, y) in (top..self.height).take(lines).enumerate() {
             for (column, x) in (left..self.width).take(columns).enumerate() {
                 let at = (area.x + column as u16 * cell, area.y + row as u16);
-                let (role, text) = self.drawn(x, y, look);
+                let (role, text) = self.cell_text(x, y, look);
                 canvas.put(
                     at.0,
                     at.1,
@@ -206,11 +213,11 @@ impl<'a> Grid<'a> {
     }
 
     /// A cell in two characters.
-    fn drawn(&self, x: usize, y: usize, look: &Context<'_>) -> (Role, String) {
-        if self.seen_from_agent(x, y) == (0, 0) {
-            let ascii = look.glyphs.more.is_ascii();
+    fn cell_text(&self, x: usize, y: usize, look: &Context<'_>) -> (Role, String) {
+        if self.relative_to_agent(x, y) == (0, 0) {
+            let ascii = look.glyphs.ellipsis.is_ascii();
             let arrows = if ascii { [">", "v", "<", "^"] } else { ["▶", "▼", "◀", "▲"] };
-            return (Role::Focus, format!("{} ", arrows[usize::from(self.agent.direction & 3)]));
+            return (Role::TitleFocus, format!("{} ", arrows[usize::from(self.agent.direction & 3)]));
         }
         let [kind, colour] = self.cell(x, y);
         let [ball, case, key, open, closed, locked] = shapes(look);
@@ -222,31 +229,31 @@ impl<'a> Grid<'a> {
             b'|' => closed,
             b'!' => locked,
             b'#' => {
-                let wall = if look.glyphs.more.is_ascii() { "##" } else { "▒▒" };
-                return (if self.in_sight(x, y) { Role::Text } else { Role::Dim }, wall.to_owned());
+                let wall = if look.glyphs.ellipsis.is_ascii() { "##" } else { "▒▒" };
+                return (if self.is_visible(x, y) { Role::Text } else { Role::Muted }, wall.to_owned());
             }
-            b'.' if self.in_sight(x, y) => return (Role::Text, format!("{} ", look.glyphs.dot)),
-            b'.' => return (Role::Dim, "  ".to_owned()),
-            _ => return (Role::Dim, format!("{0}{0}", fog(look))),
+            b'.' if self.is_visible(x, y) => return (Role::Text, format!("{} ", look.glyphs.separator)),
+            b'.' => return (Role::Muted, "  ".to_owned()),
+            _ => return (Role::Muted, format!("{0}{0}", unseen_glyph(look))),
         };
-        (role(colour), format!("{shape}{}", char::from(colour)))
+        (colour_role(colour), format!("{shape}{}", char::from(colour)))
     }
 }
 
 /// Ball, box, key, and the door open, closed, locked.
 fn shapes(look: &Context<'_>) -> [&'static str; 6] {
-    if look.glyphs.more.is_ascii() {
+    if look.glyphs.ellipsis.is_ascii() {
         ["O", "B", "K", "/", "+", "X"]
     } else {
         ["●", "■", "K", "▯", "▮", "◆"]
     }
 }
 
-fn fog(look: &Context<'_>) -> &'static str {
-    if look.glyphs.more.is_ascii() { ":" } else { "░" }
+fn unseen_glyph(look: &Context<'_>) -> &'static str {
+    if look.glyphs.ellipsis.is_ascii() { ":" } else { "░" }
 }
 
-fn role(colour: u8) -> Role {
+fn colour_role(colour: u8) -> Role {
     match colour {
         b'r' => Role::ThingRed,
         b'g' => Role::ThingGreen,
@@ -258,7 +265,7 @@ fn role(colour: u8) -> Role {
     }
 }
 
-fn name(kind: u8, colour: u8) -> Option<String> {
+fn object_name(kind: u8, colour: u8) -> Option<String> {
     let kind = match kind {
         b'o' => "ball",
         b'b' => "box",
@@ -279,13 +286,13 @@ fn name(kind: u8, colour: u8) -> Option<String> {
     Some(format!("{colour} {kind}"))
 }
 
-fn rows(value: &Value, height: usize) -> Vec<&[u8]> {
+fn cell_rows(value: &Value, height: usize) -> Vec<&[u8]> {
     let row = |y: usize| value.get("rows")?.get(y.to_string())?.as_str().map(str::as_bytes);
     (0..height).map(|y| row(y).unwrap_or_default()).collect()
 }
 
 /// The cells that the last view saw.
-fn sight(shown: &Value, agent: Pose, width: usize, height: usize) -> Vec<bool> {
+fn visible_cells(shown: &Value, agent: Pose, width: usize, height: usize) -> Vec<bool> {
     let mut sight = vec![false; width * height];
     let view = shown.get("view").and_then(Value::as_array);
     for (row, bits) in view.into_iter().flatten().take(VIEW_SIDE).enumerate() {
@@ -302,12 +309,12 @@ fn sight(shown: &Value, agent: Pose, width: usize, height: usize) -> Vec<bool> {
 }
 
 /// Puts words below each other; those that are too long for a row take as many as they need, as long as there are any.
-fn put_all(words: &[(Role, String)], area: Rect, canvas: &mut Canvas<'_>) {
+fn draw_texts(words: &[(Role, String)], area: Rect, canvas: &mut Canvas<'_>) {
     let mut left = area.top()..area.bottom();
     for (role, text) in words {
         let (mut rows, more) = wrap_at_most(text, usize::from(area.width), left.len());
         if more {
-            rows = vec![truncate(text, usize::from(area.width), canvas.glyphs.more)];
+            rows = vec![truncate(text, usize::from(area.width), canvas.glyphs.ellipsis)];
         }
         for row in rows {
             let Some(y) = left.next() else { return };

@@ -1,16 +1,16 @@
 //! Planning problems drawn: blocks as towers, rooms, bars and wheels as boxes, anything else as its facts; the parts of the goal
 //! with a tick where they hold.
 
-mod bar;
-mod blocks;
-mod garage;
+mod barman;
+mod blocksworld;
 mod gripper;
+mod tyreworld;
 
 #[cfg(test)]
 mod tests;
 
-use super::boxes::{self, Framed};
-use super::{Pieces, lines};
+use super::framed_boxes::{self, FramedBox};
+use super::{Pieces, wrap_words};
 use crate::text::{truncate, width};
 use crate::ui::glyphs::Glyphs;
 use crate::ui::theme::Role;
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub(super) struct Facts<'a>(BTreeMap<&'a str, Vec<Vec<&'a str>>>);
 
 impl<'a> Facts<'a> {
-    fn read(shown: &'a Value) -> Self {
+    fn parse(shown: &'a Value) -> Self {
         let mut all: BTreeMap<&str, Vec<Vec<&str>>> = BTreeMap::new();
         for (fact, _) in shown.get("facts").and_then(Value::as_object).into_iter().flatten() {
             let mut words = fact.split(' ');
@@ -29,46 +29,46 @@ impl<'a> Facts<'a> {
             all.entry(name).or_default().push(words.collect());
         }
         for facts in all.values_mut() {
-            facts.sort_by_key(|words| words.iter().map(|word| split(word)).collect::<Vec<_>>());
+            facts.sort_by_key(|words| words.iter().map(|word| natural_key(word)).collect::<Vec<_>>());
         }
         Self(all)
     }
 
     /// The facts of a predicate with so many arguments.
-    fn of<const N: usize>(&self, name: &str) -> impl Iterator<Item = [&'a str; N]> + '_ {
+    fn arguments<const N: usize>(&self, name: &str) -> impl Iterator<Item = [&'a str; N]> + '_ {
         let facts = self.0.get(name).into_iter().flatten();
         facts.filter_map(|words| words.as_slice().try_into().ok())
     }
 
     fn has<const N: usize>(&self, name: &str, arguments: [&str; N]) -> bool {
-        self.of::<N>(name).any(|words| words == arguments)
+        self.arguments::<N>(name).any(|words| words == arguments)
     }
 
     /// The second arguments of facts with this first one.
-    fn with<'f>(&'f self, name: &str, first: &'f str) -> impl Iterator<Item = &'a str> + 'f {
-        self.of::<2>(name).filter(move |[one, _]| *one == first).map(|[_, other]| other)
+    fn second_arguments<'f>(&'f self, name: &str, first: &'f str) -> impl Iterator<Item = &'a str> + 'f {
+        self.arguments::<2>(name).filter(move |[one, _]| *one == first).map(|[_, other]| other)
     }
 
     /// The first arguments of facts with this second one.
-    fn to<'f>(&'f self, name: &str, second: &'f str) -> impl Iterator<Item = &'a str> + 'f {
-        self.of::<2>(name).filter(move |[_, other]| *other == second).map(|[one, _]| one)
+    fn first_arguments<'f>(&'f self, name: &str, second: &'f str) -> impl Iterator<Item = &'a str> + 'f {
+        self.arguments::<2>(name).filter(move |[_, other]| *other == second).map(|[one, _]| one)
     }
 }
 
 /// A name's letters and the number behind them, so that `ball2` comes before `ball10`.
-fn split(word: &str) -> (&str, u64) {
+fn natural_key(word: &str) -> (&str, u64) {
     let digits = word.len() - word.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (letters, number) = word.split_at(word.len() - digits);
     (letters, number.parse().unwrap_or(0))
 }
 
 /// Whether this is the world of a planning problem.
-pub(super) fn is_one(shown: &Value) -> bool {
+pub(super) fn is_planning_world(shown: &Value) -> bool {
     shown.get("facts").is_some_and(Value::is_object) && shown.get("subgoals").is_some_and(Value::is_object)
 }
 
 /// How many parts the goal has, and how many hold.
-pub(super) fn goal(shown: &Value) -> (usize, usize) {
+pub(super) fn goal_counts(shown: &Value) -> (usize, usize) {
     let parts = shown.get("subgoals").and_then(Value::as_object);
     let held = parts.into_iter().flatten().filter(|(_, part)| part["held"] == true).count();
     (held, parts.map_or(0, serde_json::Map::len))
@@ -76,33 +76,33 @@ pub(super) fn goal(shown: &Value) -> (usize, usize) {
 
 /// Everything in one row.
 pub(super) fn in_one_line(shown: &Value, dot: &str) -> String {
-    let facts = Facts::read(shown);
-    let (held, all) = goal(shown);
+    let facts = Facts::parse(shown);
+    let (held, all) = goal_counts(shown);
     let domain = shown.get("domain").and_then(Value::as_str).unwrap_or_default();
     let scene = match domain {
-        "gripper-strips" => gripper::in_words(&facts),
-        "blocksworld-4ops" => blocks::in_words(&facts),
-        "barman" => bar::in_words(&facts),
-        "tyreworld" => garage::in_words(&facts),
+        "gripper-strips" => gripper::one_line_summary(&facts),
+        "blocksworld-4ops" => blocksworld::one_line_summary(&facts),
+        "barman" => barman::one_line_summary(&facts),
+        "tyreworld" => tyreworld::one_line_summary(&facts),
         other => other.to_owned(),
     };
     format!("{scene} {dot} {held} of {all} parts of the goal")
 }
 
 /// The rows of the pane. `truth` is what only the world knows, where that is to be shown.
-pub(super) fn rows(glyphs: &Glyphs, shown: &Value, truth: Option<&Value>, columns: u16) -> Vec<Pieces> {
+pub(super) fn world_rows(glyphs: &Glyphs, shown: &Value, truth: Option<&Value>, columns: u16) -> Vec<Pieces> {
     let room = usize::from(columns.saturating_sub(2)).max(8);
-    let facts = Facts::read(shown);
+    let facts = Facts::parse(shown);
     let drawn = match shown.get("domain").and_then(Value::as_str).unwrap_or_default() {
         "gripper-strips" => gripper::rows(&facts, room, glyphs),
-        "blocksworld-4ops" => blocks::rows(&facts, room, glyphs),
-        "barman" => bar::rows(&facts, room, glyphs),
-        "tyreworld" => garage::rows(&facts, room, glyphs),
+        "blocksworld-4ops" => blocksworld::rows(&facts, room, glyphs),
+        "barman" => barman::rows(&facts, room, glyphs),
+        "tyreworld" => tyreworld::rows(&facts, room, glyphs),
         _ => None,
     };
     // Files may call anything by a known name; what makes no picture is told as facts.
-    let mut rows = drawn.unwrap_or_else(|| listed(&facts, room));
-    rows.extend(goals(glyphs, shown, room));
+    let mut rows = drawn.unwrap_or_else(|| fact_rows(&facts, room));
+    rows.extend(goal_rows(glyphs, shown, room));
     if let Some(truth) = truth {
         let words =
             match (truth.get("plan").and_then(Value::as_u64), truth.get("no_plan").and_then(Value::as_str)) {
@@ -114,25 +114,25 @@ pub(super) fn rows(glyphs: &Glyphs, shown: &Value, truth: Option<&Value>, column
                 }
                 (None, None) => "no plan from the start is known".to_owned(),
             };
-        rows.extend(lines(&words, room).into_iter().map(|line| vec![(Role::Dim, line)]));
+        rows.extend(wrap_words(&words, room).into_iter().map(|line| vec![(Role::Muted, line)]));
     }
     rows
 }
 
-fn goals(glyphs: &Glyphs, shown: &Value, room: usize) -> Vec<Pieces> {
+fn goal_rows(glyphs: &Glyphs, shown: &Value, room: usize) -> Vec<Pieces> {
     let mut rows = Vec::new();
     let parts = shown.get("subgoals").and_then(Value::as_object);
     let mut parts: Vec<(&str, &Value)> =
         parts.into_iter().flatten().map(|(atom, part)| (atom.as_str(), part)).collect();
-    parts.sort_by_key(|(atom, _)| atom.split([' ', '(', ')']).map(split).collect::<Vec<_>>());
+    parts.sort_by_key(|(atom, _)| atom.split([' ', '(', ')']).map(natural_key).collect::<Vec<_>>());
     // As many side by side as fit: a goal of a dozen parts must leave room for the picture.
     let (mut row, mut used) = (Pieces::new(), 0);
     for (atom, part) in parts {
         let text = part.get("text").and_then(Value::as_str).unwrap_or(atom);
         let holds = part["held"] == true;
-        let mark = if holds { glyphs.done } else { glyphs.dot };
-        let (mark_role, role) = if holds { (Role::Good, Role::Dim) } else { (Role::Dim, Role::Text) };
-        let text = truncate(text, room.saturating_sub(2), glyphs.more);
+        let mark = if holds { glyphs.subgoal } else { glyphs.separator };
+        let (mark_role, role) = if holds { (Role::Good, Role::Muted) } else { (Role::Muted, Role::Text) };
+        let text = truncate(text, room.saturating_sub(2), glyphs.ellipsis);
         let wide = width(&text) + 2;
         if used > 0 && used + 2 + wide > room {
             rows.push(std::mem::take(&mut row));
@@ -147,37 +147,37 @@ fn goals(glyphs: &Glyphs, shown: &Value, room: usize) -> Vec<Pieces> {
 }
 
 /// The facts by predicate: `clear  a, b`, `on  a b, c d`.
-fn listed(facts: &Facts<'_>, room: usize) -> Vec<Pieces> {
+fn fact_rows(facts: &Facts<'_>, room: usize) -> Vec<Pieces> {
     let name_width = facts.0.keys().map(|name| name.len()).max().unwrap_or(0).min(room / 3);
     let mut rows = Vec::new();
     for (name, all) in &facts.0 {
         let words: Vec<String> =
             all.iter().map(|words| words.join("\u{a0}")).filter(|words| !words.is_empty()).collect();
         let text = if words.is_empty() { "holds".to_owned() } else { words.join(", ") };
-        for (at, line) in lines(&text, room.saturating_sub(name_width + 2)).into_iter().enumerate() {
+        for (at, line) in wrap_words(&text, room.saturating_sub(name_width + 2)).into_iter().enumerate() {
             let lead = if at == 0 { truncate(name, name_width, "~") } else { String::new() };
-            rows.push(vec![(Role::Dim, format!("{lead:<name_width$}  ")), (Role::Observation, line)]);
+            rows.push(vec![(Role::Muted, format!("{lead:<name_width$}  ")), (Role::Observation, line)]);
         }
     }
     if rows.is_empty() {
-        rows.push(vec![(Role::Dim, "nothing is true".to_owned())]);
+        rows.push(vec![(Role::Muted, "nothing is true".to_owned())]);
     }
     rows
 }
 
 /// A text behind a word that says what it is, in as many rows as it needs.
-fn field(label: &str, role: Role, text: &str, room: usize) -> Vec<Pieces> {
+fn labelled_rows(label: &str, role: Role, text: &str, room: usize) -> Vec<Pieces> {
     let label = truncate(label, room / 2, "~");
     let indent = " ".repeat(width(&label));
-    let rows = lines(text, room.saturating_sub(width(&label))).into_iter().enumerate();
+    let rows = wrap_words(text, room.saturating_sub(width(&label))).into_iter().enumerate();
     rows.map(|(at, line)| {
-        vec![(Role::Dim, if at == 0 { label.clone() } else { indent.clone() }), (role, line)]
+        vec![(Role::Muted, if at == 0 { label.clone() } else { indent.clone() }), (role, line)]
     })
     .collect()
 }
 
 /// Names in a row, or a word for none.
-fn list<'a>(names: impl Iterator<Item = &'a str>, none: &str) -> String {
+fn join_or<'a>(names: impl Iterator<Item = &'a str>, none: &str) -> String {
     let names: Vec<&str> = names.collect();
     if names.is_empty() { none.to_owned() } else { names.join(", ") }
 }

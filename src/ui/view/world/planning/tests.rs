@@ -15,10 +15,10 @@ fn picture(task: &str, actions: &[&str], columns: u16) -> Vec<String> {
         assert!(turn.valid, "{action}");
         crate::domain::merge_patch(&mut shown, &turn.shown);
     }
-    texts(&rows(&UNICODE, &shown, None, columns))
+    row_texts(&world_rows(&UNICODE, &shown, None, columns))
 }
 
-fn texts(rows: &[Pieces]) -> Vec<String> {
+fn row_texts(rows: &[Pieces]) -> Vec<String> {
     let text = |row: &Pieces| row.iter().map(|(_, text)| text.as_str()).collect::<String>();
     rows.iter().map(|row| text(row).trim_end().to_owned()).collect()
 }
@@ -48,7 +48,7 @@ fn rooms_bars_and_garages_are_boxes() {
 }
 
 #[test]
-fn a_bar_and_a_garage_are_told_in_boxes() {
+fn barman_and_tyreworld_are_drawn_as_boxes() {
     let bar = picture("barman/easy/1", &["right grasp shot1"], 60);
     assert!(bar.iter().any(|row| row == "right  shot1"), "{bar:#?}");
     assert!(bar.iter().any(|row| row.contains("─ shot1 (right) ")), "{bar:#?}");
@@ -60,13 +60,13 @@ fn a_bar_and_a_garage_are_told_in_boxes() {
 }
 
 /// What can be said of a plan from the start.
-const TRUTHS: [&str; 4] =
+const PLAN_TRUTHS: [&str; 4] =
     ["{}", r#"{"plan": 12}"#, r#"{"no_plan": "impossible"}"#, r#"{"no_plan": "gave_up", "states": 4000}"#];
 
 #[test]
-fn the_yardstick_says_when_the_planner_gave_up() {
+fn the_plan_length_says_when_the_planner_gave_up() {
     let words = |truth: &str| {
-        let rows = rows(
+        let rows = world_rows(
             &ASCII,
             &json!({"facts": {}, "subgoals": {}}),
             serde_json::from_str(truth).ok().as_ref(),
@@ -74,7 +74,7 @@ fn the_yardstick_says_when_the_planner_gave_up() {
         );
         rows.concat().into_iter().map(|(_, text)| text).collect::<String>()
     };
-    for (truth, told) in TRUTHS.iter().zip([
+    for (truth, told) in PLAN_TRUTHS.iter().zip([
         "is known",
         "takes 12 actions",
         "no listed actions reach",
@@ -96,13 +96,12 @@ fn nonsense_is_drawn_within_the_pane() {
         json!({"domain": 7, "facts": {"p": true, "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq a b c d e f": true}, "subgoals": {"(p)": {"held": true}}}),
     ];
     for shown in &nonsense {
-        assert!(is_one(shown));
+        assert!(is_planning_world(shown));
         for columns in [0, 1, 5, 9, 12, 20, 37, 64] {
             for glyphs in [&UNICODE, &ASCII] {
-                for row in TRUTHS
-                    .iter()
-                    .flat_map(|truth| rows(glyphs, shown, serde_json::from_str(truth).ok().as_ref(), columns))
-                {
+                for row in PLAN_TRUTHS.iter().flat_map(|truth| {
+                    world_rows(glyphs, shown, serde_json::from_str(truth).ok().as_ref(), columns)
+                }) {
                     let wide: usize = row.iter().map(|(_, text)| width(text)).sum();
                     // In a pane that is too small for a box the canvas cuts.
                     assert!(columns < 20 || wide <= usize::from(columns), "{columns}: {row:?}");

@@ -1,0 +1,153 @@
+//! The sides of a comparison: which are meant, and opening them.
+
+use crate::cli::config::Config;
+use crate::cli::error::{CliError, CliErrorKind};
+use crate::cli::locate::{self, OpenedSession};
+use crate::domain::BranchId;
+use crate::engine::State;
+use crate::journal::{self, OpenMode, Session};
+use crate::timeline::Timeline;
+use crate::timeline::compare::Side;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What is meant: `PATH`, `PATH@BRANCH`, `PATH#EPISODE` or `PATH@BRANCH#EPISODE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::cli) struct ComparisonTarget {
+    pub(in crate::cli) path: String,
+    /// The branch by its id or its name.
+    pub(in crate::cli) branch: Option<String>,
+    pub(in crate::cli) episode: Option<u32>,
+}
+
+/// A branch that was opened to be compared.
+pub(in crate::cli) struct ComparedBranch {
+    /// What it is called: the session, and the branch where it is not the trunk.
+    pub(in crate::cli) name: String,
+    /// The session's name.
+    pub(super) session: String,
+    pub(super) branch: BranchId,
+    /// The episode that is meant, where one is named.
+    pub(super) episode: Option<u32>,
+    /// What its journal lacks, in words.
+    pub(super) lacks: Option<String>,
+    timeline: Arc<Timeline>,
+}
+
+impl ComparisonTarget {
+    /// Reads a place; what is there under the whole name is taken as that.
+    pub(in crate::cli) fn parse(text: &str) -> Result<Self, CliError> {
+        let mut place = Self { path: text.to_owned(), branch: None, episode: None };
+        let there = |text: &str| Path::new(text).exists();
+        if !there(&place.path)
+            && let Some((path, number)) = text.rsplit_once('#')
+        {
+            let episode = number.parse().ok().filter(|n| *n > 0);
+            let bad = || {
+                CliError::usage(
+                    format!("{text:?}: {number:?} is no episode; a comparison takes whole episodes"),
+                    "name it by its number, such as sessions/NAME#2",
+                )
+            };
+            (place.path, place.episode) = (path.to_owned(), Some(episode.ok_or_else(bad)?));
+        }
+        let (path, branch) = locate::split_branch(&place.path);
+        let (path, branch) = (path.to_owned(), branch.map(str::to_owned));
+        Ok(Self { path, branch, ..place })
+    }
+}
+
+impl ComparedBranch {
+    /// Opens what is meant.
+    pub(in crate::cli) fn open(config: &Config, place: &ComparisonTarget) -> Result<Self, CliError> {
+        let (opened, branch) = open_branch(config, place)?;
+        let session = opened.meta.session.clone();
+        let name = if branch == BranchId::trunk() { session.clone() } else { format!("{session}@{branch}") };
+        let lacks = opened.lacks();
+        Ok(Self { name, session, branch, episode: place.episode, lacks, timeline: Arc::new(opened.timeline) })
+    }
+
+    /// The last state.
+    pub(super) fn head(&self) -> Arc<State> {
+        self.timeline.head().clone()
+    }
+
+    /// One of its episodes.
+    pub(super) fn open_episode(&self, number: u32) -> Result<Side, CliError> {
+        let (timeline, head) = (self.timeline.clone(), self.head());
+        let last = head.episode.as_ref().map_or(0, |e| e.number);
+        if number != last && !head.ended_episodes.iter().any(|e| e.number == number) {
+            let what = match last {
+                0 => "it has no episode yet".to_owned(),
+                all => format!("there is no episode {number}; it has {all}"),
+            };
+            return Err(CliError::usage(
+                format!("{}#{number}: {what}", self.name),
+                "choose one that is there, or leave the # away",
+            ));
+        }
+        let states = Arc::new(move |seq| timeline.state_at(seq));
+        let name = format!("{}#{number}", self.name);
+        Side::load(&name, &head, Some(number), states).map_err(|why| {
+            CliError::new(
+                CliErrorKind::Session,
+                why,
+                "`retrospect export PATH --format text` tells what there is",
+            )
+        })
+    }
+}
+
+/// Opens the branch that is meant, to be looked at: the one that is named, else the one that was written last.
+pub(in crate::cli) fn open_branch(
+    config: &Config,
+    place: &ComparisonTarget,
+) -> Result<(OpenedSession, BranchId), CliError> {
+    let path = (!place.path.is_empty()).then_some(place.path.as_str());
+    let report =
+        path.map(Path::new).is_some_and(|p| p.is_file() && p.file_name().is_some_and(|n| n != "meta.toml"));
+    if report {
+        let branch = place.branch.as_ref().map(|branch| format!("@{branch}")).unwrap_or_default();
+        let opened = locate::open_session(config, Some(&format!("{}{branch}", place.path)))?;
+        let id = opened.branch.id.clone();
+        return Ok((opened, id));
+    }
+    let dir = locate::find_session_dir(config, path)?;
+    let session = Session::open(&dir)?;
+    let branch = match &place.branch {
+        Some(word) => locate::find_branch(&session, word)?,
+        None => session.last_written(),
+    };
+    let opened = journal::open_branch(&session.existing_branch_file(&branch)?, OpenMode::Read)?;
+    Ok((OpenedSession::from_branch(dir, session.meta, opened), branch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_name_a_path_a_branch_and_an_episode() {
+        let cases = [
+            ("s/one", Some(("s/one", None, None))),
+            ("s/one@b2", Some(("s/one", Some("b2"), None))),
+            ("s/one#3", Some(("s/one", None, Some(3)))),
+            ("s/one@shelf first#3", Some(("s/one", Some("shelf first"), Some(3)))),
+            ("s@home/one", Some(("s@home/one", None, None))),
+            ("s/one@b2#3", Some(("s/one", Some("b2"), Some(3)))),
+            ("@b2#3", Some(("", Some("b2"), Some(3)))),
+            ("s/one#0", None),
+            ("s/one#1.4", None),
+            ("s/one#", None),
+        ];
+        for (text, due) in cases {
+            let place = ComparisonTarget::parse(text).ok();
+            let due = due.map(|(path, branch, episode)| ComparisonTarget {
+                path: path.to_owned(),
+                branch: branch.map(str::to_owned),
+                episode,
+            });
+            assert_eq!(place, due, "{text}");
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! What the screen asks of the world around it: an editor, a file for what was copied, a report.
+
+use super::config::Config;
+use crate::domain::{BranchId, ModelRole, RunSpec, Seq, hex};
+use crate::driver::Store;
+use crate::files;
+use crate::journal::{Branch, LabelChange, Session};
+use crate::provider::openai::{OpenAi, list_models};
+use crate::report::{SessionRecord, ShownBranch, render_html};
+use crate::ui::branches::{BranchEdit, BranchInfo};
+use crate::ui::compare::EpisodeRef;
+use crate::ui::{HostServices, ModelList};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+/// Writes beside a session, or in the working directory where `dir`, the session's folder, is empty: the session came
+/// out of a report.
+pub(super) fn host_services(config: &Config, dir: &Path) -> HostServices {
+    let (beside, here) = (dir.to_owned(), dir.to_owned());
+    let (root, own) = (super::locate::sessions_folder(config), dir.to_owned());
+    let (of, listed) = (dir.to_owned(), root.clone());
+    let (read, named) = (dir.to_owned(), dir.to_owned());
+    let (config, asks) = (config.clone(), config.clone());
+    HostServices {
+        edit_text: Arc::new(edit_text),
+        save_copy: Arc::new(move |text: &str| save_copied_text(&beside, text)),
+        export_report: Arc::new(move |store: &Store| export_session(&here, store)),
+        list_comparable: Arc::new(move |store: &Store| list_other_places(&root, &own, &store.branch())),
+        list_sessions: Arc::new(move || list_sessions(&listed)),
+        list_models: Arc::new(move |(run, asked): &(Arc<RunSpec>, ModelRole)| {
+            list_role_models(&asks, run, *asked)
+        }),
+        open_comparable: Arc::new(move |place: &EpisodeRef| open_place(&config, &of, place)),
+        list_branches: Arc::new(move |()| list_branches(&read)),
+        edit_branch: Arc::new(move |(branch, change)| edit_branch(&named, branch, change)),
+    }
+}
+
+/// Sessions listed at most: nobody looks through more.
+const MAX_LISTED: usize = 500;
+
+/// The other branches of this session, and the other sessions, the newest first. Their titles are what is searched.
+fn list_other_places(root: &Path, own: &Path, here: &BranchId) -> Result<Vec<EpisodeRef>, String> {
+    let mut places = Vec::new();
+    // What came out of a report has no folder, and so no branches.
+    if !own.as_os_str().is_empty() {
+        let branches =
+            Session::open(own).and_then(|session| session.branches()).map_err(|e| e.to_string())?;
+        // The newest first, as everywhere in this list.
+        for branch in branches.into_iter().rev().filter(|b| b.header.id != *here && b.read_error.is_none()) {
+            let id = branch.header.id.0;
+            let name =
+                branch.label.name.filter(|n| !n.is_empty()).map_or_else(String::new, |n| format!(" {n:?}"));
+            let title = format!("branch {id}{name}: {}", branch.root_change);
+            let went = format!("{}, {} steps", branch.outcome, branch.steps);
+            let (goal, tasks) = (branch.goal, branch.tasks.into());
+            places.push(EpisodeRef {
+                branch: Some(id),
+                title,
+                outcome: went,
+                goal,
+                tasks,
+                ..EpisodeRef::default()
+            });
+        }
+    }
+    let same = |dir: &Path| dir.canonicalize().ok() == own.canonicalize().ok();
+    for (session, summary) in super::locate::recent_sessions(root, MAX_LISTED) {
+        if same(&session.dir) {
+            continue;
+        }
+        let meta = &session.meta;
+        let went = format!("{} of {} won, {} steps", summary.won, summary.episodes, summary.steps);
+        let title =
+            format!("{}: {}, {}, {}; {}", meta.session, meta.env, meta.method, meta.actor, summary.goal);
+        let (dir, goal, tasks) = (session.dir.display().to_string(), summary.goal, summary.tasks.into());
+        places.push(EpisodeRef {
+            session: Some(dir),
+            title,
+            outcome: went,
+            goal,
+            tasks,
+            ..EpisodeRef::default()
+        });
+    }
+    Ok(places)
+}
+
+/// Opens another branch or session to be read.
+fn open_place(config: &Config, own: &Path, place: &EpisodeRef) -> Result<Arc<Store>, String> {
+    let path = place.session.clone().unwrap_or_else(|| own.display().to_string());
+    let wanted = super::diff::ComparisonTarget { path, branch: place.branch.clone(), episode: place.episode };
+    let opened = super::diff::open_branch(config, &wanted);
+    let (opened, branch) = opened.map_err(|error| format!("{error}; {}", error.hint))?;
+    let store = Store::default();
+    store.set_timeline(opened.timeline, branch);
+    Ok(Arc::new(store))
+}
+
+/// All sessions, the newest first, with a few words about each.
+fn list_sessions(root: &Path) -> Vec<(String, String)> {
+    let found = super::locate::recent_sessions(root, MAX_LISTED).into_iter();
+    let told = found.map(|(session, summary)| {
+        let meta = &session.meta;
+        (meta.session.clone(), format!("{}, {}: {}", meta.method, meta.actor, summary.goal))
+    });
+    told.collect()
+}
+
+/// The models of the server that a role asks, or would ask.
+fn list_role_models(config: &Config, run: &RunSpec, asked: ModelRole) -> Result<ModelList, String> {
+    let who = if asked == ModelRole::Actor { &run.actor } else { &run.mentor };
+    let model = who.strip_prefix("openai:").unwrap_or("");
+    let endpoint = super::models::resolve_endpoint(config, asked, model, Some(&run.settings));
+    let endpoint = endpoint.map_err(|error| {
+        // No flag was typed here.
+        let flag = format!("--{} openai:{model}: ", asked.name());
+        error.message.strip_prefix(&flag).unwrap_or(&error.message).to_owned()
+    })?;
+    let server = endpoint.host().to_owned();
+    let runtime = super::headless::new_runtime().map_err(|error| error.message)?;
+    let names = runtime.block_on(list_models(&OpenAi::new(endpoint)))?;
+    Ok(ModelList { server, names })
+}
+
+/// The branches of a session in its folder; of one that came out of a report there are none.
+pub(super) fn list_branches(dir: &Path) -> Result<Arc<[BranchInfo]>, String> {
+    if dir.as_os_str().is_empty() {
+        return Err("what a report carries is one line: it has no branches".to_owned());
+    }
+    let said = |e: crate::journal::JournalError| e.to_string();
+    let branches = Session::open(dir).and_then(|s| s.branches()).map_err(said)?;
+    Ok(branches.into_iter().map(branch_info).collect())
+}
+
+fn branch_info(branch: Branch) -> BranchInfo {
+    let Branch {
+        header, label, root_change: root, outcome, episodes, steps, tokens, read_error: error, ..
+    } = branch;
+    BranchInfo {
+        id: header.id,
+        parent: header.parent,
+        fork_seq: header.at_seq,
+        name: label.name.unwrap_or_default(),
+        note: label.note.unwrap_or_default(),
+        archived: label.archived,
+        // The screen counts turns; the one that waits is not counted.
+        outcome: error.unwrap_or_else(|| outcome.replace("at step ", "after turn ")),
+        episodes,
+        steps,
+        tokens,
+        reason: header.reason,
+        root_change: root,
+        created: header.created.strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
+    }
+}
+
+/// Calls a branch otherwise; an empty name or note takes the old one away.
+pub(super) fn edit_branch(dir: &Path, branch: &BranchId, change: &BranchEdit) -> Result<(), String> {
+    let words = |text: &str| Some(text.trim().to_owned()).filter(|t| !t.is_empty());
+    let change = match change {
+        BranchEdit::Name(name) => LabelChange::Name(words(name)),
+        BranchEdit::Note(note) => LabelChange::Note(words(note)),
+        BranchEdit::Archived(archived) => LabelChange::Archived(*archived),
+    };
+    Session::open(dir).and_then(|s| s.set_label(branch, change)).map_err(|e| e.to_string())
+}
+
+fn edit_text(text: &str) -> Result<Option<String>, String> {
+    let editor =
+        ["VISUAL", "EDITOR"].iter().find_map(|v| std::env::var(v).ok().filter(|e| !e.trim().is_empty()));
+    let Some(editor) = editor else {
+        return Err("no editor is set; set VISUAL or EDITOR, or write here".to_owned());
+    };
+    let folder = create_private_folder(&std::env::temp_dir())?;
+    let edited = edit_text_in(&folder, &editor, text);
+    // Nobody needs the copy any more, nor what the editor left beside it; a folder that does not let go of it is
+    // cleaned by the system.
+    let _ = fs::remove_dir_all(&folder);
+    edited
+}
+
+fn edit_text_in(folder: &Path, editor: &str, text: &str) -> Result<Option<String>, String> {
+    let path = folder.join("lesson.txt");
+    let made =
+        files::create_new(&path).and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
+    made.map_err(|e| write_error(&path, &e))?;
+    // The variable may hold flags after the program's name.
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or("vi");
+    let ended = Command::new(program).args(words).arg(&path).status();
+    match (ended, super::bounded::read_text(&path)) {
+        (Ok(status), Ok(new)) if status.success() => {
+            let new = new.trim_end().to_owned();
+            Ok((new != text.trim_end()).then_some(new))
+        }
+        (Ok(status), Ok(_)) => Err(format!("{editor} ended with {status}; nothing was changed")),
+        (Err(e), _) => Err(format!("{editor} could not be started: {e}")),
+        (_, Err(e)) => Err(format!("{}: could not be read back: {e}", path.display())),
+    }
+}
+
+/// A new folder that only this user enters. Temporary folders belong to everybody: a name that can be foretold could
+/// be a link that somebody laid there, so it is never opened, only made.
+fn create_private_folder(within: &Path) -> Result<PathBuf, String> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    let mut last = String::new();
+    for attempt in 0..8_u8 {
+        let mut hash = Sha256::new();
+        hash.update(crate::driver::wall_clock_now().as_nanosecond().to_le_bytes());
+        hash.update(std::process::id().to_le_bytes());
+        hash.update([attempt]);
+        let path = within.join(format!("retrospect-{}", hex(&hash.finalize()[..8])));
+        match builder.create(&path) {
+            Ok(()) => return Ok(path),
+            Err(e) => last = format!("{}: could not be made: {e}", path.display()),
+        }
+    }
+    Err(last)
+}
+
+fn save_copied_text(dir: &Path, text: &str) -> Result<String, String> {
+    let path = dir.join("copied.txt");
+    files::replace(&path, text.as_bytes()).map_err(|e| write_error(&path, &e))?;
+    Ok(path.display().to_string())
+}
+
+fn export_session(dir: &Path, store: &Store) -> Result<String, String> {
+    let timeline = store.timeline();
+    let (events, error) = (timeline.events_after(Seq(0)), timeline.take_fetch_error());
+    drop(timeline);
+    if let Some(why) = error {
+        return Err(why);
+    }
+    let mut record = SessionRecord::from_events(&events);
+    let id = store.branch();
+    let labels = Session::open(dir).and_then(|s| s.labels()).unwrap_or_default();
+    record.branch = Some(ShownBranch { name: labels.get(&id).and_then(|label| label.name.clone()), id });
+    let files = super::locate::read_session_files(dir).unwrap_or_else(|_| BTreeMap::new());
+    let name = if record.session.is_empty() { "report" } else { "report-" };
+    let path = dir.join(format!("{name}{}.html", record.session));
+    let page = render_html(&record, record.default_step(), &files);
+    files::replace(&path, page.as_bytes()).map_err(|e| write_error(&path, &e))?;
+    Ok(path.display().to_string())
+}
+
+fn write_error(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: could not be written: {error}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A foretold name in the temporary folder could be a link to a file of the user's.
+    #[cfg(unix)]
+    #[test]
+    fn the_editors_copy_is_private_and_follows_no_link() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let temp = tempfile::tempdir().unwrap();
+        let first = create_private_folder(temp.path()).unwrap();
+        let second = create_private_folder(temp.path()).unwrap();
+        assert_ne!(first, second);
+        assert_eq!(fs::metadata(&first).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(edit_text_in(&first, "true", "a lesson"), Ok(None));
+        let mode = fs::metadata(first.join("lesson.txt")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+
+        let victim = temp.path().join("victim");
+        fs::write(&victim, "mine").unwrap();
+        symlink(&victim, second.join("lesson.txt")).unwrap();
+        assert!(edit_text_in(&second, "true", "a lesson").is_err());
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+    }
+
+    /// A session from somebody else could hold a link named `copied.txt` to any file of the person's.
+    #[cfg(unix)]
+    #[test]
+    fn copy_and_export_follow_no_link_out_of_the_session() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let temp = tempfile::tempdir().unwrap();
+        let victim = temp.path().join("bashrc");
+        fs::write(&victim, "mine").unwrap();
+        let session = temp.path().join("session");
+        fs::create_dir(&session).unwrap();
+        for (name, write) in [
+            ("copied.txt", &(|| save_copied_text(&session, "copied")) as &dyn Fn() -> Result<String, String>),
+            ("report.html", &|| export_session(&session, &Store::default())),
+        ] {
+            let path = session.join(name);
+            symlink(&victim, &path).unwrap();
+            assert_eq!(write().unwrap(), path.display().to_string());
+            assert_eq!(fs::read_to_string(&victim).unwrap(), "mine", "{name}");
+            let there = fs::symlink_metadata(&path).unwrap();
+            assert!(there.is_file() && there.permissions().mode() & 0o777 == 0o600, "{name}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! `completions` and `man`.
+
+use super::args::{self, Cli};
+use super::error::CliError;
+use super::output::Output;
+use crate::files;
+use clap::CommandFactory as _;
+
+/// `completions SHELL`.
+pub(super) fn completions(args: &args::Completions, out: &mut Output) -> Result<(), CliError> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "retrospect", &mut script);
+    out.print_document(&String::from_utf8_lossy(&script))
+}
+
+/// `man`: the page of the program, or all pages into a folder.
+pub(super) fn man(args: &args::Man, out: &mut Output) -> Result<(), CliError> {
+    let Some(dir) = &args.write else {
+        let mut page = Vec::new();
+        render(Cli::command(), &mut page);
+        return out.print_document(&String::from_utf8_lossy(&page));
+    };
+    std::fs::create_dir_all(dir).map_err(|e| CliError::file(dir, "could not be made", &e))?;
+    let mut program = Cli::command();
+    program.build();
+    let mut pages = vec![("retrospect".to_owned(), program.clone())];
+    for verb in program.get_subcommands() {
+        let name = format!("retrospect-{}", verb.get_name());
+        pages.push((name, verb.clone()));
+    }
+    for (name, command) in pages {
+        let mut page = Vec::new();
+        render(command, &mut page);
+        let path = dir.join(format!("{name}.1"));
+        files::replace_shared(&path, &page).map_err(|e| CliError::file(&path, "could not be written", &e))?;
+        out.print_line(&path.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// A page in memory cannot fail to be written.
+fn render(command: clap::Command, page: &mut Vec<u8>) {
+    let _ = clap_mangen::Man::new(command).render(page);
+}

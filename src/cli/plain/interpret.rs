@@ -1,0 +1,407 @@
+//! What a line means. Pure: from a line and the state to wishes, or to words.
+
+mod branches;
+mod breakpoints;
+mod describe;
+mod help;
+mod status;
+mod summary;
+
+pub(super) use describe::describe_moment;
+use describe::{describe_steps, describe_world};
+pub(super) use help::HELP;
+pub(super) use status::status_line;
+
+use crate::cli::lesson_kinds::{parse_kind, parse_scope};
+use crate::domain::{
+    Autonomy, EndReason, Lesson, LessonStatus, LessonText, ModelRole, ReflectionKind, Scope, SegmentOrigin,
+    ShownAs, ThoughtDisposition, sampling_param,
+};
+use crate::engine::{Command, LessonCommand, RunStatus, State};
+use crate::journal::LabelChange;
+use crate::method::switch_model;
+use crate::prompt::render;
+use crate::report::dropped_texts;
+use std::fmt::Write as _;
+
+/// What a line comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum LineAction {
+    /// An empty line.
+    Empty,
+    /// Wishes, one after the other.
+    Commands(Vec<Command>),
+    /// Run without stopping.
+    Run,
+    /// Something to read.
+    Print(String),
+    /// The list of what the world would accept.
+    Admissible,
+    /// A way to the goal.
+    Hint,
+    /// Go back to the proposal of a step and on from there, with these wishes first.
+    Fork {
+        /// The step.
+        step: u32,
+        /// The wishes.
+        commands: Vec<Command>,
+    },
+    /// Go on with another branch, by its id or name.
+    Switch(String),
+    /// Name a branch, or put it away.
+    Label(String, LabelChange),
+    /// Tell another moment of the episode.
+    Seek(super::seek::Seek),
+    /// List the branches.
+    Branches,
+    /// The list of commands.
+    Help,
+    /// Leave.
+    Quit,
+}
+
+/// What a line means in this state; an error is what to say.
+pub(super) fn parse_line(line: &str, state: &State) -> Result<LineAction, String> {
+    // The palette's lines begin with a colon on the screen; who is used to it may type it here.
+    let line = line.trim().trim_start_matches(':').trim_start();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = rest.trim();
+    let one = |command: Command| Ok(LineAction::Commands(vec![command]));
+    if let Some(said) = branches::parse_branch_line(word, rest, state) {
+        return said;
+    }
+    if let Some(said) = breakpoints::parse_breakpoint_line(word, rest, state) {
+        return said;
+    }
+    match word {
+        "" => Ok(LineAction::Empty),
+        "step" | "n" | "next" | "open" => one(Command::Step),
+        "stage" | "s" => one(Command::StepStage),
+        "run" | "go" | "continue" | "c" => Ok(LineAction::Run),
+        "pause-run" if state.run_status == RunStatus::Paused => Ok(LineAction::Run),
+        "pause" | "pause-run" => one(Command::Pause),
+        "approve" => one(Command::Approve),
+        "override" | "o" => {
+            let shown_as = match setting_text(state, "override.shown_as") {
+                "human_edit" => ShownAs::HumanEdit,
+                _ => ShownAs::Own,
+            };
+            one(override_command(require_argument(rest, "override ACTION")?, shown_as, state))
+        }
+        "override-as-edit" => one(override_command(
+            require_argument(rest, "override-as-edit ACTION")?,
+            ShownAs::HumanEdit,
+            state,
+        )),
+        "reject" | "x" => one(Command::Reject(require_argument(rest, "reject REASON")?)),
+        "r" if state.failed_call.is_some() || state.divergence.is_some() => one(Command::Retry),
+        "r" if state.episode.as_ref().is_some_and(|e| e.outcome.is_some()) => {
+            Ok(LineAction::Commands(restart_task(state)))
+        }
+        "r" | "ask-again" => one(Command::AskAgain),
+        "cancel" => one(Command::Cancel),
+        "retry" => one(Command::Retry),
+        "give-up" => one(Command::GiveUp),
+        "model" => one(model_command(ModelRole::Actor, &require_argument(rest, "model NAME")?, state)?),
+        "mentor" => one(model_command(ModelRole::Mentor, &require_argument(rest, "mentor NAME")?, state)?),
+        "recorded" => one(Command::RetryFromRecording(
+            match require_argument(rest, "recorded SESSION, or recorded cache")?.as_str() {
+                kept @ "cache" => kept.to_owned(),
+                session => format!("recorded:{}", session.strip_prefix("recorded:").unwrap_or(session)),
+            },
+        )),
+        "act" if state.has_failed_call(ModelRole::Actor) => Ok(LineAction::Commands(vec![
+            Command::GiveUp,
+            Command::Act(require_argument(rest, "act ACTION")?),
+        ])),
+        "act" => one(Command::Act(require_argument(rest, "act ACTION")?)),
+        "think" | "think:" => one(Command::Act(format!("think: {}", require_argument(rest, "think WORDS")?))),
+        "confirm" if state.autonomy != Autonomy::Confirm => one(Command::SetAutonomy(Autonomy::Confirm)),
+        "auto" | "confirm" => one(Command::SetAutonomy(Autonomy::Auto)),
+        "play" if state.autonomy == Autonomy::Human => one(Command::SetAutonomy(Autonomy::Auto)),
+        "human" | "play" => one(Command::SetAutonomy(Autonomy::Human)),
+        "lesson" | "a" | "add" | "lesson-add" => {
+            one(Command::Lesson(parse_new_lesson(&require_argument(rest, "lesson TEXT")?)?))
+        }
+        "lesson-accept" => accept(state).map(|wish| LineAction::Commands(vec![Command::Lesson(wish)])),
+        "lessons" => Ok(LineAction::Print(list_lessons(state))),
+        "edit" | "on" | "off" | "pin" | "delete" | "scope" | "move" => {
+            one(Command::Lesson(parse_lesson_change(word, rest, state)?))
+        }
+        "lesson-edit" => one(Command::Lesson(parse_lesson_change("edit", rest, state)?)),
+        "lesson-pin" => one(Command::Lesson(parse_lesson_change("pin", rest, state)?)),
+        "lesson-scope" => one(Command::Lesson(parse_lesson_change("scope", rest, state)?)),
+        "lesson-delete" => one(Command::Lesson(parse_lesson_change("delete", rest, state)?)),
+        "summary" => summary::summary_lines(state).map(LineAction::Print),
+        "accept" | "refuse" => one(summary::parse_decision(word, rest, state)?),
+        "undo" | "u" if rest == "older" => {
+            let of = state.undoable().ok_or("nothing older can be taken back")?;
+            one(Command::UndoChange(of))
+        }
+        "undo" | "u" => one(Command::Undo),
+        "redo" | "U" => one(Command::Redo),
+        "reflect" => one(Command::Reflect(
+            parse_kind(&require_argument(rest, "reflect KIND")?).map_err(|f| f.message)?,
+        )),
+        "prompt" | "p" => format_prompt(rest, state).map(LineAction::Print),
+        "prompt-edit" => one(parse_prompt_edit(rest, state)?),
+        "world" | "w" => Ok(LineAction::Print(describe_world(state))),
+        "actions" | "admissible" => Ok(LineAction::Admissible),
+        "hint" => Ok(LineAction::Hint),
+        "story" | "inspect" => describe_steps(rest, state).map(LineAction::Print),
+        number if number.parse::<u32>().is_ok() => describe_steps(number, state).map(LineAction::Print),
+        "note" | "remark" => {
+            let step = state.last_step().map_or(0, |s| s.number);
+            one(Command::Remark { step, text: require_argument(rest, "note TEXT")? })
+        }
+        "set" => {
+            let (name, value) = rest.split_once(' ').ok_or("something is missing: set NAME VALUE")?;
+            let value = match sampling_param(name) {
+                Some((_, knob)) => knob.parse(value).map_err(|why| format!("setting {name}: {why}"))?,
+                None => crate::cli::settings::parse_value(value.trim()),
+            };
+            if let Some(spec) = crate::method::SETTINGS.iter().find(|s| s.name == name) {
+                spec.validate(&value).map_err(|why| format!("setting {name} = {value}: {why}"))?;
+            }
+            one(Command::ChangeSetting { name: name.to_owned(), value })
+        }
+        "end" | "end-episode" => one(Command::EndEpisode(EndReason::Person)),
+        "begin" | "again" => Ok(LineAction::Commands(restart_task(state))),
+        "help" | "?" | "h" => Ok(LineAction::Help),
+        "quit" | "q" | "exit" => Ok(LineAction::Quit),
+        other => Err(screen_only_message(other).unwrap_or_else(|| {
+            format!(
+                "there is no command {other:?}; `help` lists them, and `override {line}` makes it the action"
+            )
+        })),
+    }
+}
+
+/// Another model for a role from now on.
+fn model_command(asked: ModelRole, words: &str, state: &State) -> Result<Command, String> {
+    if (asked, words) == (ModelRole::Actor, "human") {
+        return Ok(Command::SetAutonomy(Autonomy::Human));
+    }
+    let run = state.run.as_deref().ok_or("no run has begun")?;
+    Ok(Command::ChangeRun(Box::new(switch_model(run, asked, words))))
+}
+
+/// The same task once more, up to its first proposal.
+fn restart_task(state: &State) -> Vec<Command> {
+    let task = state.episode.as_deref().map(|e| Command::BeginEpisode(Box::new(e.task.clone())));
+    task.into_iter().chain([Command::Step]).collect()
+}
+
+/// What a word of the palette that only moves, paints or opens something on the screen is answered with.
+fn screen_only_message(word: &str) -> Option<String> {
+    let instead = match word {
+        "previous-mark" | "next-mark" | "marks" | "previous-episode" | "next-episode" | "first"
+        | "last-progress" | "search" => "here: story N shows a step",
+        "lesson-up" | "lesson-down" => "here: move N PLACE",
+        "lesson-from-override" => "here: lesson MISTAKE -> SOLUTION",
+        "override-questions" => "here: set override.shown_as own, or human_edit",
+        "result" => "here: story, and world",
+        "compare" => "`retrospect diff A B` compares",
+        "tasks" => "`retrospect report` says what the run came to",
+        "preview" => "here: prompt shows the last one that was sent",
+        "truth" => "here: world shows what the agent may know",
+        "export" => "here: quit, then `retrospect export`",
+        "suspend" => "here: Ctrl-Z",
+        "next-pane" | "previous-pane" | "zoom" | "arrange" | "reasoning" | "copy" | "theme" | "mouse"
+        | "redraw" => "go on without --plain",
+        pane if pane.strip_prefix("pane-").is_some_and(|n| n.parse::<u8>().is_ok()) => {
+            "go on without --plain"
+        }
+        _ => return None,
+    };
+    Some(format!("`{word}` needs the screen; {instead}"))
+}
+
+/// Takes the newest text of the mentor that was not kept and is no lesson yet.
+fn accept(state: &State) -> Result<LessonCommand, String> {
+    let steps = state.episode.iter().flat_map(|episode| episode.steps.iter().rev());
+    let mut texts = steps.flat_map(|step| dropped_texts(step, state));
+    let open = texts.find(|text| text.lesson(state).is_none());
+    Ok(open.ok_or("there is no text that was not kept, or every one is a lesson already")?.accept())
+}
+
+fn require_argument(rest: &str, form: &str) -> Result<String, String> {
+    if rest.is_empty() { Err(format!("something is missing: {form}")) } else { Ok(rest.to_owned()) }
+}
+
+/// What becomes of the thought is a setting; rewriting it needs words, which a line has no room for, so it is kept.
+fn override_command(action: String, shown_as: ShownAs, state: &State) -> Command {
+    let fate = if setting_text(state, "override.thought") == "dropped" {
+        ThoughtDisposition::Dropped
+    } else {
+        ThoughtDisposition::Kept
+    };
+    Command::Override { action, shown_as, thought_disposition: fate }
+}
+
+fn setting_text<'a>(state: &'a State, name: &str) -> &'a str {
+    state.run.as_ref().map_or("", |run| run.settings.text(name, ""))
+}
+
+fn parse_lesson_text(text: &str) -> (ReflectionKind, LessonText) {
+    match text.split_once(" -> ").or_else(|| text.split_once(" → ")) {
+        Some((mistake, solution)) => {
+            (ReflectionKind::Error, LessonText::error(mistake.trim(), solution.trim()))
+        }
+        None => (ReflectionKind::Abstract, LessonText::plain(text)),
+    }
+}
+
+fn parse_new_lesson(text: &str) -> Result<LessonCommand, String> {
+    let named = text
+        .split_once(':')
+        .and_then(|(word, rest)| parse_kind(word.trim()).ok().map(|kind| (kind, rest.trim())));
+    let (kind, text) = match named {
+        Some((_, "")) => return Err("something is missing: the words of the lesson".to_owned()),
+        Some((kind, rest)) => (kind, parse_lesson_text(rest).1),
+        None => parse_lesson_text(text),
+    };
+    let scope = if kind == ReflectionKind::Progress { Scope::Episode } else { Scope::Environment };
+    Ok(LessonCommand::add(kind, scope, text, String::new()))
+}
+
+fn parse_lesson_change(word: &str, rest: &str, state: &State) -> Result<LessonCommand, String> {
+    let (number, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let rest = rest.trim();
+    let lesson = number
+        .parse()
+        .ok()
+        .and_then(|n| state.pool.by_number(n))
+        .ok_or_else(|| format!("there is no lesson {number:?}; `lessons` lists them"))?;
+    let id = lesson.id.clone();
+    let status = |status| LessonCommand::Status { id: id.clone(), status };
+    Ok(match word {
+        "on" => status(LessonStatus::On),
+        "off" => status(LessonStatus::Off),
+        "pin" => status(LessonStatus::Pinned),
+        "delete" => status(LessonStatus::Retired),
+        "scope" => LessonCommand::Rescope {
+            id,
+            scope: parse_scope(rest).map_err(|f| format!("{}; {}", f.message, f.hint))?,
+        },
+        "move" => {
+            let place: usize = rest
+                .parse()
+                .ok()
+                .filter(|p| *p > 0)
+                .ok_or("move N PLACE: the place is a number from 1 on")?;
+            LessonCommand::Move { id, to: place - 1 }
+        }
+        _ => {
+            let (_, mut text) = parse_lesson_text(&require_argument(rest, "edit N TEXT")?);
+            if text.solution.is_none() {
+                text.solution.clone_from(&lesson.text().solution);
+            }
+            LessonCommand::Edit { id, text }
+        }
+    })
+}
+
+fn list_lessons(state: &State) -> String {
+    let mut out = String::new();
+    for lesson in state.pool.all().filter(|l| l.status != LessonStatus::Retired) {
+        let _ = writeln!(out, "{}", format_lesson(lesson));
+    }
+    if out.is_empty() { "no lessons yet; `lesson TEXT` adds one".to_owned() } else { out }
+}
+
+fn format_lesson(lesson: &Lesson) -> String {
+    let text = lesson.text();
+    let solution = text.solution.as_ref().map(|s| format!(" -> {s}")).unwrap_or_default();
+    let status = match lesson.status {
+        LessonStatus::Pinned => ", pinned",
+        LessonStatus::Off => ", off",
+        LessonStatus::On | LessonStatus::Retired => "",
+    };
+    format!(
+        "{} {}: {}{solution} (in {} prompts{status})",
+        lesson.number,
+        lesson.kind.name(),
+        text.text,
+        lesson.uses
+    )
+}
+
+/// The draft that waits, else the last prompt that was sent to the actor; or that of a question of this kind to the mentor.
+fn format_prompt(kind: &str, state: &State) -> Result<String, String> {
+    let of_kind = if kind.is_empty() { None } else { Some(parse_kind(kind).map_err(|f| f.message)?) };
+    let mut mentor = state.mentor_prompts.iter().rev();
+    let last = match of_kind {
+        None => state.actor_prompts.0.as_ref(),
+        Some(kind) => mentor.find(|(q, ..)| q.kind == kind).map(|(_, last, _)| last),
+    };
+    let draft = state.waiting_prompts().find(|d| of_kind.is_none() || d.question.map(|q| q.kind) == of_kind);
+    let Some(record) = draft.or(last) else { return Ok("no such prompt was sent yet".to_owned()) };
+    let of = record.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
+    let waits = match draft {
+        Some(_) if state.draft.is_some() => ", drafted: stage sends it, prompt-edit N TEXT changes part N",
+        Some(d) if state.failed_call.is_none() && state.is_edited_since_sent(d) => {
+            ", with your words, its call was broken off: retry sends it, undo takes them back"
+        }
+        Some(_) if state.failed_call.is_none() => {
+            ", its call was broken off: retry asks again, prompt-edit N TEXT changes part N"
+        }
+        Some(_) => ", its call failed: retry sends it, prompt-edit N TEXT changes part N",
+        None => "",
+    };
+    let mut out = format!(
+        "prompt{of} of episode {} step {}, about {} tokens{waits}\n",
+        record.episode,
+        record.step,
+        state.to_counted_tokens(record.role, u64::from(record.tokens))
+    );
+    for (place, segment) in render(state, record).segments.iter().enumerate() {
+        let number = if draft.is_some() { format!("{} ", place + 1) } else { String::new() };
+        let origin = match &segment.origin {
+            SegmentOrigin::Lesson { id, version } => {
+                let number = state.pool.get(id).map_or(0, |l| l.number);
+                format!(", lesson {number} version {version}")
+            }
+            SegmentOrigin::Step(step) => format!(", step {step}"),
+            _ => String::new(),
+        };
+        let _ = writeln!(out, "[{number}{}{origin}] {}", segment.label.name(), segment.text.trim_end());
+    }
+    if let Some(words) = state
+        .run
+        .as_ref()
+        .and_then(|run| run.describe_request_sampling(record, &state.unsent_settings(record.role)))
+    {
+        let _ = writeln!(out, "[{words}]");
+    }
+    let unsent = state.unsent_settings(record.role);
+    if !unsent.is_empty() {
+        let _ = writeln!(out, "[changed in the request] {}", unsent.join("; "));
+    }
+    for dropped in &record.dropped {
+        let _ = writeln!(out, "[dropped] {}", dropped.reason);
+    }
+    Ok(out)
+}
+
+/// The number of a part of the prompt that waits, and its words; a kind before it says which prompt to the mentor is meant.
+fn parse_prompt_edit(rest: &str, state: &State) -> Result<Command, String> {
+    let split = |text: &'_ str| -> (String, String) {
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        (word.to_owned(), rest.trim().to_owned())
+    };
+    let (mut number, mut text) = split(rest);
+    let mut call = None;
+    if let Ok(kind) = parse_kind(&number) {
+        let found = state.waiting_prompts().find(|p| p.question.is_some_and(|q| q.kind == kind));
+        call = Some(found.ok_or_else(|| format!("no {number} prompt waits to be sent"))?.call);
+        (number, text) = split(&text);
+    }
+    let place = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+    let segment =
+        place.ok_or("prompt-edit N TEXT: `prompt` numbers the parts of a drafted prompt from 1 on")?;
+    Ok(Command::EditPrompt { call, segment, text })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! Words about branches: going on from the past, and with another branch.
+
+use super::LineAction;
+use crate::cli::plain::seek::Seek;
+use crate::domain::ShownAs;
+use crate::engine::{Command, State};
+use crate::journal::LabelChange;
+
+/// What a line about branches means; none for any other word.
+pub(super) fn parse_branch_line(word: &str, rest: &str, state: &State) -> Option<Result<LineAction, String>> {
+    Some(match word {
+        "back" | "left" => parse_seek(rest, Seek::Back),
+        "forward" | "right" => parse_seek(rest, Seek::Forward),
+        "live" | "present" => Ok(LineAction::Seek(Seek::Live)),
+        "fork" => parse_fork(rest, state),
+        "switch" | "branch" if rest.is_empty() => Ok(LineAction::Branches),
+        "branches" | "tree" => Ok(LineAction::Branches),
+        "switch" | "branch" => Ok(LineAction::Switch(rest.to_owned())),
+        "branch-name" => parse_label(rest, "branch-name BRANCH NAME", |text| LabelChange::Name(Some(text))),
+        "branch-note" => parse_label(rest, "branch-note BRANCH TEXT", |text| LabelChange::Note(Some(text))),
+        "archive" if !rest.is_empty() => Ok(LineAction::Label(rest.to_owned(), LabelChange::Archived(true))),
+        "unarchive" if !rest.is_empty() => {
+            Ok(LineAction::Label(rest.to_owned(), LabelChange::Archived(false)))
+        }
+        "thought" => {
+            parse_step_edit(rest, "thought N TEXT", |step, text| Command::EditThought { step, text })
+        }
+        "observation" => {
+            parse_step_edit(rest, "observation N TEXT", |step, text| Command::EditObservation { step, text })
+        }
+        _ => return None,
+    })
+}
+
+/// `back`, `back 3`.
+fn parse_seek(rest: &str, to: impl FnOnce(u32) -> Seek) -> Result<LineAction, String> {
+    let by = if rest.is_empty() { Ok(1) } else { rest.parse() };
+    by.map(|by| LineAction::Seek(to(by))).map_err(|_| "how many steps? back N, forward N".to_owned())
+}
+
+/// `fork 12`, `fork 12 go to shelf 1`: back to the proposal of a step, and there this action in its place.
+fn parse_fork(rest: &str, state: &State) -> Result<LineAction, String> {
+    let (number, action) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let step: u32 = number.parse().map_err(|_| "something is missing: fork N [ACTION]".to_owned())?;
+    let action = action.trim();
+    let then = match action {
+        "" => Vec::new(),
+        action => vec![super::override_command(action.to_owned(), ShownAs::Own, state)],
+    };
+    Ok(LineAction::Fork { step, commands: then })
+}
+
+fn parse_label(
+    rest: &str,
+    usage: &str,
+    change: impl FnOnce(String) -> LabelChange,
+) -> Result<LineAction, String> {
+    let (branch, text) =
+        rest.split_once(char::is_whitespace).ok_or(format!("something is missing: {usage}"))?;
+    Ok(LineAction::Label(branch.to_owned(), change(text.trim().to_owned())))
+}
+
+fn parse_step_edit(
+    rest: &str,
+    usage: &str,
+    command: impl FnOnce(u32, String) -> Command,
+) -> Result<LineAction, String> {
+    let wrong = || format!("something is missing: {usage}");
+    let (number, text) = rest.split_once(char::is_whitespace).ok_or_else(wrong)?;
+    let step = number.parse().map_err(|_| wrong())?;
+    Ok(LineAction::Commands(vec![command(step, text.trim().to_owned())]))
+}

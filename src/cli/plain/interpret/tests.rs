@@ -1,0 +1,190 @@
+//! What lines mean.
+
+use super::*;
+
+#[test]
+fn the_palettes_words_are_commands_as_well() {
+    let state = State::default();
+    for (palette, own) in [
+        ("lesson-add Foo -> bar", "lesson Foo -> bar"),
+        ("again", "begin"),
+        ("open", "n"),
+        ("next", "n"),
+        ("remark well done", "note well done"),
+        (":step", "n"),
+        (":stage", "s"),
+        ("pause-run", "run"),
+        (":override go to sofa 1", "o go to sofa 1"),
+        ("reject no", "x no"),
+        (":undo", "u"),
+        ("redo", "U"),
+        (":prompt", "p"),
+        ("37", "story 37"),
+        (":37", "story 37"),
+        ("end-episode", "end"),
+    ] {
+        assert_eq!(parse_line(palette, &state), parse_line(own, &state), "{palette}");
+    }
+    let running = State { run_status: RunStatus::Running, ..State::default() };
+    assert_eq!(parse_line("pause-run", &running), parse_line("pause", &running));
+    for word in ["lesson-add", "ask-again", "remark", "pause-run", ":37"] {
+        assert!(HELP.contains(word), "{word}");
+    }
+}
+
+/// Found by a new user of `--plain`: words of the palette were unknown, and `again` was another thing than on the screen.
+#[cfg(feature = "tui")]
+#[test]
+fn every_word_of_the_palette_is_taken_or_says_that_it_needs_the_screen() {
+    use crate::ui::keymap::Action;
+    let state = State::default();
+    let mut refused = Vec::new();
+    for action in Action::ALL.iter().filter(|a| a.is_in_palette()) {
+        let name = action.name();
+        match parse_line(name, &state) {
+            Err(why) if why.contains("needs the screen") => {
+                assert!(why.starts_with(&format!("`{name}` needs the screen")), "{why}");
+                refused.push(name);
+            }
+            // A word of its own that wants another one after it.
+            Err(why) => {
+                let wants = ["something is missing", "there is no lesson", "no summary waits"]
+                    .iter()
+                    .any(|w| why.starts_with(w));
+                assert!(wants, "{name}: {why}");
+            }
+            Ok(_) => {}
+        }
+    }
+    for word in ["theme", "zoom", "copy", "first", "pane-3"] {
+        assert!(refused.contains(&word), "{word}");
+    }
+    for word in ["step", "again", "ask-again", "confirm", "play", "reflect", "prompt", "quit"] {
+        assert!(!refused.contains(&word), "{word}");
+    }
+}
+
+#[test]
+fn words_that_are_switches_on_the_screen_are_switches_here() {
+    let at = |autonomy| State { autonomy, ..State::default() };
+    let to = |autonomy| Ok(LineAction::Commands(vec![Command::SetAutonomy(autonomy)]));
+    for (word, before, after) in [
+        ("confirm", Autonomy::Auto, Autonomy::Confirm),
+        ("confirm", Autonomy::Confirm, Autonomy::Auto),
+        ("play", Autonomy::Auto, Autonomy::Human),
+        ("play", Autonomy::Human, Autonomy::Auto),
+        ("human", Autonomy::Human, Autonomy::Human),
+        ("auto", Autonomy::Confirm, Autonomy::Auto),
+    ] {
+        assert_eq!(parse_line(word, &at(before)), to(after), "{word}");
+    }
+}
+
+/// The key `r` of the screen: again what just was, whatever it was.
+#[test]
+fn r_is_what_the_key_is_on_the_screen() {
+    let r = |state: &State| parse_line("r", state);
+    assert_eq!(r(&State::default()), Ok(LineAction::Commands(vec![Command::AskAgain])));
+    let divergence = Some((1, 1, "recorded".to_owned(), "now".to_owned()));
+    let differs = State { divergence, ..State::default() };
+    assert_eq!(r(&differs), Ok(LineAction::Commands(vec![Command::Retry])));
+}
+
+#[test]
+fn a_summary_is_accepted_and_refused_by_its_numbers() {
+    let mut state = State::default();
+    assert_eq!(parse_line("accept", &state), Err("no summary waits for your word".to_owned()));
+    let add = |text: &str| crate::domain::PoolChangeItem::Add {
+        kind: ReflectionKind::Abstract,
+        scope: Scope::Environment,
+        text: LessonText::plain(text),
+        evidence: String::new(),
+        parents: Vec::new(),
+    };
+    state.waiting_summaries.push(crate::domain::PoolChange {
+        question: crate::domain::Question {
+            kind: ReflectionKind::Abstract,
+            purpose: crate::domain::Purpose::Summarise,
+        },
+        items: vec![add("One."), add("Two."), add("Three.")],
+        seq: crate::domain::Seq(1),
+    });
+    let Ok(LineAction::Print(told)) = parse_line("summary", &state) else { panic!() };
+    assert!(told.contains("  2 + Two."), "{told}");
+    for (line, refused) in
+        [("accept", vec![]), ("refuse", vec![0, 1, 2]), ("accept 2", vec![0, 2]), ("refuse 1, 3", vec![0, 2])]
+    {
+        assert_eq!(
+            parse_line(line, &state),
+            Ok(LineAction::Commands(vec![Command::SettlePool { refused }])),
+            "{line}"
+        );
+    }
+    assert!(parse_line("accept 4", &state).unwrap_err().contains("from 1 to 3"));
+}
+
+/// Found by review: the same prompt had another number of tokens here than on the screen.
+#[test]
+fn the_tokens_of_a_prompt_are_those_that_the_screen_says() {
+    use crate::engine::TokenRatio;
+    let mut state = State::default();
+    let asked = crate::domain::ModelRole::Actor;
+    let sent = crate::domain::PromptRecord { role: asked, tokens: 1000, ..Default::default() };
+    state.actor_prompts.0 = Some(sent.into());
+    for (counted, words) in [(1000, "about 1000 tokens"), (1300, "about 1300 tokens")] {
+        state.token_ratios = vec![TokenRatio { role: asked, estimated: 1000, counted }];
+        let Ok(LineAction::Print(told)) = parse_line("prompt", &state) else { panic!() };
+        assert!(told.contains(words), "{told}");
+    }
+}
+
+/// What came before a deed that stays is taken back by name.
+#[test]
+fn undo_older_names_the_change_that_it_takes_back() {
+    use crate::engine::{UndoAction, UndoEntry};
+    let mut state = State::default();
+    assert!(parse_line("undo older", &state).is_err());
+    let change = crate::domain::ManualEdit::Autonomy { previous: Autonomy::Auto, autonomy: state.autonomy };
+    let seq = crate::domain::Seq;
+    state.undo_stack = vec![
+        UndoEntry { seq: seq(3), action: UndoAction::ManualEdit(change) },
+        UndoEntry { seq: seq(4), action: UndoAction::Irreversible("the agent was asked again".to_owned()) },
+    ];
+    assert_eq!(parse_line("u older", &state), Ok(LineAction::Commands(vec![Command::UndoChange(seq(3))])));
+    assert_eq!(parse_line("undo", &state), Ok(LineAction::Commands(vec![Command::Undo])));
+}
+
+/// It said that the session was paused, and nothing of the person's own words.
+#[test]
+fn a_prompt_with_own_words_that_waits_is_named() {
+    use crate::domain::{CallId, ModelRole, PartialReply, PromptRecord, Question};
+    use crate::engine::Effect;
+    let question = Some(Question::reflect(ReflectionKind::Error));
+    let cases = [
+        (
+            ModelRole::Actor,
+            None,
+            "BROKEN OFF · the agent's answer (a prompt with your words waits); retry (sends",
+        ),
+        (ModelRole::Mentor, question, "the mentor (Error) (a prompt with your words waits); retry (sends"),
+    ];
+    for (asked, question, told) in cases {
+        let prompt = PromptRecord { role: asked, question, edited: true, ..PromptRecord::default() };
+        let effect = Effect::Ask { call: CallId(0), prompt: prompt.clone().into() };
+        let mut state =
+            State { cancelled_calls: vec![(effect, PartialReply::default())], ..State::default() };
+        assert!(status_line(&state).contains(told), "{}", status_line(&state));
+        assert!(status_line(&state).contains("give-up"));
+        let Ok(LineAction::Print(shown)) =
+            parse_line(if question.is_some() { "prompt error" } else { "prompt" }, &state)
+        else {
+            panic!()
+        };
+        assert!(shown.contains("with your words, its call was broken off: retry sends it"), "{shown}");
+        // Sent with them, nothing waits that was not asked.
+        state.actor_prompts.0 = Some(prompt.clone().into());
+        assert!(!status_line(&state).contains("your words"), "{}", status_line(&state));
+        let state = State { draft: Some(prompt.into()), ..State::default() };
+        assert!(status_line(&state).starts_with("PAUSED · a prompt with your words is drafted and waits"));
+    }
+}

@@ -1,0 +1,314 @@
+//! The settings of the start screen: values, origins, and what each may be.
+
+use crate::cli::config::{Config, ENTRIES, ValueOrigin, ValueType};
+use crate::cli::settings::setting_origin;
+use crate::cli::{pool, setup};
+use crate::domain::{Limits, RunSpec, SettingOrigin};
+use crate::method::{self, DefaultValue, PaperOrCode, SETTINGS};
+use crate::report::metrics::paper_rows;
+use crate::ui::start::{AllowedValues, SettingRow, SettingsVariant};
+use serde_json::Value;
+
+/// The preset.
+pub(super) const PRESET: &str = "run.preset";
+/// The word for none.
+pub(super) const NO_PRESET: &str = "none";
+/// Steps of an episode.
+pub(super) const STEPS: &str = "run.steps";
+/// Lessons to begin with: a pool file.
+pub(super) const POOL: &str = "start.pool";
+/// Lessons to begin with: a constitution.
+pub(super) const CONSTITUTION: &str = "start.constitution";
+/// Whether tasks are played first to learn from.
+pub(super) const CALIBRATE: &str = "start.calibrate";
+
+/// What a table of settings is made for.
+struct SettingsContext<'a> {
+    config: &'a Config,
+    preset: Option<&'a str>,
+    spec: &'a RunSpec,
+    /// Another method and reading than the configuration's.
+    method_and_reading: Option<(&'a str, &'a str)>,
+    offered: &'a OfferedChoices,
+}
+
+/// What is the same in every table.
+struct OfferedChoices {
+    /// The presets.
+    presets: Vec<String>,
+    /// Pool files, and none.
+    pools: Vec<String>,
+}
+
+impl OfferedChoices {
+    fn new(config: &Config) -> Self {
+        let own = config.preset_names().map(str::to_owned);
+        let shipped = paper_rows().iter().map(|r| r.preset.clone());
+        let mut presets: Vec<String> = [NO_PRESET.to_owned()].into_iter().chain(own).chain(shipped).collect();
+        let mut told = std::collections::HashSet::new();
+        presets.retain(|name| told.insert(name.clone()));
+        let kept = Some(pool::pool_path(config)).filter(|file| file.is_file());
+        let pools = [String::new()].into_iter().chain(kept.map(|file| file.display().to_string())).collect();
+        Self { presets, pools }
+    }
+}
+
+/// The settings as they are before anything is chosen.
+pub(super) fn initial_rows(config: &Config, spec: &RunSpec) -> Vec<SettingRow> {
+    SettingsContext {
+        config,
+        preset: None,
+        spec,
+        method_and_reading: None,
+        offered: &OfferedChoices::new(config),
+    }
+    .rows()
+}
+
+/// The settings for each preset and method in each reading, so that a choice on the screen shows its own at once.
+pub(super) fn row_variants(config: &Config, spec: &RunSpec) -> Vec<SettingsVariant> {
+    let readings = [("paper", PaperOrCode::Paper), ("code", PaperOrCode::Code)];
+    let plain = method::METHOD_NAMES.iter().map(|name| (None, *name));
+    let own =
+        config.preset_names().flat_map(|p| method::METHOD_NAMES.iter().map(move |name| (Some(p), *name)));
+    let shipped = paper_rows()
+        .iter()
+        .filter(|r| config.built_in_preset(Some(&r.preset)).is_some())
+        .map(|r| (Some(r.preset.as_str()), r.method.as_str()));
+    let offered = &OfferedChoices::new(config);
+    let mut all = Vec::new();
+    for (preset, name) in plain.chain(own).chain(shipped) {
+        for (word, reading) in readings {
+            let (mut limits, mut settings, _) = method::defaults(name, reading);
+            // A preset that this method cannot have is none of its variants.
+            if setup::apply_preset(config, preset, reading, &mut settings, &mut limits).is_err() {
+                continue;
+            }
+            let of = RunSpec { method: name.to_owned(), settings, limits, ..spec.clone() };
+            let knobs = SettingsContext {
+                config,
+                preset,
+                spec: &of,
+                method_and_reading: Some((name, word)),
+                offered,
+            }
+            .rows();
+            all.push(SettingsVariant {
+                preset: preset.unwrap_or(NO_PRESET).to_owned(),
+                method: name.to_owned(),
+                paper_or_code: word.to_owned(),
+                settings: knobs,
+            });
+        }
+    }
+    all
+}
+
+/// The models of the configuration, each with its profile.
+pub(super) fn profile_by_model(config: &Config) -> Vec<(String, String)> {
+    config
+        .profiles_with_model()
+        .map(|(profile, model)| (format!("openai:{model}"), profile.to_owned()))
+        .collect()
+}
+
+fn choice_answers(all: &[&str]) -> AllowedValues {
+    AllowedValues::OneOf(all.iter().map(|w| (*w).to_owned()).collect())
+}
+
+/// A value of the configuration as text.
+fn value_text(config: &Config, name: &str) -> String {
+    match ENTRIES.iter().find(|e| e.name == name).map(|e| e.value_type) {
+        Some(ValueType::Number(_)) => config.number(name).to_string(),
+        _ => config.text(name).to_owned(),
+    }
+}
+
+impl SettingsContext<'_> {
+    fn rows(&self) -> Vec<SettingRow> {
+        let mut all = vec![self.preset_row()];
+        all.extend(
+            ["run.method", "run.as", "run.actor", "run.mentor"].into_iter().map(|name| self.entry_row(name)),
+        );
+        all.extend(["run.trials"].into_iter().map(|name| self.entry_row(name)));
+        all.push(self.steps_row());
+        all.push(self.entry_row("run.seed"));
+        all.extend(self.setting_rows(true));
+        all.extend(self.lesson_rows());
+        let rest = [
+            "run.profile",
+            "run.base_url",
+            "run.mentor_profile",
+            "run.mentor_base_url",
+            "run.api",
+            "run.cache",
+            "run.interface",
+            "run.prompts",
+            "run.exemplars",
+        ];
+        all.extend(rest.into_iter().map(|name| self.entry_row(name)));
+        all.extend(self.setting_rows(false));
+        all
+    }
+
+    fn preset_row(&self) -> SettingRow {
+        let about = match (self.preset, self.config.built_in_preset(self.preset)) {
+            (Some(name), Some(row)) if row.starts_with_lessons => {
+                format!("{name}, {}: {}; it begins with a pool or a constitution", row.source(), row.label)
+            }
+            (Some(name), Some(row)) => format!("{name}, {}: {}", row.source(), row.label),
+            (Some(_), None) => "settings of the configuration file".to_owned(),
+            (None, _) => "the settings of a row of a paper's table, or your own".to_owned(),
+        };
+        SettingRow {
+            name: PRESET.to_owned(),
+            label: "preset".to_owned(),
+            value: self.preset.unwrap_or(NO_PRESET).to_owned(),
+            origin: SettingOrigin::BuiltIn,
+            allowed: AllowedValues::OneOf(self.offered.presets.clone()),
+            summary: about,
+        }
+    }
+
+    fn steps_row(&self) -> SettingRow {
+        let Limits { steps, .. } = self.spec.limits;
+        let by_code = self.method_and_reading.is_some_and(|o| o.1 == "code") && steps == 49;
+        SettingRow {
+            name: STEPS.to_owned(),
+            label: "steps".to_owned(),
+            value: steps.to_string(),
+            origin: if by_code { SettingOrigin::Code } else { SettingOrigin::Paper },
+            allowed: AllowedValues::Number(1, u64::from(u32::MAX)),
+            summary: "steps an episode may take".to_owned(),
+        }
+    }
+
+    /// A setting of the configuration.
+    fn entry_row(&self, name: &'static str) -> SettingRow {
+        let Self { config, spec, method_and_reading: other, .. } = self;
+        let row = config.built_in_preset(self.preset);
+        let value = match (name, other) {
+            ("run.method", Some((method, _))) => (*method).to_owned(),
+            ("run.as", Some((_, reading))) => (*reading).to_owned(),
+            ("run.trials", _) => row.map_or_else(|| self.trials(), |r| u64::from(r.trials)).to_string(),
+            _ => value_text(config, name),
+        };
+        let origin = match name {
+            "run.method" | "run.trials" if row.is_some() => SettingOrigin::Paper,
+            // How many trials a method has is from its paper.
+            "run.trials" if self.is_trials_by_method() && method::default_trials(&spec.method) > 1 => {
+                SettingOrigin::Paper
+            }
+            _ => setting_origin(config.origin(name)),
+        };
+        let entry = ENTRIES.iter().find(|e| e.name == name);
+        SettingRow {
+            name: name.to_owned(),
+            label: name.trim_start_matches("run.").replace('_', " "),
+            value,
+            origin,
+            allowed: self.allowed_answers(name),
+            summary: entry.map_or("", |e| e.meaning).to_owned(),
+        }
+    }
+
+    fn allowed_answers(&self, name: &str) -> AllowedValues {
+        let text = |none, what, offered: &[&str]| {
+            let mut offered: Vec<String> = offered.iter().map(|w| (*w).to_owned()).collect();
+            if name == "run.actor" || name == "run.mentor" {
+                offered.extend(profile_by_model(self.config).into_iter().map(|p| p.0));
+            }
+            if name.ends_with("profile") {
+                offered.push(String::new());
+                offered.extend(self.config.profile_names());
+            }
+            let set = self.config.text(name);
+            if !set.is_empty() && !offered.iter().any(|w| w == set) {
+                offered.push(set.to_owned());
+            }
+            AllowedValues::Text { none_label: none, suggestions: offered, expected: what }
+        };
+        match (name, ENTRIES.iter().find(|e| e.name == name).map(|e| e.value_type)) {
+            ("run.actor", _) => text("rules", "openai:MODEL or recorded:SESSION", &["rules", "human"]),
+            ("run.mentor", _) => text("symbolic", "openai:MODEL or recorded:SESSION", &["symbolic", "none"]),
+            ("run.profile", _) => text("none", "names of profiles, separated by commas", &[]),
+            ("run.mentor_profile", _) => text("the actor's", "names of profiles", &[]),
+            ("run.base_url", _) => text("none", "an address", &[]),
+            ("run.mentor_base_url", _) => text("the actor's", "an address", &[]),
+            ("run.exemplars", _) => text("built in", "the path of a pool file", &[]),
+            (_, Some(ValueType::Choice(allowed))) => choice_answers(allowed),
+            (_, Some(ValueType::Number(from))) => AllowedValues::Number(from, u64::MAX),
+            _ => text("built in", "the path of a folder", &[]),
+        }
+    }
+
+    /// What the run may begin with.
+    fn lesson_rows(&self) -> [SettingRow; 3] {
+        let file = |name: &str, label: &str, about: &str| SettingRow {
+            name: name.to_owned(),
+            label: label.to_owned(),
+            value: String::new(),
+            origin: SettingOrigin::BuiltIn,
+            allowed: AllowedValues::Text {
+                none_label: "empty",
+                suggestions: self.offered.pools.clone(),
+                expected: "the path of a file",
+            },
+            summary: about.to_owned(),
+        };
+        [
+            file(POOL, "pool", "lessons to begin with: a pool file"),
+            file(
+                CONSTITUTION,
+                "constitution",
+                "Abstract and Error lessons to begin with: what `calibrate` made, or a text of one lesson a line",
+            ),
+            SettingRow {
+                name: CALIBRATE.to_owned(),
+                label: "calibrate".to_owned(),
+                value: "false".to_owned(),
+                origin: SettingOrigin::BuiltIn,
+                allowed: choice_answers(&["false", "true"]),
+                summary: "first play tasks to learn from (per type, explore); they are in no rate".to_owned(),
+            },
+        ]
+    }
+
+    /// The method's own settings, or those that all methods have.
+    fn setting_rows(&self, own: bool) -> impl Iterator<Item = SettingRow> + '_ {
+        SETTINGS.iter().filter(move |known| known.methods.is_empty() != own).filter_map(|known| {
+            let setting = self.spec.settings.0.get(known.name)?;
+            let answers = match known.default {
+                DefaultValue::Number(_) => AllowedValues::Number(known.range.0, known.range.1),
+                DefaultValue::Switch(_) => choice_answers(&["true", "false"]),
+                DefaultValue::Word(_, allowed) => choice_answers(allowed),
+            };
+            let value = match &setting.value {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            let (name, label) = (known.name.to_owned(), known.name.replace('_', " "));
+            Some(SettingRow {
+                name,
+                label,
+                value,
+                origin: setting.origin,
+                allowed: answers,
+                summary: known.meaning.to_owned(),
+            })
+        })
+    }
+
+    /// Nobody has said how many trials a task gets.
+    fn is_trials_by_method(&self) -> bool {
+        matches!(self.config.origin("run.trials"), ValueOrigin::Default)
+    }
+
+    fn trials(&self) -> u64 {
+        if self.is_trials_by_method() {
+            u64::from(method::default_trials(&self.spec.method))
+        } else {
+            self.config.number("run.trials")
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Breakpoints over forks: a branch takes those along that stand on the line that is left.
+
+use super::{start, test_config, wait_until};
+use crate::domain::{BranchId, BreakpointConfig};
+use crate::driver::{Driver, Fork, Handle, RunConfig};
+use crate::engine::{BreakpointMatch, BreakpointRules, Cause, Command, Event};
+use crate::journal::{OpenMode, open_branch, read_branch};
+use std::sync::Arc;
+
+/// Knows the condition `step N`, and `once` before it.
+fn config_with_breakpoints() -> RunConfig {
+    let mut launch = test_config(30, false);
+    launch.policy.breakpoints = BreakpointRules {
+        parse: Arc::new(|text: &str| {
+            let (once, condition) = text.strip_prefix("once ").map_or((false, text), |rest| (true, rest));
+            Ok(BreakpointConfig { condition: condition.to_owned(), once, ..BreakpointConfig::default() })
+        }),
+        find_hits: Arc::new(|before, envelope, _| {
+            let Event::Observed { step, .. } = &envelope.event else { return Vec::new() };
+            let (step, wanted) = (*step, format!("step {step}"));
+            let hit = before.breakpoints.all.iter().filter(|b| b.enabled && b.config.condition == wanted);
+            hit.map(|b| BreakpointMatch { breakpoint: b.number, step, reason: wanted.clone() }).collect()
+        }),
+    };
+    launch
+}
+
+fn send_and_settle(handle: &Handle, command: Command) {
+    let before = handle.store.head().head;
+    handle.send(command);
+    wait_until(handle, |h| h.store.head().head > before);
+}
+
+fn set_breakpoint(handle: &Handle, text: &str) {
+    send_and_settle(handle, Command::SetBreakpoint { text: text.to_owned(), replaces: None });
+}
+
+fn step_to(handle: &Handle, number: u32) {
+    handle.send(Command::Step);
+    wait_until(handle, |h| {
+        h.store.head().is_waiting()
+            && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == number)
+    });
+}
+
+/// Each with its number, its words, whether it is on, and its hits.
+fn list_breakpoints(handle: &Handle) -> Vec<(u32, String, bool, u32)> {
+    let all = handle.store.head().breakpoints.all.clone();
+    all.iter().map(|b| (b.number, b.config.to_string(), b.enabled, b.hits)).collect()
+}
+
+fn run_to_breakpoint(handle: &Handle) -> u32 {
+    handle.send(Command::Run);
+    wait_until(handle, |h| h.store.head().is_waiting() && h.store.head().breakpoints.current_hit.is_some());
+    handle.store.head().breakpoints.current_hit.as_ref().map_or(0, |hit| hit.step)
+}
+
+#[test]
+fn a_fork_takes_the_breakpoints_along_as_they_stand_on_the_line_that_is_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, config_with_breakpoints());
+    step_to(&handle, 1);
+    set_breakpoint(&handle, "step 3");
+    step_to(&handle, 2);
+    let early = handle.store.head().head;
+    set_breakpoint(&handle, "step 6");
+    set_breakpoint(&handle, "once step 7");
+    set_breakpoint(&handle, "step 8");
+    send_and_settle(&handle, Command::SwitchBreakpoint { breakpoint: 4, enabled: false });
+    assert_eq!(run_to_breakpoint(&handle), 3);
+    send_and_settle(&handle, Command::RemoveBreakpoint(1));
+    let left = list_breakpoints(&handle);
+    // Back before all but the first were set, and the first was deleted.
+    handle.send_fork(Fork { at_seq: early, ..Fork::default() });
+    wait_until(&handle, |h| h.store.epoch() == 1 && h.store.head().step_awaiting_decision().is_some());
+    assert_eq!(list_breakpoints(&handle), left, "the deleted one is not back, the others are here");
+    assert_eq!(left.len(), 3);
+    assert_eq!(run_to_breakpoint(&handle), 6, "it does not run past");
+    // What the branch began with is no deed of the person's, and a deed on what is gone is not there to be taken back.
+    let undo = handle.store.head().undo_stack.clone();
+    assert!(!undo.iter().any(|u| format!("{:?}", u.action).contains("Breakpoint")), "{undo:?}");
+    let b1 = session.branch_file(&BranchId("b1".to_owned()));
+    let events = read_branch(&b1).unwrap().events;
+    let own: Vec<_> = events.iter().filter(|e| e.seq > early).collect();
+    let first = own.iter().position(|e| !e.batch_continues).unwrap();
+    assert_eq!(own[0].event, Event::Reopened);
+    assert_eq!(first, 5, "one batch: the reopening, one deleted, three set, one of them off");
+    assert!(own[..=first].iter().all(|e| e.cause == Cause::Policy));
+    // Each branch keeps its own from here on, and the same ones are written no second time.
+    send_and_settle(&handle, Command::RemoveBreakpoint(2));
+    let here = list_breakpoints(&handle);
+    let head = handle.store.head().head;
+    handle.send_fork(Fork { at_seq: head, ..Fork::default() });
+    wait_until(&handle, |h| h.store.epoch() == 2);
+    assert_eq!(list_breakpoints(&handle), here);
+    let b2 = read_branch(&session.branch_file(&BranchId("b2".to_owned()))).unwrap().events;
+    assert!(!b2.iter().any(|e| e.seq > head && matches!(e.event, Event::BreakpointSet { .. })));
+    handle.send_switch(BranchId::trunk());
+    wait_until(&handle, |h| h.store.branch() == BranchId::trunk());
+    assert_eq!(list_breakpoints(&handle), left, "what happened on the branches is none of the trunk's");
+    handle.quit();
+    thread.join().unwrap();
+    // The program comes back to the branch: it folds to the same.
+    let resumed =
+        Driver::resume_at(&session.dir, &BranchId("b1".to_owned()), |_| Ok(config_with_breakpoints()))
+            .unwrap();
+    assert_eq!(list_breakpoints(&resumed.handle), here);
+    resumed.handle.quit();
+    resumed.thread.join().unwrap();
+}
+
+#[test]
+fn a_kill_in_the_first_batch_of_a_fork_leaves_no_half_of_its_breakpoints() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, config_with_breakpoints());
+    step_to(&handle, 1);
+    let early = handle.store.head().head;
+    set_breakpoint(&handle, "step 6");
+    set_breakpoint(&handle, "step 8");
+    handle.send_fork(Fork { at_seq: early, ..Fork::default() });
+    wait_until(&handle, |h| h.store.epoch() == 1 && h.store.head().step_awaiting_decision().is_some());
+    handle.quit();
+    thread.join().unwrap();
+    let file = session.branch_file(&BranchId("b1".to_owned()));
+    let whole = std::fs::read_to_string(&file).unwrap();
+    // The header, the reopening, and one of the two.
+    let cut: String = whole.split_inclusive('\n').take(3).collect();
+    std::fs::write(&file, cut).unwrap();
+    let all = open_branch(&file, OpenMode::Verify).unwrap().timeline.head().breakpoints.all.clone();
+    assert!(all.is_empty(), "the batch is not whole: {all:?}");
+    std::fs::write(&file, whole).unwrap();
+    assert_eq!(open_branch(&file, OpenMode::Verify).unwrap().timeline.head().breakpoints.all.len(), 2);
+}

@@ -1,0 +1,287 @@
+//! A run that goes on as another one.
+
+use super::{Counter, run_to_end, spec, start, test_config, wait_until};
+use crate::domain::{RunSpec, Setting, SettingOrigin};
+use crate::driver::{Driver, DriverError, RunConfig, RunFactory};
+use crate::engine::{Command, CommandError, Event};
+use crate::journal::read_branch;
+use crate::provider::{ProviderError, ScriptedProvider};
+use std::sync::Arc;
+
+/// Outfits by the actor's name: `mute` never answers, `script` counts; others are not to be had.
+fn run_factory() -> RunFactory {
+    Arc::new(|spec: &RunSpec| {
+        let actor = match spec.actor.as_str() {
+            "mute" => ScriptedProvider::new(|_| Err(ProviderError::new("no one answers", "retry"))),
+            "script" => ScriptedProvider::new(|_| Ok("count".to_owned())),
+            other => {
+                return Err(DriverError::Refused(format!("no actor {other:?}"), "take script".to_owned()));
+            }
+        };
+        let open = Arc::new(|_: &_| Ok(Box::new(Counter { count: 0, goal: 2, is_lying: false }) as Box<_>));
+        Ok(RunConfig {
+            actor: Arc::new(actor),
+            open_world: open,
+            run_factory: Some(run_factory()),
+            ..test_config(2, false)
+        })
+    })
+}
+
+fn send_command(handle: &crate::driver::Handle, command: Command) -> Result<(), CommandError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(handle.send_and_wait(command)).map(drop)
+}
+
+fn with_actor(actor: &str) -> RunSpec {
+    RunSpec { actor: actor.to_owned(), ..spec(1) }
+}
+
+/// What another run is outfitted with is part of the event that says so.
+#[test]
+fn a_changed_run_is_written_down_with_what_it_was_outfitted_with() {
+    let dir = tempfile::tempdir().unwrap();
+    let noted = Setting { value: serde_json::json!({"temperature": 0.6}), origin: SettingOrigin::Config };
+    let with: RunFactory = Arc::new({
+        let noted = noted.clone();
+        move |spec: &RunSpec| {
+            let noted = vec![("actor.sampling".to_owned(), noted.clone())];
+            run_factory()(spec).map(|launch| RunConfig { recorded_settings: noted, ..launch })
+        }
+    });
+    let launch = RunConfig { run_factory: Some(with), ..run_factory()(&with_actor("script")).unwrap() };
+    let (handle, thread, session) = start(dir.path(), 1, launch);
+    let mut other = with_actor("mute");
+    send_command(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap();
+    handle.quit();
+    thread.join().unwrap();
+    other.settings.0.insert("actor.sampling".to_owned(), noted);
+    let events = read_branch(&session.trunk()).unwrap().events;
+    let changed = events.iter().any(|e| matches!(&e.event, Event::RunChanged { spec } if **spec == other));
+    assert!(changed && handle.store.head().run.as_deref() == Some(&other));
+}
+
+#[test]
+fn a_failed_call_is_tried_again_with_another_model() {
+    let dir = tempfile::tempdir().unwrap();
+    let mute = run_factory()(&with_actor("mute")).unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, mute);
+    handle.send(Command::Run);
+    wait_until(&handle, |h| h.store.head().failed_call.is_some());
+    let refused = send_command(&handle, Command::ChangeRun(Box::new(with_actor("nobody")))).unwrap_err();
+    assert_eq!((refused.message.as_str(), refused.hint.as_str()), ("no actor \"nobody\"", "take script"));
+    let mut other = with_actor("script");
+    other.method = "twice".to_owned();
+    send_command(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap();
+    let refused = send_command(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap_err();
+    assert!(refused.message.contains("the run as it is"));
+    send_command(&handle, Command::Retry).unwrap();
+    run_to_end(&handle, thread);
+    let events = read_branch(&session.trunk()).unwrap().events;
+    let changes: Vec<&Event> = events
+        .iter()
+        .map(|e| &e.event)
+        .filter(|e| matches!(e, Event::RunChanged { .. } | Event::MemorySet { .. }))
+        .collect();
+    assert!(
+        matches!(changes.as_slice(), [Event::RunChanged { spec }, Event::MemorySet { value }]
+            if **spec == other && value.is_null()),
+        "what was refused is not written, and a new method begins with an empty memory: {changes:?}"
+    );
+    // Taken up again, the session is outfitted as it was put down.
+    let resumed = Driver::resume(&session.dir, |spec| {
+        assert_eq!(*spec, other);
+        run_factory()(spec)
+    });
+    let resumed = resumed.unwrap();
+    resumed.handle.quit();
+    resumed.thread.join().unwrap();
+}
+
+/// Who is asked is the model before it again, not the name alone.
+#[test]
+fn an_undo_of_another_model_outfits_the_one_before_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, run_factory()(&with_actor("script")).unwrap());
+    let before = handle.store.head().run.clone();
+    send_command(&handle, Command::ChangeRun(Box::new(with_actor("mute")))).unwrap();
+    send_command(&handle, Command::Undo).unwrap();
+    assert_eq!(handle.store.head().run, before);
+    handle.send(Command::Run);
+    run_to_end(&handle, thread);
+    let events = read_branch(&session.trunk()).unwrap().events;
+    assert!(events.iter().all(|e| !matches!(e.event, Event::CallFailed { .. })), "the mute one fails");
+}
+
+#[test]
+fn a_run_is_not_changed_without_the_means_to_outfit_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, _session) = start(dir.path(), 1, test_config(2, false));
+    let refused = send_command(&handle, Command::ChangeRun(Box::new(with_actor("other")))).unwrap_err();
+    assert!(refused.message.contains("means to outfit"), "{refused:?}");
+    handle.quit();
+    thread.join().unwrap();
+}
+
+fn step_to_third(handle: &crate::driver::Handle) -> crate::domain::Seq {
+    for number in 1..=3 {
+        handle.send(Command::Step);
+        wait_until(handle, |h| {
+            h.store.head().is_waiting()
+                && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == number)
+        });
+    }
+    handle.store.head().head
+}
+
+fn fork_with_override(at: crate::domain::Seq) -> crate::driver::Fork {
+    let (action, shown_as) = ("wait".to_owned(), crate::domain::ShownAs::Own);
+    let then = vec![Command::Override {
+        action,
+        shown_as,
+        thought_disposition: crate::domain::ThoughtDisposition::Kept,
+    }];
+    crate::driver::Fork { at_seq: at, commands: then, ..crate::driver::Fork::default() }
+}
+
+#[test]
+fn a_second_fork_waits_until_what_was_wished_with_the_first_is_done() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
+    let at = step_to_third(&handle);
+    handle.send_fork(fork_with_override(at));
+    handle.send_fork(fork_with_override(at));
+    wait_until(&handle, |h| {
+        h.store.epoch() == 2 && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4)
+    });
+    handle.quit();
+    thread.join().unwrap();
+    for branch in ["b1", "b2"] {
+        let file = session.branch_file(&crate::domain::BranchId(branch.to_owned()));
+        let events = read_branch(&file).unwrap().events;
+        assert!(events.iter().any(|e| matches!(e.event, Event::ActionOverridden { .. })), "{branch}");
+    }
+}
+
+#[test]
+fn a_quit_right_behind_a_fork_loses_nothing_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
+    let at = step_to_third(&handle);
+    handle.send_fork(fork_with_override(at));
+    handle.send(Command::Remark { step: 1, text: "kept".to_owned() });
+    handle.quit();
+    thread.join().unwrap();
+    let events = read_branch(&session.branch_file(&crate::domain::BranchId("b1".to_owned()))).unwrap().events;
+    assert!(events.iter().any(|e| matches!(e.event, Event::ActionOverridden { .. })));
+    assert!(events.iter().any(|e| matches!(e.event, Event::Remarked { .. })));
+}
+
+/// A kill between the closing of the old line and the reopening of the fork.
+#[test]
+fn a_fork_whose_line_was_not_yet_reopened_is_the_one_that_is_taken_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(dir.path(), 1, test_config(9, false));
+    let at = step_to_third(&handle);
+    handle.send_fork(fork_with_override(at));
+    wait_until(&handle, |h| {
+        h.store.epoch() == 1 && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4)
+    });
+    handle.quit();
+    thread.join().unwrap();
+    let fork = crate::domain::BranchId("b1".to_owned());
+    let file = session.branch_file(&fork);
+    let whole = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, whole.split_inclusive('\n').next().unwrap()).unwrap();
+    assert_eq!(read_branch(&session.trunk()).unwrap().events.last().unwrap().event, Event::Closed);
+    assert_eq!(session.last_written(), fork);
+    // Where the old line was gone on with since, it is the newer one.
+    let trunk = crate::domain::BranchId::trunk();
+    let resumed = Driver::resume_at(&session.dir, &trunk, |_| Ok(test_config(9, false))).unwrap();
+    resumed.handle.quit();
+    resumed.thread.join().unwrap();
+    assert_eq!(session.last_written(), trunk);
+}
+
+/// A fork that begins with another sampling: the very next question carries it, and so does one after a resume.
+#[test]
+fn sampling_changed_at_a_fork_is_in_the_next_request_and_after_a_resume() {
+    use crate::domain::ModelRole;
+    use crate::provider::Request;
+    use serde_json::{Value, json};
+    use std::sync::Mutex;
+    let heard: Arc<Mutex<Vec<Request>>> = Arc::default();
+    let outfit = |spec: &RunSpec| {
+        assert_eq!(spec.actor, "openai:script");
+        let heard = heard.clone();
+        let actor = ScriptedProvider::new(move |request| {
+            heard.lock().unwrap().push(request.clone());
+            Ok("count".to_owned())
+        });
+        Ok::<_, DriverError>(RunConfig { actor: Arc::new(actor), ..test_config(9, false) })
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let begun = with_actor("openai:script");
+    let first = outfit(&begun).unwrap();
+    let meta = super::meta("s");
+    let (handle, thread, session) = Driver::start(dir.path(), meta, begun, Vec::new(), first).unwrap();
+    let at = step_to_third(&handle);
+    let set = |name: &str, value: Value| Command::ChangeSetting { name: name.to_owned(), value };
+    let fork = |then| crate::driver::Fork { at_seq: at, commands: then, ..crate::driver::Fork::default() };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    // What nobody would heed makes no branch.
+    let refused = runtime.block_on(handle.fork(fork(vec![set("mentor.temperature", json!(1))]))).unwrap_err();
+    assert!(refused.message.contains("no mentor"), "{refused:?}");
+    let then = vec![set("actor.temperature", json!(0.7)), set("actor.seed", json!(4)), Command::Step];
+    runtime.block_on(handle.fork(fork(then))).unwrap();
+    wait_until(&handle, |h| {
+        h.store.head().is_waiting() && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4)
+    });
+    handle.quit();
+    thread.join().unwrap();
+    let branches = session.branches().unwrap();
+    let root = branches.iter().find(|b| b.header.id.0 == "b1").unwrap().root_change.clone();
+    assert_eq!(root, "setting actor.temperature = 0.7");
+    let resumed = Driver::resume(&session.dir, outfit).unwrap();
+    resumed.handle.send(Command::Step);
+    wait_until(&resumed.handle, |h| {
+        h.store.head().is_waiting() && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 5)
+    });
+    resumed.handle.quit();
+    resumed.thread.join().unwrap();
+    let heard = heard.lock().unwrap();
+    let wishes: Vec<Value> = heard.iter().map(|r| Value::Object(r.sampling.user_fields.clone())).collect();
+    let chosen = json!({"temperature": 0.7, "seed": true});
+    assert_eq!(wishes, [json!({}), json!({}), json!({}), chosen.clone(), chosen]);
+    assert_eq!(heard[3].seed, crate::engine::request_seed(4, 1, 4, ModelRole::Actor, 0));
+    assert_ne!(heard[3].sampling.identity(), heard[2].sampling.identity(), "the cache keeps them apart");
+}
+
+/// What the world accepted at a moment of the past is asked of a world of its own: the run's is not moved, and one that
+/// answers otherwise now is not believed.
+#[test]
+fn what_the_world_of_then_accepts_moves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    for (lies, listed) in [(false, Ok(vec!["count".to_owned()])), (true, Err(()))] {
+        let dir = dir.path().join(lies.to_string());
+        let (handle, thread, _session) = start(&dir, 1, test_config(9, false));
+        let at = step_to_third(&handle);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut state = (*handle.store.state_at(at)).clone();
+        if lies {
+            let episode = Arc::make_mut(state.episode.as_mut().unwrap());
+            episode.first_observation.as_mut().unwrap().raw = "It is 7.".to_owned();
+        }
+        let head = handle.store.head().head;
+        let said = runtime.block_on(handle.past_admissible(move || Arc::new(state)));
+        assert_eq!(said.clone().map_err(drop), listed);
+        assert!(!lies || said.unwrap_err().contains("from its first observation on"));
+        assert_eq!(handle.store.head().head, head);
+        handle.send(Command::Step);
+        wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 4));
+        let head = handle.store.head();
+        assert_eq!(head.episode.as_ref().unwrap().step(3).unwrap().answer.as_ref().unwrap().raw, "It is 3.");
+        handle.quit();
+        thread.join().unwrap();
+    }
+}

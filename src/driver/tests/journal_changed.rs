@@ -1,0 +1,300 @@
+//! Another program removes, replaces or cuts the journal while a run writes it.
+#![cfg(unix)]
+
+use super::{meta, spec, start, test_config, wait_until};
+use crate::domain::{BranchId, Seq};
+use crate::driver::{Driver, Fork, Halt, Handle, Health, RescueOutcome, Signal};
+use crate::engine::Command;
+use crate::journal::{OpenMode, Session, Summary, open_branch, read_branch};
+use std::fs;
+use std::path::Path;
+
+/// What it does, given the session's folder and its journal.
+type Interference = fn(&Path, &Path);
+
+const INTERFERENCES: [(&str, Interference); 8] = [
+    ("was removed", |_, journal| fs::remove_file(journal).unwrap()),
+    // As `git reset --hard` does: a new file with the first half of the events.
+    ("was replaced", |_, journal| {
+        let bytes = fs::read(journal).unwrap();
+        let half = bytes[..bytes.len() / 2].iter().rposition(|b| *b == b'\n').unwrap() + 1;
+        fs::remove_file(journal).unwrap();
+        fs::write(journal, &bytes[..half]).unwrap();
+    }),
+    // The same bytes in another file: what is written to the old one is lost all the same.
+    ("was replaced", |_, journal| {
+        let bytes = fs::read(journal).unwrap();
+        fs::remove_file(journal).unwrap();
+        fs::write(journal, bytes).unwrap();
+    }),
+    ("was cut from", |_, journal| {
+        fs::File::options().write(true).open(journal).unwrap().set_len(100).unwrap();
+    }),
+    ("was cut from", |_, journal| fs::write(journal, b"").unwrap()),
+    ("was changed from", |_, journal| {
+        use std::io::Write as _;
+        fs::File::options().append(true).open(journal).unwrap().write_all(b"not ours\n").unwrap();
+    }),
+    ("was moved or renamed", |session, _| fs::rename(session, session.with_extension("old")).unwrap()),
+    ("was removed", |session, _| fs::remove_dir_all(session).unwrap()),
+];
+
+fn halt_of(handle: &Handle) -> Option<Halt> {
+    match handle.store.live().health {
+        Health::Halted(halt) => Some(halt),
+        _ => None,
+    }
+}
+
+/// The copy has every event and leads to the state that is shown.
+fn assert_rescued(halt: &Halt, handle: &Handle, root: &Path) {
+    let Some(RescueOutcome { dir: Some(dir), is_complete: true, .. }) = &halt.rescue else {
+        panic!("{halt:?}")
+    };
+    assert_eq!(dir.parent().unwrap(), root);
+    let session = Session::open(dir).unwrap();
+    let copy = open_branch(&session.trunk(), OpenMode::Verify).unwrap();
+    let shown = handle.store.head();
+    assert!(copy.timeline.head().head >= shown.head);
+    assert!(*copy.timeline.state_at(shown.head) == *shown);
+    assert_eq!(copy.torn_tail, None);
+}
+
+#[test]
+fn no_acknowledged_event_is_lost_when_the_journal_is_changed() {
+    for (what, attack) in INTERFERENCES {
+        let root = tempfile::tempdir().unwrap();
+        let (handle, thread, session) = start(root.path(), 1, test_config(40, false));
+        for number in 1..=5 {
+            handle.send(Command::Step);
+            wait_until(&handle, |h| {
+                h.store.head().is_waiting()
+                    && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == number)
+            });
+        }
+        attack(&session.dir, &session.trunk());
+        let before = handle.store.head();
+        handle.send(Command::Step);
+        wait_until(&handle, |h| halt_of(h).is_some());
+        assert_eq!(handle.store.head(), before, "nothing is shown that is not written");
+        let halt = halt_of(&handle).unwrap();
+        assert!(halt.reason.contains(what), "{what}: {halt:?}");
+        assert_rescued(&halt, &handle, root.path());
+        // What was removed is not made again by half.
+        handle.quit();
+        thread.join().unwrap();
+        assert_eq!(halt_of(&handle), Some(halt.clone()), "{what}");
+        // The saved session goes on.
+        let dir = halt.rescue.unwrap().dir.unwrap();
+        let resumed = Driver::resume(&dir, |_| Ok(test_config(40, false))).unwrap();
+        resumed.handle.send(Command::Step);
+        wait_until(&resumed.handle, |h| {
+            h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 6)
+        });
+        resumed.handle.quit();
+        resumed.thread.join().unwrap();
+        // What is known of the old one says that it is not whole.
+        if let Ok(old) = Session::open(&session.dir)
+            && let Ok(read) = read_branch(&old.trunk())
+            && let Some(last) = read.events.last()
+            && last.seq < before.head
+        {
+            let known = || open_branch(&old.trunk(), OpenMode::Verify).unwrap().missing.map(|m| m.last);
+            assert!(known() >= Some(before.head), "{what}: {:?}", known());
+            // Also once it was listed.
+            let listed = Summary::load(&old).unwrap().missing().map(|m| m.last);
+            assert!(listed >= Some(before.head) && known() == listed, "{what}: {listed:?}");
+        }
+    }
+}
+
+fn step_to(handle: &Handle, number: u32) {
+    handle.send(Command::Step);
+    wait_until(handle, |h| {
+        h.store.head().is_waiting()
+            && h.store.head().step_awaiting_decision().is_some_and(|s| s.number == number)
+    });
+}
+
+/// A fork is nothing without the files that it grew from: the run played on, and its session could not be read.
+#[test]
+fn a_fork_whose_parent_is_changed_halts_and_loses_nothing() {
+    let fork = BranchId("b1".to_owned());
+    for ((what, attack), resumed) in INTERFERENCES.into_iter().flat_map(|a| [(a, false), (a, true)]) {
+        // The program that writes the fork does not know who may write the trunk.
+        if what == "was changed from" {
+            continue;
+        }
+        let root = tempfile::tempdir().unwrap();
+        let (mut handle, mut thread, session) = start(root.path(), 1, test_config(40, false));
+        (1..=5).for_each(|number| step_to(&handle, number));
+        handle.send_fork(Fork { at_seq: handle.store.head().head, ..Fork::default() });
+        wait_until(&handle, |h| h.store.branch() == fork && h.store.head().is_waiting());
+        if resumed {
+            handle.quit();
+            thread.join().unwrap();
+            let again = Driver::resume_at(&session.dir, &fork, |_| Ok(test_config(40, false))).unwrap();
+            (handle, thread) = (again.handle, again.thread);
+            wait_until(&handle, |h| h.store.head().is_waiting());
+        }
+        attack(&session.dir, &session.trunk());
+        handle.send(Command::Step);
+        wait_until(&handle, |h| halt_of(h).is_some());
+        let halt = halt_of(&handle).unwrap();
+        assert!(halt.reason.contains(what), "{what}, resumed {resumed}: {halt:?}");
+        // Where the file itself was cut, only who wrote the trunk has its events still in memory.
+        if what == "was cut from" && resumed {
+            assert!(halt.rescue.unwrap().message.contains("are lost"));
+        } else {
+            assert_rescued(&halt, &handle, root.path());
+        }
+        handle.quit();
+        thread.join().unwrap();
+    }
+}
+
+/// Without `meta.toml` nobody found the session any more: exit 0, and then "no session here".
+#[test]
+fn a_meta_file_that_is_removed_is_written_again() {
+    let root = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(root.path(), 1, test_config(40, false));
+    let meta = session.dir.join("meta.toml");
+    fs::remove_file(&meta).unwrap();
+    step_to(&handle, 1);
+    wait_until(&handle, |_| meta.is_file());
+    let said = |h: &Handle| {
+        h.store
+            .live()
+            .signals
+            .into_iter()
+            .any(|(_, s)| matches!(s, Signal::Notice(w) if w.contains("meta.toml")))
+    };
+    wait_until(&handle, said);
+    // Also what is not understood any more, once the session is closed.
+    fs::write(&meta, "v = ").unwrap();
+    handle.quit();
+    thread.join().unwrap();
+    assert_eq!(Session::open(&session.dir).unwrap(), session);
+    assert_eq!(halt_of(&handle), None);
+}
+
+/// The end of a journal was cut off while nobody wrote it: it was resumed without a word, and then `verify` said that it is whole.
+#[test]
+fn a_journal_that_was_cut_goes_on_as_a_fork_and_stays_cut() {
+    for in_a_batch in [false, true] {
+        let root = tempfile::tempdir().unwrap();
+        let (handle, thread, session) = start(root.path(), 1, test_config(9, false));
+        handle.send(Command::Run);
+        wait_until(&handle, |h| h.store.head().run_over);
+        handle.quit();
+        thread.join().unwrap();
+        let last = handle.store.head().head;
+        let text = fs::read_to_string(session.trunk()).unwrap();
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let wanted = |n: &usize| lines[n - 1].contains(r#""more":true"#) == in_a_batch;
+        let kept = (2..=lines.len() / 2).rev().find(wanted).unwrap();
+        let cut = lines[..kept].concat();
+        fs::write(session.trunk(), &cut).unwrap();
+        let looked = open_branch(&session.trunk(), OpenMode::Read).unwrap();
+        let (missing, head) = (looked.missing.unwrap(), looked.timeline.head().head);
+        assert_eq!((missing.first, missing.last), (Seq(head.0 + 1), last));
+        assert_eq!(looked.torn_tail.is_some(), in_a_batch);
+        assert!(looked.torn_tail.is_none_or(|torn| !torn.description.contains("never acknowledged")));
+        let resumed = Driver::resume(&session.dir, |_| Ok(test_config(9, false))).unwrap();
+        let said = resumed.cut_off_tail.unwrap();
+        assert!(said.contains(&missing.to_string()) && said.contains("goes on as branch b1"), "{said}");
+        resumed.handle.send(Command::Run);
+        wait_until(&resumed.handle, |h| h.store.head().run_over);
+        resumed.handle.quit();
+        resumed.thread.join().unwrap();
+        assert_eq!(fs::read_to_string(session.trunk()).unwrap(), cut, "the proof stays");
+        let open = |branch: &str| {
+            open_branch(&session.branch_file(&BranchId(branch.to_owned())), OpenMode::Verify).unwrap()
+        };
+        assert_eq!((open("trunk").missing, open("b1").missing), (Some(missing.clone()), None));
+        let reason = open("b1").header.reason;
+        assert!(reason.contains("are missing"), "{reason}");
+        // The fork is the one that is resumed from now on, and nobody drives the cut branch by switching to it.
+        let again = Driver::resume(&session.dir, |_| Ok(test_config(9, false))).unwrap();
+        assert_eq!((again.cut_off_tail, again.handle.store.branch().0.as_str()), (None, "b1"));
+        again.handle.send_switch(BranchId::trunk());
+        let refused = |h: &Handle| {
+            h.store
+                .live()
+                .signals
+                .into_iter()
+                .any(|(_, s)| matches!(s, Signal::CommandFailed(r) if r.message.contains("are missing")))
+        };
+        wait_until(&again.handle, refused);
+        again.handle.quit();
+        again.thread.join().unwrap();
+    }
+}
+
+/// Nothing is written between the attack and the end.
+#[test]
+fn a_journal_that_is_changed_before_the_session_is_closed_is_noticed() {
+    for (what, attack) in INTERFERENCES {
+        let root = tempfile::tempdir().unwrap();
+        let (handle, thread, session) = start(root.path(), 1, test_config(3, false));
+        handle.send(Command::Run);
+        wait_until(&handle, |h| h.store.head().run_over);
+        attack(&session.dir, &session.trunk());
+        handle.quit();
+        thread.join().unwrap();
+        let halt = halt_of(&handle).unwrap();
+        assert!(halt.reason.contains(what), "{what}: {halt:?}");
+        assert_rescued(&halt, &handle, root.path());
+        assert!(
+            !session.dir.exists() || session.dir.join("meta.toml").exists(),
+            "no half folder is made again"
+        );
+    }
+}
+
+/// The folder was renamed and comes back: the session goes on with the same bytes.
+#[test]
+fn a_session_goes_on_when_its_folder_is_put_back() {
+    let root = tempfile::tempdir().unwrap();
+    let (handle, thread, session) = start(root.path(), 1, test_config(40, false));
+    handle.send(Command::Step);
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
+    let away = root.path().join("away");
+    fs::rename(&session.dir, &away).unwrap();
+    handle.send(Command::Step);
+    handle.send(Command::Remark { step: 1, text: "kept for later".to_owned() });
+    wait_until(&handle, |h| halt_of(h).is_some());
+    handle.retry_write();
+    fs::rename(&away, &session.dir).unwrap();
+    handle.retry_write();
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some_and(|s| s.number == 2));
+    wait_until(&handle, |h| !h.store.head().episode.as_ref().unwrap().step(1).unwrap().remarks.is_empty());
+    handle.quit();
+    thread.join().unwrap();
+    assert_eq!(halt_of(&handle), None);
+    assert_eq!(read_branch(&session.trunk()).unwrap().torn_tail, None);
+}
+
+/// Where events are gone for good, what is left is saved, and nobody says that it is all.
+#[test]
+fn what_cannot_be_restored_is_told() {
+    let root = tempfile::tempdir().unwrap();
+    let (session, writer) = Session::create(root.path(), meta("s")).unwrap();
+    let mut long = test_config(100_000, false);
+    long.policy.is_attended = true;
+    let mut spec = spec(1);
+    spec.limits.steps = 100_000;
+    let (handle, thread) = Driver::start_in(session.clone(), writer, spec, Vec::new(), long).unwrap();
+    handle.send(Command::Run);
+    // More events than are held in memory.
+    wait_until(&handle, |h| h.store.head().head.0 > 12_000);
+    fs::write(session.trunk(), b"").unwrap();
+    wait_until(&handle, |h| halt_of(h).is_some());
+    let halt = halt_of(&handle).unwrap();
+    let saved = halt.rescue.clone().unwrap();
+    assert!(!saved.is_complete && saved.message.contains("are lost"), "{halt:?}");
+    let rest = fs::read_to_string(saved.dir.unwrap().join("rest.jsonl")).unwrap();
+    assert!(rest.lines().count() >= 4096, "{}", rest.lines().count());
+    handle.quit();
+    thread.join().unwrap();
+}

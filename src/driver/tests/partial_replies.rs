@@ -1,0 +1,118 @@
+//! Answers that were of no use or came only in part: what is asked anew, and what is written down of them.
+
+use super::*;
+use crate::domain::{BranchId, PartialReply};
+use crate::driver::Fork;
+use crate::engine::{Cause, Command};
+use crate::journal::read_branch;
+use crate::provider::{CacheMode, CachedProvider, Delta, Phase, Provider, ProviderError, Request};
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+fn send_command(handle: &Handle, command: Command) {
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(handle.send_and_wait(command))
+        .unwrap();
+}
+
+/// The empty answer was kept, and each retry took it from there again.
+#[test]
+fn an_answer_that_could_not_be_used_is_not_taken_from_the_cache_again() {
+    let (dir, kept) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let asked = Arc::new(AtomicU32::new(0));
+    let count = asked.clone();
+    let script = ScriptedProvider::new(move |_| {
+        Ok(if count.fetch_add(1, Ordering::Relaxed) < 2 { "" } else { "count" }.to_owned())
+    });
+    let cached = CachedProvider::new(Arc::new(script), "toy".to_owned(), kept.path(), CacheMode::ReadWrite);
+    let launch = || {
+        let mut launch = RunConfig { actor: Arc::new(cached.clone()), ..test_config(9, false) };
+        launch.policy.parse_reply = |text| ParsedActorReply {
+            action: Some(text.to_owned()).filter(|text| !text.is_empty()),
+            ..ParsedActorReply::default()
+        };
+        launch
+    };
+    let (handle, thread, session) = start(dir.path(), 1, launch());
+    send_command(&handle, Command::Step);
+    wait_until(&handle, |h| h.store.head().failed_call.is_some());
+    for times in [2, 3] {
+        send_command(&handle, Command::Retry);
+        wait_until(&handle, |h| {
+            h.store.head().failed_call.is_some() || h.store.head().step_awaiting_decision().is_some()
+        });
+        assert_eq!(asked.load(Ordering::Relaxed), times);
+    }
+    assert_eq!(handle.store.head().step_awaiting_decision().unwrap().proposed.as_deref(), Some("count"));
+    handle.quit();
+    thread.join().unwrap();
+    let read = read_branch(&session.branch_file(&BranchId::trunk())).unwrap();
+    let replies = read.events.iter().filter_map(|e| match &e.event {
+        Event::ReplyReceived { usage, .. } => Some(usage.cached),
+        _ => None,
+    });
+    assert_eq!(replies.collect::<Vec<_>>(), [false; 3]);
+    // The answer that could be used took its place.
+    let dir = tempfile::tempdir().unwrap();
+    let (handle, thread, _) = start(dir.path(), 1, launch());
+    send_command(&handle, Command::Step);
+    wait_until(&handle, |h| h.store.head().step_awaiting_decision().is_some());
+    assert_eq!(asked.load(Ordering::Relaxed), 3);
+    assert!(handle.store.head().step_awaiting_decision().unwrap().usage.cached);
+    handle.quit();
+    thread.join().unwrap();
+}
+
+/// Says two words and is silent then.
+struct StopsHalfway;
+
+impl Provider for StopsHalfway {
+    fn name(&self) -> String {
+        "halfway".to_owned()
+    }
+
+    fn stream(&self, _: Request) -> BoxStream<'static, Result<Delta, ProviderError>> {
+        let said = [Delta::Phase(Phase::Answering), Delta::Text("count up".to_owned())];
+        stream::iter(said.map(Ok)).chain(stream::pending()).boxed()
+    }
+}
+
+/// Whoever quit or went to another branch while an answer came in lost its words and its tokens.
+#[test]
+fn an_answer_under_way_is_written_down_before_the_line_is_left() {
+    for fork in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let launch = RunConfig { actor: Arc::new(StopsHalfway), ..test_config(9, false) };
+        let (handle, thread, session) = start(dir.path(), 1, launch);
+        send_command(&handle, Command::Step);
+        wait_until(&handle, |h| h.store.live().calls.iter().any(|c| !c.text.is_empty()));
+        if fork {
+            let fork = Fork { at_seq: handle.store.head().head, ..Fork::default() };
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(handle.fork(fork)).unwrap();
+        }
+        handle.quit();
+        thread.join().unwrap();
+        let read = read_branch(&session.branch_file(&BranchId::trunk())).unwrap();
+        let [.., off, closed] = read.events.as_slice() else { panic!("too few") };
+        assert!(matches!(closed.event, Event::Closed));
+        let Event::CallCancelled { partial_reply: came, .. } = &off.event else { panic!("{off:?}") };
+        assert!(
+            matches!(&**came, PartialReply { text, usage: Some(_), .. } if text == "count up"),
+            "{came:?}"
+        );
+        assert_eq!(off.cause, Cause::Policy);
+        let mut state = State::default();
+        for envelope in &read.events {
+            state.apply(envelope);
+        }
+        assert_eq!(
+            (state.usage.actor_counts.tokens(), state.is_step_cancelled()),
+            (came.usage.unwrap().tokens(), true)
+        );
+        assert!(!state.open_episode().unwrap().assisted, "nobody had a hand in it");
+    }
+}

@@ -1,0 +1,275 @@
+//! The files of checkpoints: a line with the hash of all that follows, and then a line of JSON for each part.
+
+use super::file_binding::FileBinding;
+use super::fingerprint::fold_fingerprint;
+use crate::domain::{EpisodeSummary, Reflection, Seq, hex};
+use crate::engine::State;
+use crate::files;
+use crate::journal::EventFile;
+use rpds::VectorSync;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The file of the newest state.
+const NEWEST_FILE: &str = "head.jsonl";
+/// A checkpoint is no longer than so many times its branch file, and this.
+const MAX_SIZE_FACTOR: u64 = 4;
+const MAX_SIZE_EXTRA: u64 = 1 << 20;
+
+/// An older state on the disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct OlderCheckpoint {
+    /// Its last event.
+    pub(super) seq: Seq,
+    /// The hash of its file.
+    hash: String,
+    /// The length of its file.
+    bytes: u64,
+}
+
+/// The newest state on the disk.
+pub(super) struct NewestCheckpoint {
+    pub(super) state: State,
+    pub(super) binding: FileBinding,
+    pub(super) older: Vec<OlderCheckpoint>,
+    pub(super) positions: Vec<u64>,
+    pub(super) parent_bindings: Vec<FileBinding>,
+}
+
+/// What the newest state is about.
+#[derive(Serialize, Deserialize)]
+struct NewestHeader {
+    #[serde(rename = "print")]
+    fingerprint: String,
+    seq: Seq,
+    #[serde(rename = "bound")]
+    binding: FileBinding,
+    older: Vec<OlderCheckpoint>,
+    /// What binds it to the files that the branch grew from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "under")]
+    parent_bindings: Vec<FileBinding>,
+}
+
+/// What an older state is about, and how much of the newest state's lists it has.
+#[derive(Serialize, Deserialize)]
+struct OlderHeader {
+    print: String,
+    seq: Seq,
+    past: usize,
+    reflections: usize,
+}
+
+impl NewestCheckpoint {
+    /// Reads the newest state; none where it is not there, not whole, or another program's. `len` is the branch file's and
+    /// what of others is part of the branch; the branch begins after `begins`.
+    pub(super) fn read(dir: &Path, len: u64, begins: Seq) -> Option<Self> {
+        let (_, bytes) = read_verified(
+            &dir.join(NEWEST_FILE),
+            len.saturating_mul(MAX_SIZE_FACTOR).saturating_add(MAX_SIZE_EXTRA),
+        )?;
+        let mut parts = bytes.split(|b| *b == b'\n').skip(1);
+        let mut part = || parts.next();
+        let head: NewestHeader = serde_json::from_slice(part()?).ok()?;
+        (head.fingerprint == fold_fingerprint()).then_some(())?;
+        let mut state: State = serde_json::from_slice(part()?).ok()?;
+        state.ended_episodes =
+            serde_json::from_slice::<Vec<Arc<EpisodeSummary>>>(part()?).ok()?.into_iter().collect();
+        state.reflections =
+            serde_json::from_slice::<Vec<Arc<Reflection>>>(part()?).ok()?.into_iter().collect();
+        let steps: Vec<u64> = serde_json::from_slice(part()?).ok()?;
+        let mut at = 0_u64;
+        let places = steps
+            .into_iter()
+            .map(|step| {
+                at = at.checked_add(step)?;
+                Some(at)
+            })
+            .collect::<Option<Vec<_>>>()?;
+        let all = places.len() == EventFile::position_count_for(head.seq.0.checked_sub(begins.0)?);
+        (state.head == head.seq && at < head.binding.offset && all).then_some(())?;
+        Some(Self {
+            state,
+            binding: head.binding,
+            older: head.older,
+            positions: places,
+            parent_bindings: head.parent_bindings,
+        })
+    }
+}
+
+/// The last event of the newest state and the byte behind it, where it is whole and this program's.
+pub(super) fn newest_seq(dir: &Path) -> Option<(Seq, u64)> {
+    let (_, bytes) = read_verified(&dir.join(NEWEST_FILE), u64::MAX)?;
+    let head: NewestHeader = serde_json::from_slice(bytes.split(|b| *b == b'\n').nth(1)?).ok()?;
+    (head.fingerprint == fold_fingerprint()).then_some((head.seq, head.binding.offset))
+}
+
+/// Writes the newest state.
+pub(super) fn write_newest(
+    dir: &Path,
+    state: &State,
+    (bound, under): (&FileBinding, &[FileBinding]),
+    older: &[OlderCheckpoint],
+    places: &[u64],
+) -> io::Result<()> {
+    let (bound, under) = (bound.clone(), under.to_vec());
+    let head = NewestHeader {
+        fingerprint: fold_fingerprint(),
+        seq: state.head,
+        binding: bound,
+        older: older.to_vec(),
+        parent_bindings: under,
+    };
+    let mut before = 0;
+    let steps: Vec<u64> = places.iter().map(|at| at - std::mem::replace(&mut before, *at)).collect();
+    let mut bytes = hash_placeholder();
+    push_json_line(&mut bytes, &head)?;
+    push_json_line(&mut bytes, &without_lists(state))?;
+    push_json_line(&mut bytes, &state.ended_episodes)?;
+    push_json_line(&mut bytes, &state.reflections)?;
+    push_json_line(&mut bytes, &steps)?;
+    write_file(dir, NEWEST_FILE, bytes).map(|_| ())
+}
+
+/// Writes an older state; none when that failed.
+pub(super) fn write_older(dir: &Path, state: &State) -> Option<OlderCheckpoint> {
+    let head = OlderHeader {
+        print: fold_fingerprint(),
+        seq: state.head,
+        past: state.ended_episodes.len(),
+        reflections: state.reflections.len(),
+    };
+    let mut bytes = hash_placeholder();
+    push_json_line(&mut bytes, &head).ok()?;
+    push_json_line(&mut bytes, &without_lists(state)).ok()?;
+    let len = bytes.len() as u64;
+    let hash = write_file(dir, &file_name(state.head), bytes).ok()?;
+    Some(OlderCheckpoint { seq: state.head, hash, bytes: len })
+}
+
+/// Reads an older state; `newest` has the lists of which it has a beginning.
+pub(super) fn read_older(dir: &Path, older: &OlderCheckpoint, newest: &State) -> Option<State> {
+    let (hash, bytes) = read_verified(&dir.join(file_name(older.seq)), older.bytes)?;
+    (hash == older.hash).then_some(())?;
+    let mut parts = bytes.split(|b| *b == b'\n').skip(1);
+    let head: OlderHeader = serde_json::from_slice(parts.next()?).ok()?;
+    let mut state: State = serde_json::from_slice(parts.next()?).ok()?;
+    let fits = head.past <= newest.ended_episodes.len() && head.reflections <= newest.reflections.len();
+    (fits && head.print == fold_fingerprint() && head.seq == older.seq && state.head == older.seq)
+        .then_some(())?;
+    state.ended_episodes = newest.ended_episodes.iter().take(head.past).cloned().collect();
+    // Calls after the end of an episode still count for it: until the next begins its summary may grow.
+    if let Some(outcome) = state.episode.as_ref().and_then(|e| e.outcome.as_deref())
+        && let Some(last) = state.ended_episodes.get_mut(head.past.wrapping_sub(1))
+        && last.number == outcome.number
+    {
+        *last = Arc::new(outcome.clone());
+    }
+    state.reflections = newest.reflections.iter().take(head.reflections).cloned().collect();
+    Some(state)
+}
+
+/// A file that was never put in place: its program was killed. One that is being written now belongs to somebody.
+fn is_left_over(name: &str, entry: &fs::DirEntry) -> bool {
+    const MIN_AGE: std::time::Duration = std::time::Duration::from_secs(60);
+    let changed = || entry.metadata().and_then(|m| m.modified()).ok()?.elapsed().ok();
+    name.strip_suffix(".new").is_some() && changed().is_some_and(|age| age > MIN_AGE)
+}
+
+/// Removes what this module writes.
+pub(super) fn clear(dir: &Path) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let ours = name.to_str().is_some_and(|n| {
+            n == NEWEST_FILE
+                || is_left_over(n, &entry)
+                || n.strip_suffix(".jsonl").is_some_and(|n| n.parse::<u64>().is_ok())
+        });
+        if ours {
+            // What cannot be removed is not believed either.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The state without the lists that only grow by appending.
+fn without_lists(state: &State) -> State {
+    State { ended_episodes: VectorSync::new_sync(), reflections: VectorSync::new_sync(), ..state.clone() }
+}
+
+fn file_name(seq: Seq) -> String {
+    format!("{seq}.jsonl")
+}
+
+/// Room for the hash that comes first.
+fn hash_placeholder() -> Vec<u8> {
+    let mut bytes = vec![b'0'; HASH_DIGITS];
+    bytes.push(b'\n');
+    bytes
+}
+
+/// Digits of a hash.
+const HASH_DIGITS: usize = 32;
+
+fn push_json_line(bytes: &mut Vec<u8>, part: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *bytes, part)?;
+    bytes.push(b'\n');
+    Ok(())
+}
+
+/// Writes a file beside its place and renames it; not synced, for a file that is not whole is noticed by its hash.
+fn write_file(dir: &Path, name: &str, mut bytes: Vec<u8>) -> io::Result<String> {
+    let hash = hex(&Sha256::digest(&bytes[HASH_DIGITS + 1..])[..HASH_DIGITS / 2]);
+    bytes[..HASH_DIGITS].copy_from_slice(hash.as_bytes());
+    create_private_folder(dir)?;
+    files::replace_unsynced(&dir.join(name), &bytes)?;
+    Ok(hash)
+}
+
+/// Reads a file whose hash is right, and no longer one than `most`.
+fn read_verified(path: &Path, most: u64) -> Option<(String, Vec<u8>)> {
+    let bytes = files::read(path, most).ok()?;
+    let (said, rest) = bytes.split_at_checked(HASH_DIGITS + 1)?;
+    let hash = hex(&Sha256::digest(rest)[..HASH_DIGITS / 2]);
+    let right = said.strip_suffix(b"\n")? == hash.as_bytes();
+    right.then_some((hash, bytes))
+}
+
+/// Makes the folder, for its owner alone.
+fn create_private_folder(dir: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder.create(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NewestHeader, OlderHeader};
+
+    #[test]
+    fn the_lines_of_the_document_are_read_and_written_as_they_stand() {
+        let page = include_str!("../../../docs/JOURNAL.md");
+        let lines = page.split("```json\n").nth(4).unwrap();
+        let mut lines = lines.lines();
+        let (newest, older) = (lines.next().unwrap(), lines.next().unwrap());
+        assert_eq!(
+            serde_json::to_string(&serde_json::from_str::<NewestHeader>(newest).unwrap()).unwrap(),
+            newest
+        );
+        assert_eq!(
+            serde_json::to_string(&serde_json::from_str::<OlderHeader>(older).unwrap()).unwrap(),
+            older
+        );
+    }
+}

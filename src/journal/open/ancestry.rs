@@ -1,0 +1,173 @@
+//! The line of branches that a branch grew from.
+
+use super::super::checkpoints::ParentFiles;
+use super::{BranchOpener, OpenMode, clone_handle};
+use crate::domain::{BranchId, Seq};
+use crate::engine::State;
+use crate::journal::parent_file::ParentFile;
+use crate::journal::stream::{EventLines, open_regular};
+use crate::journal::{BranchHeader, Checkpoints, JournalError};
+use crate::timeline::{CheckpointIndex, EventFetcher};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Branches that a branch may stand on, one upon another.
+pub(in crate::journal) const MOST_PARENTS: usize = 1000;
+
+/// What a branch shares with its parent: everything up to the event it begins after.
+#[derive(Clone)]
+pub(super) struct ForkBase {
+    pub(super) state: Arc<State>,
+    pub(super) fetcher: EventFetcher,
+    pub(super) checkpoint_index: CheckpointIndex,
+    pub(super) parents: ParentFiles,
+    /// The same files, held open.
+    pub(super) files: Vec<Arc<ParentFile>>,
+}
+
+/// The header of a branch file.
+pub(super) fn read_header(path: &Path) -> Result<BranchHeader, JournalError> {
+    let (file, _) = open_regular(path)?;
+    EventLines::from_file(path, file).map(|(header, _)| header)
+}
+
+/// What stands before the first event of a branch file; none for one without a parent. The parents are opened one after the
+/// other from the trunk on, so that the stack does not grow with their number.
+pub(super) fn open_base(
+    path: &Path,
+    header: &BranchHeader,
+    how: OpenMode,
+) -> Result<Option<ForkBase>, JournalError> {
+    let mut base = None;
+    for (file, of) in parent_chain(path, header)?.into_iter().rev() {
+        base = Some(open_parent(&file, &of, how, base)?);
+    }
+    Ok(base)
+}
+
+/// The files of the branches that a branch grew from, its own parent first, each with the header of the branch that goes on
+/// from it.
+fn parent_chain(path: &Path, header: &BranchHeader) -> Result<Vec<(PathBuf, BranchHeader)>, JournalError> {
+    let mut found = Vec::new();
+    let mut known = HashSet::from([header.id.clone()]);
+    let (mut path, mut header) = (path.to_owned(), header.clone());
+    while let Some(parent) = parent_id(&path, &header)? {
+        let wrong = |reason: String| JournalError::Malformed { path: path.clone(), line: 1, reason };
+        if !known.insert(parent.clone()) {
+            return Err(wrong(format!(
+                "the line of its parents comes back to itself (branch {parent} again), so it has no beginning"
+            )));
+        }
+        if known.len() > MOST_PARENTS + 1 {
+            return Err(wrong(format!(
+                "more than {MOST_PARENTS} branches stand one upon another here, which is the most that is read; open one \
+                 that stands on fewer, as SESSION@BRANCH"
+            )));
+        }
+        let file = path.with_file_name(format!("{parent}.jsonl"));
+        if !file.exists() {
+            return Err(wrong(format!(
+                "it goes on from branch {parent}, and {} is not there; put that file back",
+                file.display()
+            )));
+        }
+        let below = read_header(&file)?;
+        let malformed = |reason| JournalError::Malformed { path: file.clone(), line: 1, reason };
+        if below.id != parent {
+            return Err(malformed(format!(
+                "the header is that of branch {:?}; restore the file",
+                below.id.0
+            )));
+        }
+        if header.at_seq >= below.at_seq {
+            found.push((file.clone(), header));
+            (path, header) = (file, below);
+        } else if below.parent.is_some() {
+            // Branches are made where their first events stand; a file that says otherwise is read as it says.
+            header.parent = below.parent;
+        } else {
+            let (id, at) = (&header.id, header.at_seq);
+            return Err(malformed(format!("branch {id} begins after event {at}, which nothing here has")));
+        }
+    }
+    Ok(found)
+}
+
+/// The parent that a header names; none for a trunk.
+fn parent_id(path: &Path, header: &BranchHeader) -> Result<Option<BranchId>, JournalError> {
+    let wrong = |reason: String| JournalError::Malformed { path: path.to_owned(), line: 1, reason };
+    let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let Some(parent) = &header.parent else {
+        if header.at_seq > Seq(0) {
+            return Err(wrong(format!(
+                "this branch begins after event {} and names no parent that has it",
+                header.at_seq
+            )));
+        }
+        return Ok(None);
+    };
+    if header.id.0 != stem {
+        return Err(wrong(format!(
+            "the header is that of branch {:?}; give the file its name, {0}.jsonl, again",
+            header.id.0
+        )));
+    }
+    if !is_branch_name(parent) {
+        return Err(wrong(format!("{:?} is no name of a branch, so it has no parent", parent.0)));
+    }
+    Ok(Some(parent.clone()))
+}
+
+/// A parent up to the event that a branch begins after.
+fn open_parent(
+    file: &Path,
+    of: &BranchHeader,
+    how: OpenMode,
+    base: Option<ForkBase>,
+) -> Result<ForkBase, JournalError> {
+    let at = of.at_seq;
+    let checkpoints =
+        if how == OpenMode::Verify { Checkpoints::default() } else { Checkpoints::for_branch(file) };
+    let mut held = base.as_ref().map_or_else(Vec::new, |base| base.files.clone());
+    let mut opening = BranchOpener::with_base(file, how, checkpoints, base)?;
+    let parent = opening.header.at_seq;
+    let found = opening.checkpoints.load_newest(&opening.file);
+    let opened = opening.open(found, Some(at))?;
+    let state = opened.timeline.head().clone();
+    if state.head < at {
+        return Err(JournalError::Malformed {
+            path: file.to_owned(),
+            line: state.head.0.saturating_sub(parent.0) + 2,
+            reason: format!(
+                "the whole batches of this file up to event {at} end with event {}, and branch {} goes on from event {at}: \
+                 the file was cut or changed, or the fork stands inside a batch; restore it from a copy",
+                state.head, of.id
+            ),
+        });
+    }
+    let Some(fetch) = opened.timeline.fetcher().cloned() else {
+        return Err(JournalError::io(file, "could not be read")(std::io::Error::other("no events")));
+    };
+    held.push(ParentFile::hold(
+        opened.event_file,
+        clone_handle(file, &opening.file)?,
+        opened.valid_len,
+        held.len(),
+    )?);
+    let mut files = opening.checkpoints.parent_files().to_vec();
+    files.push((file.to_owned(), opened.valid_len));
+    Ok(ForkBase {
+        fetcher: fetch,
+        checkpoint_index: opening.checkpoint_index(&state),
+        state,
+        parents: ParentFiles { fork_seq: at, files },
+        files: held,
+    })
+}
+
+/// A name that a branch file may have: nothing of it leads to another folder.
+pub(in crate::journal) fn is_branch_name(id: &BranchId) -> bool {
+    let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !id.0.is_empty() && id.0.len() <= 64 && id.0.chars().all(fine) && id.0 != super::super::LABELS_STEM
+}

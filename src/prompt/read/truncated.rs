@@ -1,0 +1,106 @@
+//! What counts of a mentor's reply that was cut off: whole items of a list, whole sentences and lines of a text.
+
+use super::label::strip_bullet;
+use super::quoted::is_quote;
+use super::{Items, ReadItem, Remarks, list};
+
+/// Reads a list that was cut off: as [`items`](super::items()) does, and without the last item unless the reply shows that it
+/// is complete (a line end, a comma or bracket behind it, its closing quote or bracket). `by` says what cut the reply off.
+pub fn read_truncated_items(reply: &str, by: &str) -> Items {
+    let mut read = list::read_items(reply);
+    let end = reply.trim_end_matches([' ', '\t']).len();
+    let suspect =
+        |item: &ReadItem| item.at.end >= end && !is_closed(reply.get(item.at.clone()).unwrap_or_default());
+    let Some(last) = read.items.iter().position(suspect) else {
+        return read;
+    };
+    let item = read.items.remove(last);
+    let mut remarks = Remarks::new(reply);
+    let part = reply.get(item.at).unwrap_or_default();
+    remarks.drop_lesson(&format!("cut off by {by}, so it was not used"), part, item.text);
+    read.complaints.append(&mut remarks.complaints);
+    read.complaints.sort_by_key(|c| c.span.start);
+    read.dropped.append(&mut remarks.dropped);
+    read
+}
+
+/// Whether the words of an item, which nothing stands behind, end with the quote or bracket that closes the one they begin
+/// with. Where other quotes stand between them, the last one may only close a quoted word of half a sentence.
+fn is_closed(words: &str) -> bool {
+    let words = words.trim();
+    let words = strip_bullet(words).unwrap_or(words);
+    let end = words.trim_end_matches(',');
+    let Some(last) = end.chars().next_back() else { return false };
+    // An apostrophe may be the last that came of a word: as a quote it ends a sentence.
+    let text = &end[..end.len() - last.len_utf8()];
+    let quote = is_quote(last) && (!"'’‘`".contains(last) || text.ends_with(['.', '!', '?']));
+    // A record is complete with its last quote: one that is cut inside a text was not read as an item.
+    let mut chars = text.chars();
+    let Some(first) = chars.next() else { return false };
+    let inner = chars.as_str().trim_start_matches(first).trim_end_matches(last);
+    let quote = quote && !text.ends_with(char::is_whitespace);
+    match first {
+        '{' | '[' | '(' => quote && quotes(text, last) % 2 == 1 || closes(first, text, last),
+        _ => quote && is_quote(first) && quotes(inner, last) == 0,
+    }
+}
+
+/// How many quotes of a text may pair with `last`: escaped ones, apostrophes inside of words and quotes of the other kind (single,
+/// double) do not.
+fn quotes(text: &str, last: char) -> usize {
+    let single = |c: char| "'’‘`".contains(c);
+    let (mut count, mut before) = (0, ' ');
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let inside = before.is_alphanumeric() && chars.peek().is_some_and(|next| next.is_alphanumeric());
+        count += usize::from(is_quote(c) && single(c) == single(last) && before != '\\' && !inside);
+        before = c;
+    }
+    count
+}
+
+/// Whether `last`, which stands behind the text, closes the bracket that the text begins with.
+fn closes(open: char, text: &str, last: char) -> bool {
+    let Some(close) =
+        [('{', '}'), ('[', ']'), ('(', ')')].into_iter().find_map(|(a, b)| (a == open).then_some(b))
+    else {
+        return false;
+    };
+    let mut depth = 0_i64;
+    let inside = text.chars().all(|c| {
+        depth += i64::from(c == open) - i64::from(c == close);
+        depth > 0
+    });
+    inside && depth == 1 && last == close
+}
+
+/// Divides a text that was cut off behind its last whole line or, where `sentences` count, its last whole sentence: what
+/// stands before it counts, what stands behind it does not.
+pub fn split_truncated_text(reply: &str, sentences: bool) -> (&str, &str) {
+    let lines = reply.rfind('\n').map_or(0, |at| at + 1);
+    let tail = &reply[lines..];
+    let (mut end, mut word) = (0, 0);
+    let mut chars = tail.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if c.is_whitespace() {
+            word = at + c.len_utf8();
+        }
+        if !sentences || !".!?…。".contains(c) || is_number_or_abbreviation(&tail[word..at]) {
+            continue;
+        }
+        let mut behind = at + c.len_utf8();
+        while let Some((at, close)) = chars.next_if(|(_, c)| is_quote(*c) || ")*".contains(*c)) {
+            behind = at + close.len_utf8();
+        }
+        if chars.peek().is_none_or(|(_, next)| next.is_whitespace()) {
+            end = behind;
+        }
+    }
+    reply.split_at(lines + end)
+}
+
+/// Whether the dot behind this word numbers a line (`2.`) or belongs to an abbreviation.
+fn is_number_or_abbreviation(word: &str) -> bool {
+    let number = word.chars().all(|c| c.is_ascii_digit() || "(*#-".contains(c));
+    !word.is_empty() && number || ["e.g", "i.e", "(e.g", "(i.e", "vs"].contains(&word)
+}

@@ -1,0 +1,273 @@
+//! Which words of a header's or a query's value are secrets: a server that refuses one seldom says the whole value back.
+
+use super::secret::Secret;
+
+/// A shorter part of a value is no secret, unless the value's name says that it is one.
+const MIN_PART_LEN: usize = 6;
+
+/// A shorter secret can't be told from any other text.
+const MIN_SECRET_LEN: usize = 4;
+
+/// What servers that need no key are given in its place. Hiding these would only garble what is said.
+const PLACEHOLDERS: &[&str] = &[
+    "any",
+    "anything",
+    "dummy",
+    "empty",
+    "fake",
+    "key",
+    "lm-studio",
+    "local",
+    "no-key",
+    "no-key-required",
+    "no_key",
+    "nokey",
+    "none",
+    "not-needed",
+    "null",
+    "ollama",
+    "placeholder",
+    "sk-no-key-required",
+    "test",
+    "token",
+    "unused",
+];
+
+/// Names whose values are no secrets: what they say is ordinary text, and is not hidden from it.
+const PUBLIC_NAMES: &[&str] = &[
+    "accept",
+    "accept-charset",
+    "accept-encoding",
+    "accept-language",
+    "anthropic-beta",
+    "anthropic-version",
+    "api-version",
+    "cache-control",
+    "connection",
+    "content-language",
+    "content-length",
+    "content-type",
+    "http-referer",
+    "openai-beta",
+    "openai-organization",
+    "openai-project",
+    "origin",
+    "referer",
+    "user-agent",
+    "x-title",
+];
+
+/// What a name has in it whose value is a secret in every part.
+const SECRET_NAME_PARTS: &[&str] =
+    &["auth", "cookie", "credential", "jwt", "key", "pass", "pwd", "secret", "session", "sig", "token"];
+
+/// All that must not be seen of a value under this name: the value, its parts between blanks, `;`, `,` and `=`, what a
+/// `Basic` scheme hides in it, and whatever was taken from the environment.
+pub(super) fn find_secret_parts(name: &str, value: &Secret) -> Vec<String> {
+    let name = name.to_ascii_lowercase();
+    let mut all: Vec<String> = Vec::new();
+    for taken in value.environment_values() {
+        add_parts(taken, true, &mut all);
+    }
+    let secret = SECRET_NAME_PARTS.iter().any(|s| name.contains(s));
+    if secret {
+        add_parts(value.expose(), true, &mut all);
+    }
+    all.retain(|word| {
+        word.len() >= MIN_SECRET_LEN && !PLACEHOLDERS.iter().any(|p| word.eq_ignore_ascii_case(p))
+    });
+    if !secret && !PUBLIC_NAMES.contains(&name.as_str()) {
+        let mut others = Vec::new();
+        add_parts(value.expose(), false, &mut others);
+        all.extend(others.into_iter().filter(|word| word.len() >= MIN_PART_LEN));
+    }
+    all
+}
+
+/// How a secret reads in base 64, of both alphabets and with any bytes before and behind it, and in hexadecimal digits, with
+/// colons between them too.
+pub(super) fn encodings(secret: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for digits in [b"0123456789abcdef", b"0123456789ABCDEF"] {
+        let pair =
+            |b: u8| [b >> 4, b & 15].map(|n| char::from(digits[usize::from(n)])).iter().collect::<String>();
+        let pairs: Vec<String> = secret.bytes().map(pair).collect();
+        all.extend(["", ":"].map(|between| pairs.join(between)));
+    }
+    for last in [*b"+/", *b"-_"] {
+        let plain = |before| encode_base64(before, secret.as_bytes(), last);
+        for before in 0..3 {
+            let coded = plain(before);
+            // Letters that hold bits of the bytes before it, or behind it, differ with them.
+            let (from, whole) = ([0, 2, 3][before], (before + secret.len()) * 8 / 6);
+            let padding = "===".get(..(4 - coded.len() % 4) % 4).unwrap_or_default();
+            all.extend([&coded[from..whole], &coded[from..]].map(str::to_owned));
+            all.push(format!("{}{padding}", &coded[from..]));
+        }
+    }
+    all.retain(|coded| coded.len() >= MIN_PART_LEN);
+    all
+}
+
+/// Bytes in base 64 without padding, behind so many zeros; `last` are the alphabet's last two letters.
+pub(super) fn encode_base64(before: usize, bytes: &[u8], last: [u8; 2]) -> String {
+    let letter = |six: u32| match six as u8 {
+        n @ 0..26 => b'A' + n,
+        n @ 26..52 => b'a' + n - 26,
+        n @ 52..62 => b'0' + n - 52,
+        62 => last[0],
+        _ => last[1],
+    };
+    let all: Vec<u8> = std::iter::repeat_n(0, before).chain(bytes.iter().copied()).collect();
+    let mut coded = String::new();
+    for three in all.chunks(3) {
+        let bits = three.iter().fold(0, |bits, b| bits << 8 | u32::from(*b)) << (8 * (3 - three.len()));
+        coded.extend((0..=three.len()).map(|n| char::from(letter(bits >> (18 - 6 * n) & 63))));
+    }
+    coded
+}
+
+/// The parts of a value; where it is not secret by its name, ordinary words of it are none.
+fn add_parts(value: &str, secret: bool, all: &mut Vec<String>) {
+    let value = value.trim();
+    all.push(value.to_owned());
+    let pieces: Vec<&str> = value.split(|c: char| c.is_whitespace() || matches!(c, ';' | ',')).collect();
+    let pieces: Vec<&str> = pieces.into_iter().map(strip_quotes).filter(|p| !p.is_empty()).collect();
+    for (n, piece) in pieces.iter().enumerate() {
+        // A scheme before the secret (`Bearer`, `Token`), not a word that is all there is.
+        if n == 0 && pieces.len() > 1 && is_ordinary_word(piece) {
+            continue;
+        }
+        let hidden = |word: &str| secret || !is_ordinary_word(word);
+        // `=` at the end fills a number to base 64 up; one inside stands behind a name.
+        match piece.trim_end_matches('=').split_once('=') {
+            None => all.extend(
+                [*piece, piece.trim_end_matches('=')].into_iter().filter(|p| hidden(p)).map(str::to_owned),
+            ),
+            Some((name, rest)) => {
+                let behind = piece.get(name.len() + 1..).map_or(rest, strip_quotes);
+                all.push((*piece).to_owned());
+                all.extend(Some(name).filter(|n| !is_ordinary_word(n)).map(str::to_owned));
+                let words = rest.split('=').map(strip_quotes).chain([behind]);
+                all.extend(words.filter(|w| hidden(w)).map(str::to_owned));
+            }
+        }
+    }
+    if let [scheme, coded, ..] = pieces[..]
+        && scheme.eq_ignore_ascii_case("basic")
+        && let Some(plain) = decode_base64(coded)
+    {
+        let (user, password) = plain.split_once(':').unwrap_or((&plain, ""));
+        all.extend([user, password].map(str::to_owned));
+        all.push(plain);
+    }
+}
+
+fn strip_quotes(word: &str) -> &str {
+    word.trim_matches(['"', '\''])
+}
+
+/// An ordinary word, as in sentences and names of fields: letters in one case or with a first capital, joined by signs.
+pub(super) fn is_ordinary_word(word: &str) -> bool {
+    /// No word of a sentence is as long; a password of letters may be.
+    const MAX_WORD_LEN: usize = 20;
+    let one = |part: &str| {
+        let mut letters = part.chars();
+        let first = letters.next();
+        first.is_none_or(|c| c.is_ascii_alphabetic())
+            && (letters.clone().all(|c| c.is_ascii_lowercase())
+                || part.chars().all(|c| c.is_ascii_uppercase()))
+    };
+    word.split(['-', '_', '.', '/', ':']).all(|part| part.len() <= MAX_WORD_LEN && one(part))
+}
+
+/// The text that base 64 stands for, with either of its two alphabets; none where it is none.
+fn decode_base64(coded: &str) -> Option<String> {
+    let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
+    for letter in coded.trim_end_matches('=').bytes() {
+        let six = match letter {
+            b'A'..=b'Z' => letter - b'A',
+            b'a'..=b'z' => letter - b'a' + 26,
+            b'0'..=b'9' => letter - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6 | u32::from(six)) & 0xffff;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only the whole value was known: a server that said a part of it back was believed.
+    #[test]
+    fn every_part_of_a_header_that_may_be_a_secret_is_one_and_ordinary_words_are_none() {
+        // Name, value, what must not be seen, what may be.
+        type Case = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
+        let cases: &[Case] = &[
+            (
+                "Authorization",
+                "Bearer sk-secret-123456",
+                &["Bearer sk-secret-123456", "sk-secret-123456"],
+                &["Bearer"],
+            ),
+            ("authorization", "Token onlyletters", &["onlyletters"], &["Token"]),
+            ("AUTHORIZATION", "hunterhunter", &["hunterhunter"], &[]),
+            (
+                "Authorization",
+                "Basic c29tZW9uZTpodW50ZXIyMg==",
+                &[
+                    "someone",
+                    "hunter22",
+                    "someone:hunter22",
+                    "c29tZW9uZTpodW50ZXIyMg",
+                    "c29tZW9uZTpodW50ZXIyMg==",
+                ],
+                &["Basic"],
+            ),
+            (
+                "Cookie",
+                "session=abcdef12; theme=q; id=\"xyz=12345\"",
+                &["abcdef12", "xyz=12345", "session=abcdef12"],
+                &["session", "theme"],
+            ),
+            ("X-Api-Key", "keyid77=a1b2c3d4", &["keyid77", "a1b2c3d4"], &[]),
+            (
+                "X-Team",
+                "the reflection group, t0ken99",
+                &["t0ken99", "the reflection group, t0ken99"],
+                &["reflection", "group"],
+            ),
+            ("Content-Type", "application/json", &[], &["application/json", "application"]),
+            ("User-Agent", "retrospect/1.0 (linux)", &[], &["retrospect/1.0"]),
+            ("OpenAI-Organization", "org-1234567", &[], &["org-1234567"]),
+        ];
+        for (name, value, hidden, shown) in cases {
+            let secrets = find_secret_parts(name, &Secret::new(value));
+            for word in *hidden {
+                assert!(secrets.iter().any(|s| s == word), "{name}: {word} in {secrets:?}");
+            }
+            for word in *shown {
+                assert!(!secrets.iter().any(|s| s == word), "{name}: {word} in {secrets:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_taken_from_the_environment_is_a_secret_under_every_name() {
+        let variable = |name: &str| (name == "MINE").then(|| "letters of mine-99".to_owned());
+        let secrets = find_secret_parts("User-Agent", &Secret::expand("me/${MINE} $$5", &variable).unwrap());
+        assert!(
+            ["letters of mine-99", "mine-99"].iter().all(|w| secrets.iter().any(|s| s == w)),
+            "{secrets:?}"
+        );
+    }
+}

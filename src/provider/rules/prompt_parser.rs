@@ -1,0 +1,168 @@
+//! What a prompt says, by the labels and words of its segments: the task, the steps so far, the wording of the game.
+
+use super::vocabulary::{HouseholdAction, Name, Treatment, Wording, parse_action, parse_list, strip_markers};
+use crate::domain::{Prompt, SegmentLabel};
+
+/// The task as the actor understands it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Goal<'a> {
+    /// Kind of the thing.
+    pub(super) thing: &'a str,
+    /// Kind of the place, or of the lamp.
+    pub(super) target: &'a str,
+    /// What is to be done to the thing first.
+    pub(super) treatment: Option<Treatment>,
+    /// Two of them are wanted.
+    pub(super) wants_two: bool,
+    /// It is to be looked at under the lamp.
+    pub(super) under_lamp: bool,
+}
+
+/// One thing that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HistoryItem<'a> {
+    /// The actor thought; the words without `think:`.
+    Thought(&'a str),
+    /// The actor (or a person for it) did this and the world answered that.
+    Action {
+        /// The line.
+        line: &'a str,
+        /// What it asks.
+        action: HouseholdAction<'a>,
+        /// The answer, empty when the prompt has none.
+        answer: &'a str,
+    },
+}
+
+/// A prompt, read.
+#[derive(Debug)]
+pub(super) struct ParsedPrompt<'a> {
+    /// The whole task text, the root of the actor's habits.
+    pub(super) task_text: &'a str,
+    /// The goal, where one is stated.
+    pub(super) goal: Option<Goal<'a>>,
+    /// The places of the room, in the order the world lists them.
+    pub(super) places: Vec<Name<'a>>,
+    /// The steps so far.
+    pub(super) items: Vec<HistoryItem<'a>>,
+    /// How this game puts things somewhere, as far as the instruction says.
+    pub(super) wording: Option<Wording>,
+    /// Texts of rejections of this step.
+    pub(super) rejections: Vec<&'a str>,
+}
+
+const GOAL_MARKS: [&str; 2] = ["Your task is to: ", "accomplish the goal: "];
+
+/// Reads all of it once, front to back.
+pub(super) fn parse_prompt(prompt: &Prompt) -> ParsedPrompt<'_> {
+    let mut reading = ParsedPrompt {
+        task_text: "",
+        goal: None,
+        places: Vec::with_capacity(40),
+        items: Vec::with_capacity(64),
+        wording: None,
+        rejections: Vec::new(),
+    };
+    for segment in &prompt.segments {
+        let text: &str = &segment.text;
+        match segment.label {
+            SegmentLabel::Task => {
+                reading.task_text = text.trim();
+                reading.goal = find_goal(text).or(reading.goal.take());
+                reading.places.extend(parse_places(text));
+            }
+            SegmentLabel::Instruction => {
+                reading.wording = detect_wording(text).or(reading.wording);
+                if reading.goal.is_none() {
+                    reading.goal = find_goal(text);
+                }
+            }
+            SegmentLabel::Thought => {
+                reading.items.push(HistoryItem::Thought(strip_think(strip_markers(text))));
+            }
+            SegmentLabel::Action | SegmentLabel::HumanEdit => {
+                let line = strip_markers(text).lines().next().unwrap_or("").trim();
+                reading.items.push(if line.starts_with("think:") {
+                    HistoryItem::Thought(strip_think(line))
+                } else {
+                    HistoryItem::Action { line, action: parse_action(line), answer: "" }
+                });
+            }
+            SegmentLabel::Observation => {
+                if let Some(HistoryItem::Action { answer, .. }) = reading.items.last_mut()
+                    && answer.is_empty()
+                {
+                    *answer = strip_markers(text);
+                }
+            }
+            SegmentLabel::Rejection => reading.rejections.push(text),
+            SegmentLabel::Guidance
+            | SegmentLabel::Abstract
+            | SegmentLabel::Error
+            | SegmentLabel::Progress
+            | SegmentLabel::Memory
+            | SegmentLabel::Attempt
+            | SegmentLabel::Example
+            | SegmentLabel::Cue => {}
+        }
+    }
+    reading
+}
+
+fn strip_think(line: &str) -> &str {
+    line.strip_prefix("think:").unwrap_or(line).trim()
+}
+
+fn find_goal(text: &str) -> Option<Goal<'_>> {
+    GOAL_MARKS.iter().find_map(|mark| {
+        let start = text.find(mark)? + mark.len();
+        parse_goal(text[start..].lines().next().unwrap_or(""))
+    })
+}
+
+/// Words of goal sentences that name neither the thing nor the place.
+const STOP_WORDS: [&str; 27] = [
+    "put", "a", "an", "the", "some", "two", "hot", "cool", "cold", "clean", "heat", "heated", "find", "look",
+    "at", "examine", "it", "them", "and", "in", "on", "in/on", "under", "with", "then", "to", "slice",
+];
+
+/// Understands a goal sentence: all templates of ALFWorld, and others as far as thing and place stand first and last.
+pub(super) fn parse_goal(sentence: &str) -> Option<Goal<'_>> {
+    let words =
+        || sentence.split([' ', ',', '.']).map(str::trim).filter(|w| !w.is_empty()).filter(|w| *w != "of");
+    let mut found = words().filter(|w| !STOP_WORDS.contains(w));
+    let thing = found.next()?;
+    let target = found.next_back()?;
+    let has = |options: &[&str]| words().any(|w| options.contains(&w));
+    let treatment = if has(&["hot", "heat", "heated"]) {
+        Some(Treatment::Heat)
+    } else if has(&["cool", "cold"]) {
+        Some(Treatment::Cool)
+    } else if has(&["clean"]) {
+        Some(Treatment::Clean)
+    } else {
+        None
+    };
+    let look = words().next().is_some_and(|first| first == "look" || first == "examine");
+    Some(Goal { thing, target, treatment, wants_two: has(&["two"]), under_lamp: look })
+}
+
+fn parse_places(text: &str) -> Vec<Name<'_>> {
+    let Some(start) = text.find("you see ") else { return Vec::new() };
+    let rest = &text[start + "you see ".len()..];
+    parse_list(rest.split('.').next().unwrap_or("")).collect()
+}
+
+fn detect_wording(text: &str) -> Option<Wording> {
+    let says = |verb: &str| {
+        text.match_indices(verb).any(|(at, _)| {
+            matches!(text[at + verb.len()..].chars().next(), Some('{' | '[' | '<' | '('))
+                || text[at + verb.len()..].starts_with("X ")
+        })
+    };
+    match (says("move "), says("put ")) {
+        (true, _) => Some(Wording::Move),
+        (false, true) => Some(Wording::Put),
+        (false, false) => None,
+    }
+}

@@ -1,0 +1,55 @@
+//! Chance: the same prompt and seed always give the same answer.
+//!
+//! Two roots, kept apart on purpose. What makes the actor one and the same beginner through an episode hangs on the task's
+//! text alone; what varies from call to call hangs on the request's seed and on how long the history is.
+
+/// The two roots of chance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SeededRandom {
+    task_seed: u64,
+    call_seed: u64,
+}
+
+impl SeededRandom {
+    /// Dice for one call.
+    pub(super) fn new(task_text: &str, seed: u64, items: usize) -> Self {
+        Self {
+            task_seed: hash(0x7261_6e64, task_text.as_bytes()),
+            call_seed: mix(seed ^ mix(items as u64 ^ 0x0063_616c_6c00)),
+        }
+    }
+
+    /// A number in 0..1 that stays the same through the episode.
+    pub(super) fn fixed_in_task(&self, name: &str, number: u64) -> f64 {
+        unit_interval(hash(mix(self.task_seed ^ number.wrapping_mul(0x9e37_79b9)), name.as_bytes()))
+    }
+
+    /// A number in 0..1 for this call alone.
+    pub(super) fn for_this_call(&self, name: &str) -> f64 {
+        unit_interval(hash(self.call_seed, name.as_bytes()))
+    }
+}
+
+fn hash(root: u64, bytes: &[u8]) -> u64 {
+    let mut state = root ^ 0xcbf2_9ce4_8422_2325;
+    let mut chunks = bytes.chunks_exact(8);
+    for chunk in &mut chunks {
+        let word = chunk.iter().rev().fold(0_u64, |word, byte| word << 8 | u64::from(*byte));
+        state = mix(state ^ word);
+    }
+    let rest = chunks.remainder();
+    let word = rest.iter().fold(rest.len() as u64, |word, byte| word << 8 | u64::from(*byte));
+    mix(state ^ word)
+}
+
+/// The finaliser of splitmix64.
+fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+fn unit_interval(value: u64) -> f64 {
+    (value >> 11) as f64 / (1_u64 << 53) as f64
+}

@@ -1,0 +1,160 @@
+//! The small words of the world's text: names with numbers, lists, actions. Everything borrows from the prompt.
+
+/// A thing or a place as the world names it: `fridge 1`. The number 0 stands for a name without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Name<'a> {
+    /// Its kind, one lower-case word.
+    pub(super) kind: &'a str,
+    /// Its number.
+    pub(super) number: u32,
+}
+
+/// What a line of the actor asks of the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HouseholdAction<'a> {
+    Go(Name<'a>),
+    Open(Name<'a>),
+    Close(Name<'a>),
+    Take(Name<'a>, Name<'a>),
+    Put(Name<'a>, Name<'a>, Wording),
+    Treat(Treatment, Name<'a>, Name<'a>),
+    Use(Name<'a>),
+    Examine(Name<'a>),
+    Other,
+}
+
+/// Which generation's words put a thing somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wording {
+    /// `move X to Y`, current games.
+    Move,
+    /// `put X in/on Y`, games of 2020.
+    Put,
+}
+
+/// What a task may want done to a thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Treatment {
+    Heat,
+    Cool,
+    Clean,
+}
+
+impl<'a> Name<'a> {
+    /// Reads `kind 3`, with or without an article; a name without number gets 0.
+    pub(super) fn parse(text: &'a str) -> Option<Self> {
+        let mut text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | '\'' | '"' | '`'));
+        for article in ["the ", "a ", "an ", "some "] {
+            text = text.strip_prefix(article).unwrap_or(text);
+        }
+        if text.is_empty() {
+            return None;
+        }
+        match text.rsplit_once(' ') {
+            Some((kind, number)) if !kind.is_empty() => match number.parse() {
+                Ok(number) => Some(Self { kind, number }),
+                Err(_) => Some(Self { kind: text, number: 0 }),
+            },
+            _ => Some(Self { kind: text, number: 0 }),
+        }
+    }
+}
+
+impl std::fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.number == 0 { f.write_str(self.kind) } else { write!(f, "{} {}", self.kind, self.number) }
+    }
+}
+
+impl Treatment {
+    /// The verb of the action.
+    pub(super) fn verb(self) -> &'static str {
+        match self {
+            Self::Heat => "heat",
+            Self::Cool => "cool",
+            Self::Clean => "clean",
+        }
+    }
+
+    /// The kind of place that really does it.
+    pub(super) fn appliance(self) -> &'static str {
+        match self {
+            Self::Heat => "microwave",
+            Self::Cool => "fridge",
+            Self::Clean => "sinkbasin",
+        }
+    }
+}
+
+/// The members of `a mug 1, a cup 2, and a fork 1`; `nothing` has none.
+pub(super) fn parse_list(text: &str) -> impl Iterator<Item = Name<'_>> {
+    text.split(',')
+        .map(str::trim)
+        .map(|item| item.strip_prefix("and ").unwrap_or(item))
+        .filter(|item| !item.is_empty() && *item != "nothing")
+        .filter_map(Name::parse)
+        .filter(|name| name.number > 0)
+}
+
+/// The line itself, without what a prompt or a model puts around it: `> `, `Action: `, `[human edit] `.
+pub(super) fn strip_markers(text: &str) -> &str {
+    let mut text = text.trim();
+    loop {
+        let before = text;
+        text = text.trim_start_matches(['>', ':', '\n', ' ', '\t']);
+        if text.starts_with('[')
+            && let Some((label, rest)) = text.split_once(']')
+            && label.len() < 40
+        {
+            text = rest;
+        }
+        for label in ["action:", "act:", "observation:", "obs:", "human edit:"] {
+            if text.len() >= label.len()
+                && text.is_char_boundary(label.len())
+                && text[..label.len()].eq_ignore_ascii_case(label)
+            {
+                text = &text[label.len()..];
+            }
+        }
+        if text == before {
+            return text;
+        }
+    }
+}
+
+/// Reads an action line; what it does not know is [`Act::Other`].
+pub(super) fn parse_action(line: &str) -> HouseholdAction<'_> {
+    try_parse_action(line.trim_end_matches('.').trim()).unwrap_or(HouseholdAction::Other)
+}
+
+fn try_parse_action(line: &str) -> Option<HouseholdAction<'_>> {
+    if let Some(rest) = line.strip_prefix("go to ") {
+        return Some(HouseholdAction::Go(Name::parse(rest)?));
+    }
+    let (verb, rest) = line.split_once(' ')?;
+    let pair = |between: &str| -> Option<(Name<'_>, Name<'_>)> {
+        let (thing, place) = rest.split_once(between)?;
+        Some((Name::parse(thing)?, Name::parse(place)?))
+    };
+    let treat = |what: Treatment| {
+        pair(" with ")
+            .or_else(|| pair(" using "))
+            .map(|(thing, place)| HouseholdAction::Treat(what, thing, place))
+    };
+    match verb {
+        "open" => Some(HouseholdAction::Open(Name::parse(rest)?)),
+        "close" => Some(HouseholdAction::Close(Name::parse(rest)?)),
+        "take" => pair(" from ").map(|(thing, place)| HouseholdAction::Take(thing, place)),
+        "move" => pair(" to ").map(|(thing, place)| HouseholdAction::Put(thing, place, Wording::Move)),
+        "put" => pair(" in/on ")
+            .or_else(|| pair(" in "))
+            .or_else(|| pair(" on "))
+            .map(|(thing, place)| HouseholdAction::Put(thing, place, Wording::Put)),
+        "heat" => treat(Treatment::Heat),
+        "cool" => treat(Treatment::Cool),
+        "clean" => treat(Treatment::Clean),
+        "use" | "toggle" => Some(HouseholdAction::Use(Name::parse(rest)?)),
+        "examine" if !rest.contains(" with ") => Some(HouseholdAction::Examine(Name::parse(rest)?)),
+        _ => None,
+    }
+}

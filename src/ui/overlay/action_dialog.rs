@@ -1,0 +1,329 @@
+//! The box for an action of a person: an override of the proposal, or the move of a person who plays.
+
+use super::action_input::ActionInput;
+use super::choice::Choice;
+use super::text_field::TextField;
+use super::window::{Line, Scroll, Window, WindowPosition};
+use super::{Answer, Overlay, Response, row_delta};
+use crate::domain::{ShownAs, Step, ThoughtDisposition};
+use crate::engine::{Command, State};
+use crate::text::one_line;
+use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::{KeyEvent, MouseEvent};
+use ratatui::layout::Rect;
+use serde_json::Value;
+
+/// The setting that says how an override is shown to the agent: `own` or `human_edit`.
+pub const SHOWN_AS_SETTING: &str = "override.shown_as";
+/// The setting that says what happens to the thought before an override: `kept`, `dropped` or `rewritten`.
+pub const THOUGHT_SETTING: &str = "override.thought";
+
+const SHOWN_AS_VALUES: [&str; 2] = ["own", "human_edit"];
+const THOUGHT_VALUES: [&str; 3] = ["kept", "dropped", "rewritten"];
+
+/// What the box waits for.
+enum Stage {
+    Typing,
+    ChooseShownAs(Choice),
+    ChooseThought(Choice),
+    RewriteThought(Box<TextField>),
+}
+
+/// The box.
+pub struct ActionDialog {
+    /// A person plays; otherwise the proposal is overridden.
+    person_plays: bool,
+    /// Only the questions are asked, and no action is taken.
+    asks_settings_only: bool,
+    /// The failed call of the actor is given up first.
+    gives_up_failed_call: bool,
+    input: ActionInput,
+    thought: Option<String>,
+    scroll: Scroll,
+    stage: Stage,
+    action: String,
+    /// Answers that are known, by their settings or by now.
+    shown_as_choice: Option<usize>,
+    thought_choice: Option<usize>,
+    /// Answers given now, to be remembered.
+    settings_to_save: Vec<(&'static str, &'static str)>,
+    message: Option<&'static str>,
+}
+
+impl ActionDialog {
+    /// The box over a step that waits, filled with its proposal.
+    pub fn new(state: &State, step: Option<&Step>, plays: bool) -> Self {
+        let thinks = |s: &Step| s.thought.as_ref().map(|t| format!("think: {t}"));
+        let proposal = step.and_then(|s| s.proposed.clone().or_else(|| thinks(s))).unwrap_or_default();
+        let known = |name: &str, words: &[&str]| {
+            let word = state.run.as_ref()?.settings.0.get(name)?.value.as_str()?;
+            words.iter().position(|w| *w == word)
+        };
+        Self {
+            person_plays: plays,
+            asks_settings_only: false,
+            gives_up_failed_call: false,
+            input: ActionInput::new(&proposal),
+            thought: step.and_then(|s| thought_before(state, s)),
+            scroll: Scroll::default(),
+            stage: Stage::Typing,
+            action: String::new(),
+            shown_as_choice: known(SHOWN_AS_SETTING, &SHOWN_AS_VALUES),
+            thought_choice: known(THOUGHT_SETTING, &THOUGHT_VALUES),
+            settings_to_save: Vec::new(),
+            message: None,
+        }
+    }
+
+    /// The same in the place of a call that failed.
+    #[must_use]
+    pub fn replacing_failed_call(mut self) -> Self {
+        self.gives_up_failed_call = true;
+        self
+    }
+
+    /// The two questions alone, to answer them in another way.
+    pub fn settings_only(state: &State) -> Self {
+        let mut asked = Self::new(state, None, false);
+        (asked.asks_settings_only, asked.shown_as_choice, asked.thought_choice) = (true, None, None);
+        asked.stage = Stage::ChooseShownAs(shown_question());
+        asked
+    }
+
+    fn accept_action(&mut self) -> Response {
+        let typed = self.input.text();
+        if typed.is_empty() {
+            self.message = Some("type an action, or choose one");
+            return Response::default();
+        }
+        self.action = typed;
+        self.next_stage()
+    }
+
+    /// Asks what is not known yet; then it is done.
+    fn next_stage(&mut self) -> Response {
+        if self.person_plays {
+            let mut requests: Vec<Request> =
+                self.gives_up_failed_call.then_some(Request::Send(Command::GiveUp)).into_iter().collect();
+            requests.push(Request::Send(Command::Act(self.action.clone())));
+            return Response { requests, close: true };
+        }
+        if self.shown_as_choice.is_none() {
+            self.stage = Stage::ChooseShownAs(shown_question());
+            return Response::default();
+        }
+        // Both are asked at the first override, whether or not there is a thought this time.
+        let Some(fate) = self.thought_choice else {
+            self.stage = Stage::ChooseThought(thought_question());
+            return Response::default();
+        };
+        if fate == 2
+            && !self.asks_settings_only
+            && self.thought.is_some()
+            && !matches!(self.stage, Stage::RewriteThought(_))
+        {
+            self.stage = Stage::RewriteThought(Box::new(TextField::multi_line(
+                self.thought.as_deref().unwrap_or_default(),
+            )));
+            return Response::default();
+        }
+        self.finish(fate)
+    }
+
+    fn finish(&self, fate: usize) -> Response {
+        let mut requests: Vec<Request> = self
+            .settings_to_save
+            .iter()
+            .map(|(name, word)| {
+                let value = Value::String((*word).to_owned());
+                Request::Send(Command::ChangeSetting { name: (*name).to_owned(), value })
+            })
+            .collect();
+        if !self.asks_settings_only {
+            let fate = match (fate, &self.stage) {
+                (2, Stage::RewriteThought(words)) if !words.text().is_empty() => {
+                    ThoughtDisposition::Rewritten(one_line(&words.text()).into_owned())
+                }
+                // A thought that is rewritten to nothing is dropped.
+                (1, _) | (2, Stage::RewriteThought(_)) => ThoughtDisposition::Dropped,
+                _ => ThoughtDisposition::Kept,
+            };
+            let shown_as = if self.shown_as_choice == Some(1) { ShownAs::HumanEdit } else { ShownAs::Own };
+            let action = self.action.clone();
+            requests.push(Request::Send(Command::Override { action, shown_as, thought_disposition: fate }));
+        }
+        Response { requests, close: true }
+    }
+
+    fn accept_stage(&mut self) -> Response {
+        match &self.stage {
+            Stage::Typing => return self.accept_action(),
+            Stage::ChooseShownAs(choice) => {
+                self.shown_as_choice = Some(choice.selected);
+                self.settings_to_save.push((SHOWN_AS_SETTING, SHOWN_AS_VALUES[choice.selected.min(1)]));
+            }
+            Stage::ChooseThought(choice) => {
+                self.thought_choice = Some(choice.selected);
+                self.settings_to_save.push((THOUGHT_SETTING, THOUGHT_VALUES[choice.selected.min(2)]));
+            }
+            Stage::RewriteThought(_) => {}
+        }
+        self.next_stage()
+    }
+
+    /// Title and rows.
+    fn title_and_rows(&self, screen: Rect) -> (&'static str, u16) {
+        let (title, rows) = match (&self.stage, self.person_plays) {
+            (Stage::Typing, true) => ("You play: your action", 10),
+            (Stage::Typing, false) => ("Override: what to do instead", 10),
+            (Stage::RewriteThought(_), _) => ("Override: the thought in your words", 5),
+            (Stage::ChooseShownAs(_) | Stage::ChooseThought(_), _) => {
+                ("Override: asked once, then a setting", 7)
+            }
+        };
+        (title, if screen.height < 20 { rows.min(8) } else { rows })
+    }
+}
+
+/// The thought before the action that is overridden: the step's own, or that of a step before it which only thought. A
+/// proposal that is itself a thought is what is overridden.
+fn thought_before(state: &State, step: &Step) -> Option<String> {
+    let own = step.thought.as_ref().filter(|_| step.proposed.is_some());
+    let before = || state.open_episode()?.step(step.number.checked_sub(1)?);
+    let said =
+        || before().filter(|s| s.is_thought_only() && !s.is_person_action()).and_then(|s| s.thought.as_ref());
+    own.or_else(said).cloned()
+}
+
+fn shown_question() -> Choice {
+    Choice::new(
+        "How is your action shown to the agent in later prompts?",
+        &["as its own action", "as a human edit, marked as one"],
+    )
+}
+
+fn thought_question() -> Choice {
+    Choice::new(
+        "What happens to the thought before it?",
+        &["it is kept", "it is dropped", "it is rewritten by you"],
+    )
+}
+
+impl Overlay for ActionDialog {
+    fn name(&self) -> &'static str {
+        if self.person_plays { "play" } else { "override" }
+    }
+
+    fn is_stale(&self, look: &Context<'_>) -> bool {
+        !self.asks_settings_only && look.frame.head.open_episode().is_none()
+    }
+
+    fn mode(&self) -> Mode {
+        match self.stage {
+            Stage::Typing => Mode::OverrideInput,
+            Stage::RewriteThought(_) => Mode::LessonEditor,
+            Stage::ChooseShownAs(_) | Stage::ChooseThought(_) => Mode::Choice,
+        }
+    }
+
+    fn on_action(&mut self, action: Action, _: &Context<'_>) -> Response {
+        match action {
+            Action::Close => return Response::close(),
+            Action::Accept | Action::Open => return self.accept_stage(),
+            _ => {}
+        }
+        match &mut self.stage {
+            Stage::Typing => {
+                self.message = None;
+                self.input.on_action(action);
+            }
+            Stage::RewriteThought(words) if action == Action::NewLine => words.insert_newline(),
+            Stage::RewriteThought(_) => {}
+            Stage::ChooseShownAs(choice) | Stage::ChooseThought(choice) => {
+                choice.move_by(row_delta(action, 1).map_or(0, isize::signum));
+            }
+        }
+        Response::default()
+    }
+
+    fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
+        match &mut self.stage {
+            Stage::Typing => {
+                if self.input.on_key(key) {
+                    self.message = None;
+                }
+            }
+            Stage::RewriteThought(words) => {
+                words.on_key(key);
+            }
+            Stage::ChooseShownAs(_) | Stage::ChooseThought(_) => {}
+        }
+        Response::default()
+    }
+
+    fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
+        match &mut self.stage {
+            Stage::Typing => {
+                if self.input.on_paste(text) {
+                    self.message = None;
+                }
+            }
+            Stage::RewriteThought(words) => {
+                words.on_paste(text);
+            }
+            Stage::ChooseShownAs(_) | Stage::ChooseThought(_) => {}
+        }
+        Response::default()
+    }
+
+    fn on_mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
+        match &mut self.stage {
+            Stage::Typing => self.input.on_mouse(event),
+            Stage::ChooseShownAs(choice) | Stage::ChooseThought(choice) => {
+                choice.on_mouse(&self.scroll, event);
+            }
+            Stage::RewriteThought(_) => {}
+        }
+        Response::default()
+    }
+
+    fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
+        if let Answer::Admissible(actions) = answer {
+            self.input.set_admissible(Ok(&actions));
+        }
+        Response::default()
+    }
+
+    fn rows_covered(&self, _: &Context<'_>, screen: Rect) -> u16 {
+        Window::rows_covered(self.title_and_rows(screen).1, screen)
+    }
+
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let (title, rows) = self.title_and_rows(screen);
+        let window = Window { title, position: WindowPosition::Bottom, rows, columns: 84, mode: self.mode() };
+        let inside = window.draw(look, screen, canvas);
+        let mut lines: Vec<Line> = Vec::new();
+        match &self.stage {
+            Stage::Typing => {
+                let waits = "the world is being asked what it accepts";
+                return self.input.draw(look, (self.message, waits), inside, canvas);
+            }
+            Stage::RewriteThought(words) => return words.draw(true, inside, canvas),
+            Stage::ChooseShownAs(choice) => lines.extend(choice.lines(look, inside.width)),
+            Stage::ChooseThought(choice) => {
+                if let Some(thought) = &self.thought {
+                    lines.push(vec![
+                        (Role::Muted, "think  ".to_owned()),
+                        (Role::Thought, one_line(thought).into_owned()),
+                    ]);
+                }
+                lines.extend(choice.lines(look, inside.width));
+            }
+        }
+        self.scroll.draw(&lines, inside, canvas);
+    }
+}

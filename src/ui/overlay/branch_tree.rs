@@ -1,0 +1,335 @@
+//! The branches of the session, as a tree.
+
+mod row;
+
+use super::text_field::TextField;
+use super::window::{Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line};
+use super::{Answer, Overlay, Response, clamped_index, row_delta};
+use crate::domain::BranchId;
+use crate::ui::branches::{BranchEdit, BranchInfo, TreeIndex, TreeRow, tree_rows};
+use crate::ui::canvas::Canvas;
+use crate::ui::compare;
+use crate::ui::context::Context;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::{KeyEvent, MouseEvent};
+use ratatui::layout::Rect;
+use std::sync::Arc;
+
+/// Rows below the list, at least: the chosen branch in full. It takes more where there are more.
+const MIN_DETAIL_ROWS: u16 = 3;
+
+/// Rows of the list that what is below leaves it, where it has as many.
+const MIN_LIST_ROWS: usize = 5;
+
+/// Columns of the window.
+const WINDOW_COLUMNS: u16 = 150;
+
+/// What is typed for the chosen branch.
+enum LabelInput {
+    Name(TextField),
+    Note(TextField),
+}
+
+/// The tree.
+pub struct BranchTree {
+    branches: Arc<[BranchInfo]>,
+    /// Which of them are shown in which order: made anew when they, or what is shown of them, change.
+    tree: Vec<TreeIndex>,
+    /// None until the branches have come, or why they have not.
+    loaded: Option<Result<(), String>>,
+    selected: BranchId,
+    /// The branch that was followed before this one.
+    previous_branch: Option<BranchId>,
+    /// Archived ones are shown too.
+    shows_archived: bool,
+    label_input: Option<LabelInput>,
+    /// What was typed last, for which branch, until it is known that it was taken.
+    pending_label: Option<(BranchId, LabelInput)>,
+    /// Why the last wish was not granted.
+    error: Option<String>,
+    scroll: Scroll,
+}
+
+impl BranchTree {
+    /// With what is known so far, the branch at work chosen.
+    pub fn new(twigs: Arc<[BranchInfo]>, look: &Context<'_>, left: Option<BranchId>) -> Self {
+        let told = (!twigs.is_empty()).then_some(Ok(()));
+        Self {
+            tree: tree_rows(&twigs, false),
+            branches: twigs,
+            loaded: told,
+            selected: look.store.branch(),
+            previous_branch: left,
+            shows_archived: false,
+            label_input: None,
+            pending_label: None,
+            error: None,
+            scroll: Scroll::default(),
+        }
+    }
+
+    /// The chosen branch.
+    fn selected_branch(&self) -> Option<&BranchInfo> {
+        self.branches.iter().find(|t| t.id == self.selected)
+    }
+
+    fn selected_index(&self) -> usize {
+        self.tree_rows().position(|l| l.branch.id == self.selected).unwrap_or(0)
+    }
+
+    fn move_selection(&mut self, by: isize) {
+        let at = clamped_index(self.selected_index(), by, self.tree.len());
+        if let Some(limb) = self.tree_row(at) {
+            self.selected = limb.branch.id.clone();
+        }
+    }
+
+    /// The rows of the tree.
+    fn tree_rows(&self) -> impl Iterator<Item = TreeRow<'_>> {
+        (0..self.tree.len()).filter_map(|at| self.tree_row(at))
+    }
+
+    fn tree_row(&self, at: usize) -> Option<TreeRow<'_>> {
+        let TreeIndex { branch_index: twig, lines, depth } = *self.tree.get(at)?;
+        Some(TreeRow { branch: self.branches.get(twig)?, guides: lines, depth })
+    }
+
+    /// Goes to a branch.
+    fn switch_to(look: &Context<'_>, to: &BranchId) -> Response {
+        if *to == look.store.branch() {
+            Response::close()
+        } else {
+            Response::request_and_close(Request::SwitchBranch(to.clone()))
+        }
+    }
+
+    fn edit_selected(&self, change: BranchEdit) -> Response {
+        Response::request(Request::EditBranch(self.selected.clone(), change))
+    }
+
+    fn submit_label(&mut self) -> Response {
+        let Some(typed) = self.label_input.take() else { return Response::default() };
+        let change = match &typed {
+            LabelInput::Name(field) => BranchEdit::Name(field.text()),
+            LabelInput::Note(field) => BranchEdit::Note(field.text()),
+        };
+        self.error = None;
+        self.pending_label = Some((self.selected.clone(), typed));
+        self.edit_selected(change)
+    }
+
+    fn title(&self) -> String {
+        let archived = self.branches.iter().filter(|t| t.archived).count();
+        match (self.branches.len(), archived, self.shows_archived) {
+            (0 | 1, ..) => "Branches".to_owned(),
+            (n, 0, _) => format!("Branches: {n}"),
+            (n, hidden, false) => format!("Branches: {}, and {hidden} archived", n - hidden),
+            (n, shown, true) => format!("Branches: {n}, {shown} of them archived"),
+        }
+    }
+
+    /// The chosen branch in full, or the line that is typed.
+    fn draw_details(&self, look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) {
+        let (label, field) = match &self.label_input {
+            Some(LabelInput::Name(field)) => ("name  ", field),
+            Some(LabelInput::Note(field)) => ("note  ", field),
+            None => {
+                let lines = self.details_or_error(look, area.width, area.height);
+                for (y, line) in (area.top()..area.bottom()).zip(&lines) {
+                    put_line(line, Rect { y, height: 1, ..area }, canvas);
+                }
+                return;
+            }
+        };
+        let used = canvas.put(area.x, area.y, area.width, label, canvas.style(Role::Title));
+        let line = Rect {
+            x: area.x + used,
+            width: area.width.saturating_sub(used),
+            height: area.height.min(1),
+            ..area
+        };
+        field.draw(true, line, canvas);
+        let why = self.error.as_deref().unwrap_or_default();
+        let why = paragraph((Role::Warning, ""), Role::Warning, why, area.width);
+        for (y, line) in (area.top() + 1..area.bottom()).zip(&why) {
+            put_line(line, Rect { y, height: 1, ..area }, canvas);
+        }
+    }
+
+    /// The chosen branch in full, in at most so many rows; or why the last wish was not granted.
+    fn details_or_error(&self, look: &Context<'_>, columns: u16, rows: u16) -> Vec<Line> {
+        match &self.error {
+            Some(why) => paragraph((Role::Warning, ""), Role::Warning, why, columns),
+            None => self
+                .selected_branch()
+                .map_or_else(Vec::new, |t| row::branch_details(t, look, columns, usize::from(rows))),
+        }
+    }
+}
+
+impl Overlay for BranchTree {
+    fn name(&self) -> &'static str {
+        "branches"
+    }
+
+    fn mode(&self) -> Mode {
+        if self.label_input.is_some() { Mode::LineInput } else { Mode::Branches }
+    }
+
+    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
+        self.error = None;
+        if self.label_input.is_some() {
+            match action {
+                Action::Accept | Action::Open => return self.submit_label(),
+                Action::Close => self.label_input = None,
+                _ => {}
+            }
+            return Response::default();
+        }
+        let page = self.scroll.page_rows();
+        match action {
+            Action::Close => return Response::close(),
+            Action::Open | Action::Accept => return Self::switch_to(look, &self.selected),
+            Action::PreviousBranch => {
+                let parent = || self.branches.iter().find(|t| t.id == look.store.branch())?.parent.clone();
+                let Some(to) = self.previous_branch.clone().or_else(parent) else {
+                    return Response::request(Request::ShowNotice(
+                        "there is no other branch to go back to".to_owned(),
+                    ));
+                };
+                return Self::switch_to(look, &to);
+            }
+            Action::RenameBranch => {
+                self.label_input =
+                    self.selected_branch().map(|t| LabelInput::Name(TextField::preselected(&t.name)));
+            }
+            Action::AnnotateBranch => {
+                self.label_input =
+                    self.selected_branch().map(|t| LabelInput::Note(TextField::single_line(&t.note)));
+            }
+            Action::ArchiveBranch => {
+                let Some(twig) = self.selected_branch() else { return Response::default() };
+                if twig.id == look.store.branch() && !twig.archived {
+                    let words = "this is the branch at work; go to another one first".to_owned();
+                    return Response::request(Request::ShowNotice(words));
+                }
+                let put_away = !twig.archived;
+                let wish = self.edit_selected(BranchEdit::Archived(put_away));
+                if put_away && !self.shows_archived {
+                    self.move_selection(-1);
+                }
+                return wish;
+            }
+            Action::Compare => {
+                let Some(twig) = self.selected_branch().filter(|t| t.id != look.store.branch()) else {
+                    let words = "choose another branch than the one at work; it is put beside it".to_owned();
+                    return Response::request(Request::ShowNotice(words));
+                };
+                let (branch, title) = (Some(twig.id.0.clone()), format!("branch {}", twig.id));
+                return Response::request(Request::CompareWith(compare::EpisodeRef {
+                    branch,
+                    title,
+                    ..compare::EpisodeRef::default()
+                }));
+            }
+            Action::ShowArchived => {
+                self.shows_archived = !self.shows_archived;
+                self.tree = tree_rows(&self.branches, self.shows_archived);
+                self.move_selection(0);
+            }
+            Action::Help | Action::Palette => return Response::request(Request::RunAction(action)),
+            other => self.move_selection(row_delta(other, page).unwrap_or(0)),
+        }
+        Response::default()
+    }
+
+    fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
+        if let Some(LabelInput::Name(field) | LabelInput::Note(field)) = &mut self.label_input {
+            field.on_key(key);
+        }
+        Response::default()
+    }
+
+    fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
+        if let Some(LabelInput::Name(field) | LabelInput::Note(field)) = &mut self.label_input {
+            field.on_paste(text);
+        }
+        Response::default()
+    }
+
+    fn on_mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
+        match self.scroll.mouse_target(event).filter(|_| self.label_input.is_none()) {
+            Some(MouseTarget::Row(row)) => {
+                let at = self.selected_index();
+                let chosen = self.tree_row(row).map(|l| l.branch.id.clone());
+                if row == at {
+                    return Self::switch_to(look, &self.selected);
+                }
+                self.selected = chosen.unwrap_or_else(|| self.selected.clone());
+            }
+            Some(MouseTarget::Wheel(by)) => self.move_selection(by),
+            None => {}
+        }
+        Response::default()
+    }
+
+    fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
+        if let Answer::Branches(told) = answer {
+            let sent = self.pending_label.take();
+            if let Err(why) = &told
+                && !self.branches.is_empty()
+            {
+                self.error = Some(why.clone());
+                // What was typed is still there, to be changed.
+                if let Some((of, typed)) = sent.filter(|_| self.label_input.is_none()) {
+                    (self.selected, self.label_input) = (of, Some(typed));
+                }
+                return Response::default();
+            }
+            self.loaded = Some(told.map(|twigs| self.branches = twigs));
+            self.tree = tree_rows(&self.branches, self.shows_archived);
+        }
+        Response::default()
+    }
+
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let limbs: Vec<TreeRow<'_>> = self.tree_rows().collect();
+        let columns = screen.width.saturating_sub(4).min(WINDOW_COLUMNS);
+        let whole = (self.details_or_error(look, columns, u16::MAX).len() as u16).max(MIN_DETAIL_ROWS);
+        let rows = (limbs.len().max(1) as u16).saturating_add(2 + whole);
+        let title = self.title();
+        let window = Window {
+            title: &title,
+            position: WindowPosition::Middle,
+            rows,
+            columns: WINDOW_COLUMNS,
+            mode: self.mode(),
+        };
+        let inside = window.draw(look, screen, canvas);
+        if limbs.is_empty() {
+            let (role, words) = match &self.loaded {
+                Some(Err(why)) => (Role::Bad, why.as_str()),
+                _ => (Role::Muted, "the branches are being read"),
+            };
+            let lines: Vec<Line> = paragraph((role, ""), role, words, inside.width);
+            self.scroll.draw(&lines, inside, canvas);
+            return;
+        }
+        let list = limbs.len().clamp(1, MIN_LIST_ROWS) as u16;
+        let below = whole.min(inside.height.saturating_sub(2 + list).max(MIN_DETAIL_ROWS));
+        let below = below.min(inside.height.saturating_sub(3));
+        let columns = row::Columns::for_rows(&limbs, inside.width);
+        put_line(&columns.header(), Rect { height: inside.height.min(1), ..inside }, canvas);
+        let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(2 + below).max(1), ..inside };
+        let now = look.store.branch();
+        self.scroll.draw_list(self.selected_index(), limbs.len(), list, canvas, |place| {
+            limbs.get(place).map_or_else(Line::new, |l| {
+                columns.row(l, l.branch.id == self.selected, l.branch.id == now, look)
+            })
+        });
+        let last = Rect { y: inside.bottom().saturating_sub(below), height: below, ..inside };
+        self.draw_details(look, last, canvas);
+    }
+}

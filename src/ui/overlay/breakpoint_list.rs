@@ -1,0 +1,406 @@
+//! Breakpoints and watches: all of them in a list, and the line that sets one, with completion.
+
+mod row;
+
+use super::fuzzy::rank;
+use super::text_field::TextField;
+use super::window::{Line, MouseTarget, Scroll, Window, WindowPosition, paragraph, put_line};
+use super::{Answer, Overlay, Response, clamped_index, row_delta};
+use crate::breakpoint::{CompletionContext, Suggestion, suggestions};
+use crate::engine::{Breakpoint, Command, State};
+use crate::method::parse_condition;
+use crate::symbolic::DETECTORS;
+use crate::text::one_line;
+use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::{KeyEvent, MouseEvent};
+use ratatui::layout::Rect;
+
+/// Actions that completion offers at most.
+const MAX_ACTIONS: usize = 400;
+
+/// Rows that a message takes at most.
+const MAX_MESSAGE_ROWS: usize = 3;
+
+/// Columns of the window.
+const WINDOW_COLUMNS: u16 = 100;
+
+/// The list, and the line below it.
+pub struct BreakpointList {
+    field: TextField,
+    /// The line has the keys, else the list.
+    is_typing: bool,
+    /// The one whose condition is being changed.
+    editing: Option<u32>,
+    /// The chosen row of the list.
+    selected: usize,
+    completion_data: CompletionContext,
+    matches: Vec<Suggestion>,
+    /// The chosen row of what could be typed; none: what is typed.
+    selected_match: Option<usize>,
+    list_scroll: Scroll,
+    match_scroll: Scroll,
+    error: Option<String>,
+}
+
+impl BreakpointList {
+    /// With an empty line.
+    pub fn new(look: &Context<'_>) -> Self {
+        let mut breaks = Self {
+            field: TextField::single_line(""),
+            is_typing: !look.is_read_only(),
+            editing: None,
+            selected: 0,
+            completion_data: completion_data(&look.frame.head),
+            matches: Vec::new(),
+            selected_match: None,
+            list_scroll: Scroll::default(),
+            match_scroll: Scroll::default(),
+            error: None,
+        };
+        breaks.filter();
+        breaks
+    }
+
+    fn filter(&mut self) {
+        let typed = self.field.text();
+        let all = suggestions(&format!("{typed} "), &self.completion_data);
+        let order = match typed.as_str() {
+            "" => (0..all.len()).collect(),
+            query => {
+                let mut order = rank(query, all.iter().map(|o| o.text.as_str()));
+                for place in rank(query, all.iter().map(|o| o.description.as_str())) {
+                    if !order.contains(&place) {
+                        order.push(place);
+                    }
+                }
+                order
+            }
+        };
+        self.matches = order.into_iter().filter_map(|i| all.get(i).cloned()).collect();
+        self.selected_match = None;
+        self.match_scroll.scroll_to(0);
+        self.error = None;
+    }
+
+    fn edit_condition(&mut self, text: &str, of: Option<u32>) {
+        self.field.replace(text);
+        self.is_typing = true;
+        self.editing = of;
+        self.filter();
+    }
+
+    /// Sets what is typed or chosen; what cannot be read stays in the line, with what is wrong.
+    fn set_breakpoint(&mut self) -> Response {
+        let typed = self
+            .selected_match
+            .and_then(|o| self.matches.get(o))
+            .map_or_else(|| self.field.text(), |o| o.text.clone());
+        let meant = match parse_condition(&typed) {
+            Ok(meant) => meant.to_record(),
+            Err(bad) => {
+                self.error = Some(if typed.is_empty() {
+                    "type a condition, or choose one below".to_owned()
+                } else {
+                    bad.message
+                });
+                return Response::default();
+            }
+        };
+        let told = if meant.warn { "tells where" } else { "stops where" };
+        let said = Request::ShowNotice(format!("{told} `{}` comes true", meant.condition));
+        let wish = Request::Send(Command::SetBreakpoint { text: meant.to_string(), replaces: self.editing });
+        let requests = vec![said, wish];
+        if self.editing.is_none() {
+            return Response { requests, close: true };
+        }
+        self.edit_condition("", None);
+        self.is_typing = false;
+        Response { requests, close: false }
+    }
+
+    fn move_selection(&mut self, by: isize, all: usize) {
+        if self.is_typing {
+            let last = self.matches.len().checked_sub(1);
+            match (self.selected_match, last) {
+                // Above the line lies the list.
+                (None, _) if by < 0 && all > 0 => {
+                    self.is_typing = false;
+                    self.selected = all - 1;
+                }
+                (None, Some(_)) if by > 0 => self.selected_match = Some(0),
+                (Some(0), _) if by < 0 => self.selected_match = None,
+                (Some(at), Some(last)) => self.selected_match = Some(at.saturating_add_signed(by).min(last)),
+                _ => {}
+            }
+        } else if by > 0 && self.selected + 1 >= all {
+            self.is_typing = true;
+        } else {
+            self.selected = clamped_index(self.selected, by, all);
+        }
+    }
+
+    /// A key on the chosen row of the list.
+    fn on_row_action(&mut self, action: Action, row: &Breakpoint, all: usize) -> Response {
+        let number = row.number;
+        let changed = |edit: fn(&mut crate::domain::BreakpointConfig)| {
+            let mut stop = row.config.clone();
+            edit(&mut stop);
+            Response::request(Request::Send(Command::SetBreakpoint {
+                text: stop.to_string(),
+                replaces: Some(number),
+            }))
+        };
+        match action {
+            Action::EditBreakpoint | Action::Open | Action::Accept => {
+                self.edit_condition(&row.config.to_string(), Some(number));
+                Response::default()
+            }
+            Action::ToggleBreakpoint => Response::request(Request::Send(Command::SwitchBreakpoint {
+                breakpoint: number,
+                enabled: !row.enabled,
+            })),
+            Action::DeleteBreakpoint => {
+                // Behind the last one there is nothing to choose.
+                if all == 1 {
+                    self.edit_condition("", None);
+                }
+                Response::request(Request::Send(Command::RemoveBreakpoint(number)))
+            }
+            Action::ToggleOneShot => changed(|s| s.once = !s.once),
+            Action::ToggleWatch => changed(|s| s.warn = !s.warn),
+            _ => Response::default(),
+        }
+    }
+
+    /// Rows inside the window, and how many of them the list has; the message's rows are among the former.
+    fn heights(&self, look: &Context<'_>, screen: Rect) -> (u16, u16) {
+        let told = self.message(look, screen.width.saturating_sub(4).min(WINDOW_COLUMNS)).len() as u16;
+        let all = look.frame.head.breakpoints.all.len().max(1) as u16;
+        let room = screen.height.saturating_sub(7).clamp(5, 18);
+        let list = all.min(room.saturating_sub(4).max(1));
+        // Below the line lies what could be typed.
+        let below = if self.is_typing { 8 } else { 1 + told };
+        ((list + below).min(room), list)
+    }
+
+    /// What is to be known of the line or the chosen row, as a whole as far as it has room.
+    fn message(&self, look: &Context<'_>, columns: u16) -> Vec<Line> {
+        let (role, words) = match &self.error {
+            Some(note) => (Role::Warning, note.clone()),
+            None => (Role::Muted, self.hint(look)),
+        };
+        let mut lines = paragraph((role, ""), role, &one_line(&words), columns);
+        lines.truncate(MAX_MESSAGE_ROWS);
+        lines
+    }
+
+    fn hint(&self, look: &Context<'_>) -> String {
+        let stops = &look.frame.head.breakpoints;
+        if !self.is_typing {
+            let last = stops.all.get(self.selected).or(stops.all.last()).and_then(|b| b.last.as_ref());
+            return last
+                .map_or_else(|| "it has not come true yet".to_owned(), |h| format!("last: {}", h.reason));
+        }
+        let typed = self.field.text();
+        match (parse_condition(&typed), self.editing) {
+            _ if typed.is_empty() && stops.all.is_empty() => {
+                "one condition; `warn` before it only tells".to_owned()
+            }
+            _ if typed.is_empty() => {
+                format!("one condition; {} goes to the list above", look.glyphs.scroll_arrows[0])
+            }
+            (Ok(_), Some(number)) => format!("changes number {number}"),
+            (Ok(meant), None) if meant.warn => "it will tell and mark, and not stop".to_owned(),
+            (Ok(_), None) => "it will stop there".to_owned(),
+            (Err(_), _) => "not a condition yet".to_owned(),
+        }
+    }
+}
+
+/// What can be filled in just now.
+fn completion_data(state: &State) -> CompletionContext {
+    let episode = state.episode.as_deref();
+    let mut actions: Vec<String> = episode
+        .map(|e| {
+            e.action_counts.keys().filter(|a| !a.starts_with("think:")).take(MAX_ACTIONS).cloned().collect()
+        })
+        .unwrap_or_default();
+    actions.sort();
+    let detectors = DETECTORS.iter().map(|d| (*d).to_owned()).collect();
+    let lessons = state.pool.all().filter(|l| l.is_active());
+    let lessons = lessons.map(|l| (l.number, one_line(&l.text().text).into_owned())).collect();
+    CompletionContext { actions, detectors, lessons }
+}
+
+impl Overlay for BreakpointList {
+    fn name(&self) -> &'static str {
+        "breaks"
+    }
+
+    fn mode(&self) -> Mode {
+        if self.is_typing { Mode::BreakpointInput } else { Mode::Breakpoints }
+    }
+
+    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
+        let stops = &look.frame.head.breakpoints;
+        let all = stops.all.len();
+        // The last one may have been deleted.
+        self.is_typing |= all == 0;
+        self.selected = self.selected.min(all.saturating_sub(1));
+        // Where nothing is granted the list is looked at alone.
+        if look.is_read_only() {
+            return match (action, row_delta(action, 8)) {
+                (Action::Close, _) => Response::close(),
+                (_, Some(by)) => {
+                    self.selected = clamped_index(self.selected, by, all);
+                    Response::default()
+                }
+                _ => Response::request(Request::RunAction(Action::PauseRun)),
+            };
+        }
+        match action {
+            Action::Close => return Response::close(),
+            Action::AddBreakpoint => self.edit_condition("", None),
+            Action::NextField if self.is_typing => {
+                if let Some(offer) = self.matches.get(self.selected_match.unwrap_or(0)) {
+                    let text = offer.text.clone();
+                    self.field.replace(&text);
+                    self.filter();
+                }
+            }
+            Action::NextField | Action::PreviousField => self.is_typing = true,
+            Action::Accept | Action::Open if self.is_typing => return self.set_breakpoint(),
+            Action::EpisodeStart => self.selected = 0,
+            Action::Live => self.selected = all.saturating_sub(1),
+            other => {
+                if let Some(by) = row_delta(other, 8) {
+                    self.move_selection(by, all);
+                } else if let Some(row) = stops.all.get(self.selected).filter(|_| !self.is_typing) {
+                    return self.on_row_action(other, row, all);
+                }
+            }
+        }
+        Response::default()
+    }
+
+    fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
+        if self.is_typing && self.field.on_key(key) {
+            self.filter();
+        }
+        Response::default()
+    }
+
+    fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
+        if self.is_typing && self.field.on_paste(text) {
+            self.filter();
+        }
+        Response::default()
+    }
+
+    fn on_mouse(&mut self, event: MouseEvent, look: &Context<'_>) -> Response {
+        let all = look.frame.head.breakpoints.all.len();
+        if let Some(MouseTarget::Row(row)) = self.list_scroll.mouse_target(event).filter(|_| all > 0) {
+            (self.is_typing, self.selected) = (false, row.min(all - 1));
+            return Response::default();
+        }
+        match self.match_scroll.mouse_target(event) {
+            Some(MouseTarget::Row(row)) if row < self.matches.len() => {
+                (self.is_typing, self.selected_match) = (true, Some(row));
+            }
+            Some(MouseTarget::Wheel(by)) => self.move_selection(by, all),
+            _ => {}
+        }
+        Response::default()
+    }
+
+    fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
+        if let Answer::Admissible(actions) = answer {
+            for action in actions.iter().take(MAX_ACTIONS) {
+                let action = one_line(action).into_owned();
+                if !self.completion_data.actions.contains(&action) {
+                    self.completion_data.actions.push(action);
+                }
+            }
+            self.completion_data.actions.sort();
+            let chosen = self.selected_match;
+            self.filter();
+            self.selected_match = chosen.filter(|c| *c < self.matches.len());
+        }
+        Response::default()
+    }
+
+    fn rows_covered(&self, look: &Context<'_>, screen: Rect) -> u16 {
+        Window::rows_covered(self.heights(look, screen).0, screen)
+    }
+
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let (rows, list) = self.heights(look, screen);
+        let all = &look.frame.head.breakpoints.all;
+        let title = match self.editing {
+            Some(number) => format!("Breakpoints and watches: change number {number}"),
+            None if look.is_read_only() => "Breakpoints and watches (read-only)".to_owned(),
+            None => "Breakpoints and watches".to_owned(),
+        };
+        let window = Window {
+            title: &title,
+            position: WindowPosition::Bottom,
+            rows,
+            columns: WINDOW_COLUMNS,
+            mode: self.mode(),
+        };
+        let inside = window.draw(look, screen, canvas);
+        let part = |from: u16, rows: u16| Rect {
+            y: inside.y + from.min(inside.height),
+            height: rows.min(inside.height.saturating_sub(from)),
+            ..inside
+        };
+        if all.is_empty() {
+            put_line(&[(Role::Muted, "none is set yet".to_owned())], part(0, 1), canvas);
+        } else {
+            let chosen = self.selected.min(all.len() - 1);
+            let wide = all.iter().map(|b| b.config.condition.chars().count()).max().unwrap_or(0).min(40);
+            self.list_scroll.draw_list(chosen, all.len(), part(0, list), canvas, |place| {
+                let here = !self.is_typing && place == chosen;
+                all.get(place).map_or_else(Line::new, |b| row::row(b, here, wide, look))
+            });
+        }
+        let line = part(list, 1);
+        if line.height > 0 {
+            canvas.put(line.x, line.y, 2, look.glyphs.proposal, canvas.style(Role::Proposal));
+            let field = Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line };
+            self.field.draw(self.is_typing && self.selected_match.is_none(), field, canvas);
+        }
+        let told = self.message(look, inside.width);
+        for (place, row) in (list + 1..).zip(&told) {
+            if part(place, 1).height > 0 {
+                put_line(row, part(place, 1), canvas);
+            }
+        }
+        if !self.is_typing {
+            return;
+        }
+        let below = part(list + 1 + told.len() as u16, rows);
+        let wide = self.matches.iter().map(|o| o.text.chars().count()).max().unwrap_or(0).clamp(12, 34);
+        self.match_scroll.draw_list(
+            self.selected_match.unwrap_or(0),
+            self.matches.len(),
+            below,
+            canvas,
+            |place| {
+                let Some(offer) = self.matches.get(place) else { return Line::new() };
+                let here = self.selected_match == Some(place);
+                let (mark, role) =
+                    if here { (look.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
+                vec![
+                    (Role::Proposal, format!("{mark} ")),
+                    (role, format!("{:<wide$}", offer.text)),
+                    (Role::Muted, format!("  {}", offer.description)),
+                ]
+            },
+        );
+    }
+}

@@ -1,0 +1,35 @@
+//! A breakpoint or watch as a row of the list.
+
+use super::super::window::Line;
+use crate::engine::Breakpoint;
+use crate::ui::context::Context;
+use crate::ui::theme::Role;
+
+/// Its condition, how often it came true, and what it does; `wide` columns hold the condition.
+pub(super) fn row(b: &Breakpoint, here: bool, wide: usize, look: &Context<'_>) -> Line {
+    let glyph = match (b.enabled, b.config.warn) {
+        (false, _) => look.glyphs.off,
+        (true, true) => look.glyphs.watch,
+        (true, false) => look.glyphs.breakpoint,
+    };
+    let mut facts = vec![match b.hits {
+        0 => "no hits".to_owned(),
+        1 => "1 hit".to_owned(),
+        n => format!("{n} hits"),
+    }];
+    facts.extend(b.config.warn.then(|| "watch".to_owned()));
+    facts.extend(b.config.once.then(|| "once".to_owned()));
+    facts.extend((!b.enabled).then(|| "off".to_owned()));
+    let mark = if b.enabled { Role::MarkBreakpoint } else { Role::Muted };
+    let role = match (here, b.enabled) {
+        (true, _) => Role::Selection,
+        (_, false) => Role::Muted,
+        _ => Role::Text,
+    };
+    vec![
+        (mark, format!("{glyph} ")),
+        (Role::Muted, format!("{:>2}  ", b.number)),
+        (role, format!("{:<wide$}", b.config.condition)),
+        (Role::Muted, format!("  {}", facts.join(&format!(" {} ", look.glyphs.separator)))),
+    ]
+}

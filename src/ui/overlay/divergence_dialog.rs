@@ -1,0 +1,122 @@
+//! The world that was brought back answers other than recorded: both texts, and what can be done.
+
+use super::choice::Choice;
+use super::row_cache::RowCache;
+use super::window::{Line, Scroll, Window, WindowPosition, paragraph};
+use super::{Overlay, Response, row_delta};
+use crate::domain::BranchId;
+use crate::engine::Command;
+use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::MouseEvent;
+use ratatui::layout::Rect;
+
+/// The difference that waits for a decision.
+pub struct DivergenceDialog {
+    /// The branch one can go back to, and what it is called.
+    return_branch: Option<(String, BranchId)>,
+    choice: Choice,
+    /// The answers, and the texts above them.
+    answer_scroll: Scroll,
+    text_scroll: Scroll,
+    cache: RowCache,
+}
+
+impl DivergenceDialog {
+    /// With a way back to a branch, where there is one.
+    pub fn new(back: Option<(String, BranchId)>) -> Self {
+        let mut answers = vec!["accept it: go on in the world as it is now".to_owned()];
+        answers.extend(back.iter().map(|(called, _)| format!("go back to branch {called}")));
+        answers.push("leave it open, and look around".to_owned());
+        let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
+        let choice = Choice::new("What now?", &answers);
+        Self {
+            choice,
+            return_branch: back,
+            answer_scroll: Scroll::default(),
+            text_scroll: Scroll::default(),
+            cache: RowCache::default(),
+        }
+    }
+
+    fn difference_lines(look: &Context<'_>, columns: u16) -> Vec<Line> {
+        let mut lines = Vec::new();
+        if let Some((episode, step, recorded, now)) = &look.frame.head.divergence {
+            let place = match step {
+                0 => format!("at the beginning of episode {episode}"),
+                n => format!("at turn {n} of episode {episode}"),
+            };
+            let words = format!("The world was brought back, and answers other than recorded {place}.");
+            lines.extend(paragraph((Role::Bad, ""), Role::Bad, &words, columns));
+            lines.extend(paragraph((Role::Muted, "recorded  "), Role::Observation, recorded, columns));
+            lines.extend(paragraph((Role::Muted, "now       "), Role::Observation, now, columns));
+        }
+        lines
+    }
+}
+
+impl Overlay for DivergenceDialog {
+    fn name(&self) -> &'static str {
+        "differs"
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Choice
+    }
+
+    fn on_action(&mut self, action: Action, _: &Context<'_>) -> Response {
+        match action {
+            Action::Close => return Response::close(),
+            Action::Open | Action::Accept => {
+                return match (self.choice.selected, &self.return_branch) {
+                    (0, _) => Response::request_and_close(Request::Send(Command::Retry)),
+                    (1, Some((_, id))) => Response::request_and_close(Request::SwitchBranch(id.clone())),
+                    _ => Response::close(),
+                };
+            }
+            Action::PageDown => self.text_scroll.scroll_pages(1),
+            Action::PageUp => self.text_scroll.scroll_pages(-1),
+            other => self.choice.move_by(row_delta(other, 1).map_or(0, isize::signum)),
+        }
+        Response::default()
+    }
+
+    fn on_mouse(&mut self, event: MouseEvent, _: &Context<'_>) -> Response {
+        self.choice.on_mouse(&self.answer_scroll, event);
+        Response::default()
+    }
+
+    fn is_stale(&self, look: &Context<'_>) -> bool {
+        look.frame.head.divergence.is_none()
+    }
+
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        const COLUMNS: u16 = 78;
+        let columns = COLUMNS.min(screen.width.saturating_sub(4));
+        let answers = |columns| self.choice.lines(look, columns);
+        let rows =
+            (self.cache.get_or_make(look, columns, |columns| Self::difference_lines(look, columns)).len()
+                + answers(columns).len()) as u16
+                + 1;
+        let window = Window {
+            title: "The world differs",
+            position: WindowPosition::Middle,
+            rows,
+            columns: COLUMNS,
+            mode: Mode::Choice,
+        };
+        let inside = window.draw(look, screen, canvas);
+        // The answers stay to be seen; texts too long for what is left scroll.
+        let answers = answers(inside.width);
+        let high = (answers.len() as u16).min(inside.height);
+        let above = Rect { height: inside.height.saturating_sub(high + 1), ..inside };
+        let texts =
+            self.cache.get_or_make(look, inside.width, |columns| Self::difference_lines(look, columns));
+        self.text_scroll.draw(&texts, above, canvas);
+        let below = Rect { y: inside.bottom() - high, height: high, ..inside };
+        self.answer_scroll.draw(&answers, below, canvas);
+    }
+}

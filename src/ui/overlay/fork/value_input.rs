@@ -1,0 +1,387 @@
+//! The value of a change, typed or chosen.
+
+use super::super::action_input::ActionInput;
+use super::super::named_value::{self, NamedValueInput};
+use super::super::row_delta;
+use super::super::text_field::TextField;
+use super::super::window::{Line, MouseTarget, Scroll, paragraph, put_line};
+use super::{ForkChange, fork_point};
+use crate::domain::{ModelRole, RunSpec, SamplingParam, ShownAs, ThoughtDisposition, sampling_param};
+use crate::driver::PastAdmissible;
+use crate::engine::{Command, State};
+use crate::method::{METHOD_NAMES, PaperOrCode, SETTINGS, defaults, derive_generation, switch_model};
+use crate::text::{one_line, truncate};
+use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::msg::EventRef;
+use crate::ui::overlay::clamped_index;
+use crate::ui::overlay::{SHOWN_AS_SETTING, THOUGHT_SETTING};
+use crate::ui::theme::Role;
+use crossterm::event::{KeyEvent, MouseEvent};
+use ratatui::layout::Rect;
+
+/// A value that is typed, or chosen from a list first.
+pub(super) struct ValueInput {
+    change: ForkChange,
+    step: u32,
+    /// Where the branch begins, in words.
+    place: String,
+    /// What was there before.
+    previous: String,
+    field: TextField,
+    /// In the place of the field, where an action is typed.
+    action_input: Option<ActionInput>,
+    /// In the place of the field, where one of several values is to be another.
+    named_input: Option<NamedValueInput>,
+    /// The methods to choose from.
+    methods: &'static [&'static str],
+    selected: usize,
+    scroll: Scroll,
+    /// The moment whose actions were asked for.
+    actions_requested_at: Option<EventRef>,
+}
+
+impl ValueInput {
+    /// Over the moment shown, and the episode that is listed.
+    pub(super) fn new(
+        (shown, listed): (&State, &State),
+        change: ForkChange,
+        step: u32,
+        asked: Option<EventRef>,
+    ) -> Self {
+        let at = listed.episode.as_deref().and_then(|e| e.step(step));
+        let run = shown.run.as_deref();
+        let was = match &change {
+            ForkChange::Action => at.and_then(|s| s.action()).map(str::to_owned),
+            ForkChange::Thought => at.and_then(|s| s.thought.clone()),
+            ForkChange::Observation => at.and_then(|s| s.observation()).map(str::to_owned),
+            ForkChange::Method => run.map(|r| r.method.clone()),
+            ForkChange::Actor => run.map(|r| r.actor.clone()),
+            ForkChange::Mentor => run.map(|r| r.mentor.clone()),
+            _ => None,
+        }
+        .unwrap_or_default();
+        let named = match &change {
+            ForkChange::Setting => Some(named_value::setting_values(run)),
+            ForkChange::Sampling(asked) => Some(named_value::sampling_values(run, *asked)),
+            _ => None,
+        };
+        let methods: &[&str] = if change == ForkChange::Method { METHOD_NAMES } else { &[] };
+        let field = match &change {
+            ForkChange::Thought | ForkChange::Observation => TextField::multi_line(&was),
+            _ => TextField::preselected(&was),
+        };
+        let chosen = methods.iter().position(|name| *name == was).unwrap_or(0);
+        let line = (change == ForkChange::Action).then(|| ActionInput::new(&was));
+        let (named, scroll) = (named.map(NamedValueInput::new), Scroll::default());
+        let place = match change {
+            ForkChange::Action | ForkChange::Thought | ForkChange::Reject => format!("turn {step}"),
+            ForkChange::Observation => format!("after turn {step}"),
+            _ => fork_point::describe_moment(shown),
+        };
+        Self {
+            change,
+            step,
+            place,
+            previous: was,
+            field,
+            action_input: line,
+            named_input: named,
+            methods,
+            selected: chosen,
+            scroll,
+            actions_requested_at: asked,
+        }
+    }
+
+    /// What the world accepted then has come in. That of another moment, which was asked for before, is dropped.
+    pub(super) fn set_admissible(&mut self, at: EventRef, listed: &PastAdmissible) {
+        if let Some(line) = self.action_input.as_mut().filter(|_| self.actions_requested_at == Some(at)) {
+            line.set_admissible(listed.as_deref().map_err(String::clone));
+        }
+    }
+
+    pub(super) fn change(&self) -> &ForkChange {
+        &self.change
+    }
+
+    /// What is typed, for the title.
+    pub(super) fn title(&self, turn: u32) -> String {
+        match &self.change {
+            ForkChange::Action => format!("another action for turn {turn}"),
+            ForkChange::Thought => format!("another thought for turn {turn}"),
+            ForkChange::Observation => format!("another observation of turn {}", self.step),
+            ForkChange::Reject => format!("turn {turn} is rejected: why?"),
+            ForkChange::Method => "another method".to_owned(),
+            ForkChange::Actor => "who acts".to_owned(),
+            ForkChange::Mentor => "who reflects".to_owned(),
+            ForkChange::Sampling(asked) => format!("sampling of the {}", asked.name()),
+            _ => "another setting".to_owned(),
+        }
+    }
+
+    /// What is good to know while it is typed.
+    fn help_text(&self, look: &Context<'_>) -> String {
+        match &self.change {
+            ForkChange::Action => format!("It runs in the place of: {}", one_line(&self.previous)),
+            ForkChange::Thought => "The agent reads it as its own; it is marked as edited by you.".to_owned(),
+            ForkChange::Observation => {
+                "The agent reads it; it is marked as edited by you. The world itself is not changed."
+                    .to_owned()
+            }
+            ForkChange::Reject => "The agent is told the reason, and is asked this turn again.".to_owned(),
+            ForkChange::Method => {
+                "Lessons and reflections stay; the new method begins with its own defaults.".to_owned()
+            }
+            ForkChange::Actor => {
+                "openai:MODEL, `openai:MODEL profile NAME`, rules (built in), human, or recorded:SESSION"
+                    .to_owned()
+            }
+            ForkChange::Mentor => {
+                "openai:MODEL, `openai:MODEL profile NAME`, symbolic (rules), recorded:SESSION, or none"
+                    .to_owned()
+            }
+            _ => {
+                let told = self.named_input.as_ref().and_then(NamedValueInput::help_text);
+                told.unwrap_or_else(|| match (&self.change, look.displayed_state().run.as_deref()) {
+                    (ForkChange::Sampling(asked), Some(run)) => {
+                        let first = format!("{}.temperature", asked.name());
+                        let heeded = named_value::parse_value(run, &first, "off")
+                            .map(|_| format!("NAME VALUE, such as {first} 0.7"));
+                        heeded.unwrap_or_else(|why| why)
+                    }
+                    _ => "NAME VALUE; Enter puts the chosen name into the line".to_owned(),
+                })
+            }
+        }
+    }
+
+    fn has_method_list(&self) -> bool {
+        !self.methods.is_empty()
+    }
+
+    /// Takes back what is typed where a list lies below it; whether there was anything.
+    pub(super) fn clear_typed(&mut self) -> bool {
+        self.named_input.as_mut().is_some_and(NamedValueInput::clear)
+    }
+
+    pub(super) fn mode(&self) -> Mode {
+        match self.change {
+            _ if self.has_method_list() => Mode::Choice,
+            _ if self.named_input.is_some() => Mode::PickList,
+            ForkChange::Thought | ForkChange::Observation => Mode::Rewrite,
+            ForkChange::Action => Mode::OverrideInput,
+            _ => Mode::LineInput,
+        }
+    }
+
+    pub(super) fn needed_rows(&self) -> u16 {
+        if let Some(named) = &self.named_input {
+            return named.needed_rows();
+        }
+        match self.change {
+            _ if self.has_method_list() => self.methods.len() as u16 + 2,
+            ForkChange::Thought | ForkChange::Observation => 9,
+            ForkChange::Action => 12,
+            ForkChange::Actor | ForkChange::Mentor => 4,
+            _ => 3,
+        }
+    }
+
+    pub(super) fn on_action(&mut self, action: Action) {
+        if let Some(line) = &mut self.action_input {
+            return line.on_action(action);
+        }
+        if let Some(named) = &mut self.named_input {
+            return named.on_action(action);
+        }
+        if action == Action::NewLine {
+            self.field.insert_newline();
+        }
+        self.move_selection(row_delta(action, self.scroll.page_rows()).unwrap_or(0));
+    }
+
+    fn move_selection(&mut self, by: isize) {
+        self.selected = clamped_index(self.selected, by, self.methods.len());
+    }
+
+    pub(super) fn on_key(&mut self, key: KeyEvent) {
+        if let Some(line) = &mut self.action_input {
+            line.on_key(key);
+        } else if let Some(named) = &mut self.named_input {
+            named.on_key(key);
+        } else if !self.has_method_list() {
+            self.field.on_key(key);
+        }
+    }
+
+    pub(super) fn on_paste(&mut self, text: &str) {
+        if let Some(line) = &mut self.action_input {
+            line.on_paste(text);
+        } else if let Some(named) = &mut self.named_input {
+            named.on_paste(text);
+        } else if !self.has_method_list() {
+            self.field.on_paste(text);
+        }
+    }
+
+    pub(super) fn on_mouse(&mut self, event: MouseEvent) {
+        if let Some(line) = &mut self.action_input {
+            return line.on_mouse(event);
+        }
+        if let Some(named) = &mut self.named_input {
+            return named.on_mouse(event);
+        }
+        match self.scroll.mouse_target(event).filter(|_| self.has_method_list()) {
+            Some(MouseTarget::Row(row)) => self.selected = row,
+            Some(MouseTarget::Wheel(by)) => self.move_selection(by),
+            None => {}
+        }
+    }
+
+    /// What is there now as the reason of a branch and the wishes it begins with; none where a value is to be typed next.
+    /// `played`: the turn never had a proposal.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub(super) fn accept(&mut self, shown: &State, played: bool) -> Result<Option<BranchStart>, String> {
+        let step = self.step;
+        if let Some(method) = self.methods.get(self.selected) {
+            let spec = run_spec(shown)?;
+            if *method == spec.method {
+                return Err("this is the method as it is".to_owned());
+            }
+            let words = format!("method {method}");
+            return Ok(Some(
+                self.branch_start(&words, vec![Command::ChangeRun(Box::new(with_method(spec, method)))]),
+            ));
+        }
+        if let Some(named) = &mut self.named_input {
+            let Some((name, text)) = named.accept()? else { return Ok(None) };
+            let value = named_value::parse_value(&run_spec(shown)?, &name, &text)?;
+            let words =
+                if sampling_param(&name).is_some() { SamplingParam::format_value(&value) } else { text };
+            return Ok(Some(
+                self.branch_start(&format!("{name} = {words}"), vec![Command::ChangeSetting { name, value }]),
+            ));
+        }
+        let text = self.action_input.as_ref().map_or_else(|| self.field.text(), ActionInput::text);
+        if text.is_empty() {
+            return Err("write something first".to_owned());
+        }
+        if text == self.previous.trim() {
+            return Err("this is what it was; change it, or go back with Esc".to_owned());
+        }
+        let line = one_line(&text).into_owned();
+        Ok(Some(match &self.change {
+            ForkChange::Action if played => {
+                self.branch_start(&format!("another action, {line}"), vec![Command::Act(line)])
+            }
+            ForkChange::Action => {
+                self.branch_start(&format!("another action, {line}"), vec![override_command(shown, line)])
+            }
+            ForkChange::Thought => {
+                self.branch_start("another thought", vec![Command::EditThought { step, text }])
+            }
+            ForkChange::Observation => self.branch_start(
+                "another observation",
+                vec![Command::EditObservation { step, text }, Command::Step],
+            ),
+            ForkChange::Reject => self.branch_start("rejected", vec![Command::Reject(line)]),
+            ForkChange::Actor => {
+                let spec = switch_model(&run_spec(shown)?, ModelRole::Actor, &line);
+                self.branch_start(&format!("actor {line}"), vec![Command::ChangeRun(Box::new(spec))])
+            }
+            ForkChange::Mentor => {
+                let spec = switch_model(&run_spec(shown)?, ModelRole::Mentor, &line);
+                self.branch_start(&format!("mentor {line}"), vec![Command::ChangeRun(Box::new(spec))])
+            }
+            _ => return Err("there is nothing to be typed here".to_owned()),
+        }))
+    }
+
+    fn branch_start(&self, words: &str, then: Vec<Command>) -> BranchStart {
+        (truncate(&format!("{}: {words}", self.place), 120, "…"), then)
+    }
+
+    pub(super) fn draw(&self, look: &Context<'_>, note: Option<&str>, inside: Rect, canvas: &mut Canvas<'_>) {
+        // Rows of what is good to know, at the most.
+        const MAX_HELP_ROWS: usize = 3;
+        let (role, words) =
+            note.map_or_else(|| (Role::Muted, self.help_text(look)), |n| (Role::Warning, n.to_owned()));
+        let about: Vec<Line> =
+            paragraph((role, ""), role, &words, inside.width).into_iter().take(MAX_HELP_ROWS).collect();
+        if let Some(line) = &self.action_input {
+            let rows = about.iter().take(usize::from(note.is_none()));
+            for (place, about) in rows.enumerate() {
+                put_line(about, Rect { y: inside.y + place as u16, height: 1, ..inside }, canvas);
+            }
+            let above = u16::from(note.is_none()).min(inside.height.saturating_sub(2));
+            let body = Rect { y: inside.y + above, height: inside.height - above, ..inside };
+            let waits = "the actions before it are taken again, to see what the world accepts there";
+            return line.draw(look, (note, waits), body, canvas);
+        }
+        if let Some(named) = &self.named_input {
+            return named.draw(look, &about, inside, canvas);
+        }
+        let room = inside.height.saturating_sub(about.len() as u16);
+        let body = Rect { height: room, ..inside };
+        if self.has_method_list() {
+            self.scroll.draw_list(self.selected, self.methods.len(), body, canvas, |place| {
+                let Some(name) = self.methods.get(place) else { return Line::new() };
+                let here = place == self.selected;
+                let (mark, role) =
+                    if here { (look.glyphs.proposal, Role::Selection) } else { (" ", Role::Text) };
+                let now = if *name == self.previous { "  as it is" } else { "" };
+                vec![
+                    (Role::Proposal, format!(" {mark} ")),
+                    (role, (*name).to_owned()),
+                    (Role::Muted, now.to_owned()),
+                ]
+            });
+        } else {
+            self.field.draw(true, body, canvas);
+        }
+        for (place, line) in about.iter().enumerate() {
+            let y = body.bottom() + place as u16;
+            if y < inside.bottom() {
+                put_line(line, Rect { y, height: 1, ..inside }, canvas);
+            }
+        }
+    }
+}
+
+/// The reason of a branch, and the wishes it begins with.
+type BranchStart = (String, Vec<Command>);
+
+fn run_spec(shown: &State) -> Result<RunSpec, String> {
+    shown.run.as_deref().cloned().ok_or_else(|| "no run has begun there".to_owned())
+}
+
+/// The same run by another method: what a person set stays, the rest is the method's own.
+fn with_method(spec: RunSpec, method: &str) -> RunSpec {
+    let (_, mut settings, loop_detector) = defaults(method, PaperOrCode::default());
+    let kept = |name: &str| settings.0.contains_key(name) || !SETTINGS.iter().any(|s| s.name == name);
+    let old = spec.settings.0.into_iter().filter(|(name, s)| {
+        use crate::domain::SettingOrigin::{Config, Flag, Person};
+        let chosen = matches!(s.origin, Config | Flag | Person);
+        kept(name) && (chosen || !SETTINGS.iter().any(|known| known.name == name))
+    });
+    let old: Vec<_> = old.collect();
+    settings.0.extend(old);
+    derive_generation(&spec.mentor, &mut settings);
+    RunSpec { method: method.to_owned(), settings, loop_detector, ..spec }
+}
+
+/// An override as the person's settings want it shown.
+fn override_command(state: &State, action: String) -> Command {
+    let word = |name: &str| state.run.as_ref().map_or("", |run| run.settings.text(name, ""));
+    let shown_as = if word(SHOWN_AS_SETTING) == "human_edit" { ShownAs::HumanEdit } else { ShownAs::Own };
+    let fate = if word(THOUGHT_SETTING) == "dropped" {
+        ThoughtDisposition::Dropped
+    } else {
+        ThoughtDisposition::Kept
+    };
+    Command::Override { action, shown_as, thought_disposition: fate }
+}

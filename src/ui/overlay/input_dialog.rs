@@ -1,0 +1,121 @@
+//! A box of one line: why a proposal is rejected, a remark.
+
+use super::text_field::TextField;
+use super::window::{Window, WindowPosition, paragraph, put_line};
+use super::{Overlay, Response};
+use crate::engine::Command;
+use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::KeyEvent;
+use ratatui::layout::Rect;
+
+/// What the line is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The proposal is rejected; the agent is told why.
+    Reject {
+        /// The proposal.
+        proposal: String,
+    },
+    /// A remark on a step; 0: on the episode.
+    Remark {
+        /// The step.
+        step: u32,
+    },
+}
+
+/// The box.
+pub struct InputDialog {
+    purpose: Purpose,
+    field: TextField,
+    warns_empty: bool,
+}
+
+impl InputDialog {
+    /// An empty line.
+    pub fn new(purpose: Purpose) -> Self {
+        Self { purpose, field: TextField::single_line(""), warns_empty: false }
+    }
+}
+
+impl Overlay for InputDialog {
+    fn name(&self) -> &'static str {
+        match self.purpose {
+            Purpose::Reject { .. } => "reject",
+            Purpose::Remark { .. } => "remark",
+        }
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::LineInput
+    }
+
+    fn on_action(&mut self, action: Action, _: &Context<'_>) -> Response {
+        match action {
+            Action::Close => Response::close(),
+            Action::Accept | Action::Open => {
+                let text = self.field.text();
+                self.warns_empty = text.is_empty();
+                if self.warns_empty {
+                    return Response::default();
+                }
+                Response::request_and_close(Request::Send(match &self.purpose {
+                    Purpose::Reject { .. } => Command::Reject(text),
+                    Purpose::Remark { step } => Command::Remark { step: *step, text },
+                }))
+            }
+            _ => Response::default(),
+        }
+    }
+
+    fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
+        self.warns_empty &= !self.field.on_key(key);
+        Response::default()
+    }
+
+    fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
+        self.warns_empty &= !self.field.on_paste(text);
+        Response::default()
+    }
+
+    fn rows_covered(&self, _: &Context<'_>, screen: Rect) -> u16 {
+        Window::rows_covered(4, screen)
+    }
+
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let (title, about) = match &self.purpose {
+            Purpose::Reject { proposal } => {
+                ("Reject: why?".to_owned(), format!("{} {proposal}", look.glyphs.proposal))
+            }
+            Purpose::Remark { step: 0 } => ("A remark on this episode".to_owned(), String::new()),
+            Purpose::Remark { step } => (format!("A remark on turn {step}"), String::new()),
+        };
+        let told = match (&self.purpose, self.warns_empty) {
+            (_, true) => "write a few words first",
+            (Purpose::Reject { .. }, _) => "The agent is told the reason, and is asked this turn again.",
+            (Purpose::Remark { .. }, _) => {
+                "Remarks are for people: they stay in the session and reach no prompt."
+            }
+        };
+        let window = Window {
+            title: &title,
+            position: WindowPosition::Bottom,
+            rows: 4,
+            columns: 84,
+            mode: Mode::LineInput,
+        };
+        let inside = window.draw(look, screen, canvas);
+        let row = |n: u16| Rect { y: inside.y + n, height: u16::from(inside.height > n), ..inside };
+        put_line(&[(Role::Proposal, about)], row(0), canvas);
+        self.field.draw(true, row(1), canvas);
+        let role = if self.warns_empty { Role::Warning } else { Role::Muted };
+        for (place, line) in paragraph((role, ""), role, told, inside.width).iter().take(2).enumerate() {
+            if row(2 + place as u16).height > 0 {
+                put_line(line, row(2 + place as u16), canvas);
+            }
+        }
+    }
+}

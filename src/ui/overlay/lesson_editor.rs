@@ -1,0 +1,467 @@
+//! The lesson editor: kind, reach, text, and for an Error what to do instead.
+
+use super::choice::wrapped_index;
+use super::text_field::TextField;
+use super::window::{Window, WindowPosition, put_line};
+use super::{Answer, Overlay, Response};
+use crate::domain::{Lesson, LessonId, LessonText, ReflectionKind, Scope, Step};
+use crate::driver::Fork;
+use crate::engine::{Command, LessonCommand};
+use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
+use crate::ui::keymap::{Action, Mode};
+use crate::ui::msg::Request;
+use crate::ui::theme::Role;
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::layout::Rect;
+
+/// What was typed and not saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LessonDraft {
+    /// The lesson that was edited; none: a new one.
+    pub lesson: Option<LessonId>,
+    /// Its kind.
+    pub kind: ReflectionKind,
+    /// Its reach.
+    pub scope: Scope,
+    /// Its words.
+    pub text: String,
+    /// What to do instead.
+    pub solution: String,
+}
+
+const SCOPES: [Scope; 4] = [Scope::Episode, Scope::Task, Scope::TaskType, Scope::Environment];
+
+/// The fields, in the order of Tab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EditorField {
+    Text,
+    Solution,
+    Kind,
+    Scope,
+}
+
+/// The editor.
+pub struct LessonEditor {
+    lesson: Option<(LessonId, u32)>,
+    original: LessonDraft,
+    kinds: Vec<ReflectionKind>,
+    kind: ReflectionKind,
+    scope: Scope,
+    text: TextField,
+    solution: TextField,
+    focus: EditorField,
+    evidence: String,
+    message: Option<&'static str>,
+    is_restored_draft: bool,
+    /// The words are the mentor's: where they stay as they are, the lesson is the mentor's, accepted by the person.
+    is_from_mentor: bool,
+    /// The branch that begins with the lesson.
+    fork: Option<Fork>,
+    /// The person chose the kind: what is typed does not change it any more.
+    is_kind_chosen: bool,
+}
+
+/// The word for a reach.
+pub(crate) fn scope_label(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Episode => "this episode",
+        Scope::Task => "this task",
+        Scope::TaskType => "tasks of this type",
+        Scope::Environment => "the environment",
+    }
+}
+
+/// The reach that a kind has of itself.
+fn default_scope(kind: ReflectionKind) -> Scope {
+    match kind {
+        ReflectionKind::Progress => Scope::Episode,
+        ReflectionKind::Plan => Scope::Task,
+        _ => Scope::Environment,
+    }
+}
+
+impl LessonDraft {
+    /// An empty lesson of a kind.
+    pub fn new(kind: ReflectionKind) -> Self {
+        Self { lesson: None, kind, scope: default_scope(kind), text: String::new(), solution: String::new() }
+    }
+
+    /// A lesson as it stands.
+    pub fn from_lesson(lesson: &Lesson) -> Self {
+        Self {
+            lesson: Some(lesson.id.clone()),
+            kind: lesson.kind,
+            scope: lesson.scope,
+            text: lesson.text().text.clone(),
+            solution: lesson.text().solution.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The lesson of an override: what the agent wanted was the mistake, what the person did is the solution. Numbers go,
+    /// so that it also holds for other things of the kind.
+    pub fn from_override(step: &Step, kind: ReflectionKind) -> Option<Self> {
+        let wanted = step.proposal_text()?;
+        let done = step.executed.as_ref().filter(|_| step.is_person_action())?;
+        let (wanted, done) = (without_numbers(&wanted), without_numbers(&done.action));
+        let mut draft = Self::new(kind);
+        if kind == ReflectionKind::Error {
+            draft.text = format!("Wanted to {wanted}.");
+            draft.solution = format!("Do this instead: {done}.");
+        } else {
+            draft.text = format!("Do not {wanted}; {done}.");
+        }
+        Some(draft)
+    }
+}
+
+fn without_numbers(action: &str) -> String {
+    let words = action.split_whitespace().filter(|w| w.parse::<u32>().is_err());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The two parts of `mistake -> solution`, where both are there.
+fn pair(text: &str) -> Option<(&str, &str)> {
+    let (mistake, solution) = text.split_once("->")?;
+    let (mistake, solution) = (mistake.trim(), solution.trim());
+    (!mistake.is_empty() && !solution.is_empty()).then_some((mistake, solution))
+}
+
+impl LessonEditor {
+    /// An editor over a draft. `kinds` are those of the method; `number` is that of the edited lesson.
+    pub fn new(draft: &LessonDraft, before: LessonDraft, kinds: &[ReflectionKind], number: u32) -> Self {
+        Self {
+            lesson: draft.lesson.clone().map(|id| (id, number)),
+            kinds: kinds.to_vec(),
+            kind: draft.kind,
+            scope: draft.scope,
+            text: TextField::multi_line(&draft.text),
+            solution: TextField::multi_line(&draft.solution),
+            focus: EditorField::Text,
+            evidence: String::new(),
+            message: None,
+            is_restored_draft: *draft != before,
+            is_from_mentor: false,
+            fork: None,
+            is_kind_chosen: false,
+            original: before,
+        }
+    }
+
+    /// Says what the lesson rests on.
+    #[must_use]
+    pub fn with_evidence(mut self, evidence: String) -> Self {
+        self.evidence = evidence;
+        self
+    }
+
+    /// Says that the words are the mentor's.
+    #[must_use]
+    pub fn written_by_mentor(mut self) -> Self {
+        self.is_from_mentor = true;
+        self
+    }
+
+    /// Saves it as the first thing on a new branch.
+    #[must_use]
+    pub fn saving_on_branch(mut self, fork: Fork) -> Self {
+        self.fork = Some(fork);
+        self
+    }
+
+    fn draft(&self) -> LessonDraft {
+        LessonDraft {
+            lesson: self.lesson.as_ref().map(|o| o.0.clone()),
+            kind: self.kind,
+            scope: self.scope,
+            text: self.text.text(),
+            solution: self.solution.text(),
+        }
+    }
+
+    fn tab_order(&self) -> Vec<EditorField> {
+        let mut all = vec![EditorField::Text];
+        if self.has_solution() {
+            all.push(EditorField::Solution);
+        }
+        if self.lesson.is_none() {
+            all.push(EditorField::Kind);
+        }
+        all.push(EditorField::Scope);
+        all
+    }
+
+    /// Whether it is a mistake with what to do instead. A pair of the mentor is one in every kind.
+    fn has_solution(&self) -> bool {
+        self.kind == ReflectionKind::Error
+            || self.focus == EditorField::Solution
+            || !self.solution.text().is_empty()
+    }
+
+    fn move_focus(&mut self, by: isize) {
+        let all = self.tab_order();
+        let at = all.iter().position(|f| *f == self.focus).unwrap_or(0);
+        self.focus = all[wrapped_index(at, by, all.len())];
+    }
+
+    fn cycle_value(&mut self, by: isize) {
+        let next = |len: usize, at: Option<usize>| wrapped_index(at.unwrap_or(0), by, len);
+        if self.focus == EditorField::Kind && !self.kinds.is_empty() {
+            // What is typed as a pair is shown as an Error already.
+            let shown =
+                if self.typed_mistake_and_solution().is_some() { ReflectionKind::Error } else { self.kind };
+            let at = self.kinds.iter().position(|k| *k == shown);
+            // A reach that was not chosen by hand follows the kind.
+            let follows = [self.kind, shown].map(default_scope).contains(&self.scope);
+            self.kind = self.kinds[next(self.kinds.len(), at)];
+            self.is_kind_chosen = true;
+            if follows {
+                self.scope = default_scope(self.kind);
+            }
+            let text = self.text.text();
+            if self.kind == ReflectionKind::Error
+                && self.solution.text().is_empty()
+                && let Some((mistake, solution)) = pair(&text)
+            {
+                self.text.replace(mistake);
+                self.solution.replace(solution);
+            }
+        } else if self.focus == EditorField::Scope {
+            self.scope = SCOPES[next(SCOPES.len(), SCOPES.iter().position(|s| *s == self.scope))];
+        }
+    }
+
+    fn focused_text_field(&mut self) -> Option<&mut TextField> {
+        match self.focus {
+            EditorField::Text => Some(&mut self.text),
+            EditorField::Solution => Some(&mut self.solution),
+            EditorField::Kind | EditorField::Scope => None,
+        }
+    }
+
+    /// The mistake and what to do instead, where a new lesson is typed as `mistake -> solution` and its kind was not chosen.
+    fn typed_mistake_and_solution(&self) -> Option<(String, String)> {
+        let open = self.lesson.is_none()
+            && !self.is_from_mentor
+            && !self.is_kind_chosen
+            && self.kind == self.original.kind;
+        let kind = self.kind == ReflectionKind::Abstract && self.kinds.contains(&ReflectionKind::Error);
+        let text = self.text.text();
+        let (mistake, solution) = pair(&text).filter(|_| open && kind)?;
+        Some((mistake.to_owned(), solution.to_owned()))
+    }
+
+    fn save(&mut self, look: &Context<'_>) -> Response {
+        let mut draft = self.draft();
+        if let Some((mistake, solution)) = self.typed_mistake_and_solution() {
+            if self.scope == default_scope(self.kind) {
+                self.scope = default_scope(ReflectionKind::Error);
+            }
+            self.kind = ReflectionKind::Error;
+            (draft.text, draft.solution) = (mistake, solution);
+        }
+        if draft.text.is_empty() {
+            self.message = Some("write the lesson first");
+            self.focus = EditorField::Text;
+            return Response::default();
+        }
+        let solution = Some(draft.solution).filter(|s| !s.is_empty());
+        let text = LessonText { text: draft.text, solution };
+        let wish = |w| Request::Send(Command::Lesson(w));
+        let mut requests = vec![Request::SaveDraft { of: draft.lesson.clone(), draft: None }];
+        if self.is_from_mentor {
+            // What was typed and kept for a lesson of one's own is another matter.
+            requests.clear();
+        }
+        if let Some(id) = draft.lesson {
+            let was = LessonText {
+                text: self.original.text.clone(),
+                solution: Some(self.original.solution.clone()).filter(|s| !s.is_empty()),
+            };
+            if text != was {
+                requests.push(wish(LessonCommand::Edit { id: id.clone(), text }));
+            }
+            if self.scope != self.original.scope {
+                requests.push(wish(LessonCommand::Rescope { id, scope: self.scope }));
+            }
+        } else {
+            let (kind, scope, evidence) = (self.kind, self.scope, self.evidence.clone());
+            let was = (&*self.original.text, &*self.original.solution);
+            let edited = (&*text.text, text.solution.as_deref().unwrap_or_default()) != was;
+            requests.push(wish(if self.is_from_mentor {
+                LessonCommand::Accept { kind, scope, text, edited, evidence }
+            } else {
+                LessonCommand::add(kind, scope, text, evidence)
+            }));
+        }
+        if let Some(fork) = &self.fork {
+            let wishes = requests.iter().filter_map(|r| match r {
+                Request::Send(command) => Some(command.clone()),
+                _ => None,
+            });
+            let mut then: Vec<Command> = wishes.collect();
+            if then.is_empty() {
+                self.message = Some("change something first; Esc leaves everything as it is");
+                return Response::default();
+            }
+            then.extend(fork.commands.iter().cloned());
+            requests.truncate(1);
+            requests.push(Request::Fork(Fork { commands: then, ..fork.clone() }));
+            return Response { requests, close: true };
+        }
+        if requests.iter().any(|r| matches!(r, Request::Send(_))) {
+            let again = look.keymap.key_label(Action::AskAgain).unwrap_or_default();
+            let asked = look.is_thinking() || look.frame.head.step_awaiting_decision().is_some();
+            let saved = match &self.lesson {
+                None => format!("saved as {}; ", self.kind.name()),
+                Some(_) => String::new(),
+            };
+            requests.push(Request::ShowNotice(if asked && !again.is_empty() {
+                format!("{saved}counts from the next prompt; {again} asks this turn again with it")
+            } else {
+                format!("{saved}counts from the next prompt")
+            }));
+        }
+        Response { requests, close: true }
+    }
+}
+
+impl Overlay for LessonEditor {
+    fn name(&self) -> &'static str {
+        "lesson"
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::LessonEditor
+    }
+
+    fn on_action(&mut self, action: Action, look: &Context<'_>) -> Response {
+        self.message = None;
+        match action {
+            Action::Close => {
+                let draft = self.draft();
+                let of = draft.lesson.clone();
+                let kept = (draft != self.original).then_some(draft);
+                if self.is_from_mentor && kept.is_none() {
+                    return Response::close();
+                }
+                let mut requests = Vec::new();
+                if kept.is_some() {
+                    requests.push(Request::ShowNotice("the draft is kept".to_owned()));
+                }
+                requests.push(Request::SaveDraft { of, draft: kept });
+                return Response { requests, close: true };
+            }
+            Action::Accept | Action::Open => return self.save(look),
+            Action::NextField => self.move_focus(1),
+            Action::PreviousField => self.move_focus(-1),
+            Action::NewLine => {
+                if let Some(field) = self.focused_text_field() {
+                    field.insert_newline();
+                }
+            }
+            Action::Editor => {
+                if let Some(field) = self.focused_text_field() {
+                    return Response::request(Request::OpenEditor(field.text()));
+                }
+                self.message = Some("go to a text first (Tab)");
+            }
+            _ => {}
+        }
+        Response::default()
+    }
+
+    fn on_key(&mut self, key: KeyEvent, _: &Context<'_>) -> Response {
+        self.message = None;
+        if let Some(field) = self.focused_text_field() {
+            field.on_key(key);
+        } else {
+            match key.code {
+                KeyCode::Left | KeyCode::Up => self.cycle_value(-1),
+                KeyCode::Right | KeyCode::Down | KeyCode::Char(' ') => self.cycle_value(1),
+                _ => {}
+            }
+        }
+        Response::default()
+    }
+
+    fn on_paste(&mut self, text: &str, _: &Context<'_>) -> Response {
+        if let Some(field) = self.focused_text_field() {
+            field.on_paste(text);
+        }
+        Response::default()
+    }
+
+    fn on_answer(&mut self, answer: Answer, _: &Context<'_>) -> Response {
+        if let (Answer::Edited(Some(text)), Some(field)) = (answer, self.focused_text_field()) {
+            field.replace(&text);
+        }
+        Response::default()
+    }
+
+    fn draw(&self, look: &Context<'_>, screen: Rect, canvas: &mut Canvas<'_>) {
+        let error = self.has_solution();
+        let title = match &self.lesson {
+            Some((_, number)) => format!("Lesson {number}"),
+            None => "A new lesson".to_owned(),
+        };
+        let title = if self.is_restored_draft { format!("{title} (draft)") } else { title };
+        let window = Window {
+            title: &title,
+            position: WindowPosition::Middle,
+            rows: 12,
+            columns: 76,
+            mode: Mode::LessonEditor,
+        };
+        let inside = window.draw(look, screen, canvas);
+        let mut y = inside.y;
+        let mut take = |rows: u16| {
+            let rows = rows.min(inside.bottom().saturating_sub(y));
+            let area = Rect { y, height: rows, ..inside };
+            y += rows;
+            area
+        };
+        let room = inside.height.saturating_sub(if error { 4 } else { 3 });
+        let label = |at: EditorField| if self.focus == at { Role::TitleFocus } else { Role::Title };
+        let head = take(1);
+        put_line(
+            &[(label(EditorField::Text), if error { "The mistake" } else { "The lesson" }.to_owned())],
+            head,
+            canvas,
+        );
+        self.text.draw(
+            self.focus == EditorField::Text,
+            take(if error { room.div_ceil(2) } else { room }),
+            canvas,
+        );
+        if error {
+            put_line(&[(label(EditorField::Solution), "What to do instead".to_owned())], take(1), canvas);
+            self.solution.draw(self.focus == EditorField::Solution, take(room / 2), canvas);
+        }
+        let value = |at: EditorField| if self.focus == at { Role::Selection } else { Role::Text };
+        let turn = |at: EditorField, word: &str| {
+            if self.focus == at { format!("< {word} >") } else { word.to_owned() }
+        };
+        let pair = self.typed_mistake_and_solution().is_some();
+        let kind = if pair { ReflectionKind::Error } else { self.kind };
+        let pieces = [
+            (label(EditorField::Kind), "Kind ".to_owned()),
+            (value(EditorField::Kind), turn(EditorField::Kind, kind.name())),
+            (label(EditorField::Scope), "   Reach ".to_owned()),
+            (value(EditorField::Scope), turn(EditorField::Scope, scope_label(self.scope))),
+        ];
+        put_line(&pieces, take(1), canvas);
+        let told = match (self.message, self.evidence.is_empty()) {
+            (None, _) if pair && !matches!(self.focus, EditorField::Kind | EditorField::Scope) => {
+                (Role::Muted, "Saved as an Error: a mistake -> what to do instead.".to_owned())
+            }
+            (Some(note), _) => (Role::Warning, note.to_owned()),
+            (None, _) if matches!(self.focus, EditorField::Kind | EditorField::Scope) => {
+                (Role::Muted, "Left and Right change it.".to_owned())
+            }
+            (None, false) => (Role::Muted, format!("rests on: {}", self.evidence)),
+            (None, true) => (Role::Muted, "In the next prompt; every version is kept.".to_owned()),
+        };
+        put_line(&[told], take(1), canvas);
+    }
+}

@@ -1,0 +1,212 @@
+//! Text that a person types: one line, or several.
+
+use crate::text::{clean, one_line};
+use crate::ui::canvas::Canvas;
+use crate::ui::theme::Role;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::widgets::Widget;
+use tui_textarea::{CursorMove, TextArea, WrapMode};
+
+/// Characters that a line takes, and a field of several; a paste beyond it is cut, and the field says so.
+const MAX_CHARS: [usize; 2] = [16_384, 65_536];
+
+/// Text that can be typed into. What comes in by key, paste or beforehand is made harmless first.
+pub(crate) struct TextField {
+    area: TextArea<'static>,
+    is_single_line: bool,
+    /// How many characters of how many the last paste or key had were taken, where that is not all.
+    last_cut: Option<(usize, usize)>,
+}
+
+impl TextField {
+    /// One line, filled beforehand; typing replaces what is there, a movement keeps it.
+    pub(crate) fn preselected(text: &str) -> Self {
+        let mut field = Self::single_line(text);
+        field.area.select_all();
+        field
+    }
+
+    /// One line, filled beforehand; typing replaces what lies behind so many characters.
+    pub(crate) fn preselected_from(text: &str, from: usize) -> Self {
+        let mut field = Self::single_line(text);
+        if text.chars().count() > from {
+            field.area.move_cursor(CursorMove::Jump(0, u16::try_from(from).unwrap_or(u16::MAX)));
+            field.area.start_selection();
+            field.area.move_cursor(CursorMove::End);
+        }
+        field
+    }
+
+    /// One line.
+    pub(crate) fn single_line(text: &str) -> Self {
+        let mut field = Self {
+            area: TextArea::new(vec![one_line(text).into_owned()]),
+            is_single_line: true,
+            last_cut: None,
+        };
+        field.area.move_cursor(CursorMove::End);
+        field
+    }
+
+    /// Several lines.
+    pub(crate) fn multi_line(text: &str) -> Self {
+        let lines = clean(text).split('\n').map(str::to_owned).collect();
+        let mut area = TextArea::new(lines);
+        area.set_wrap_mode(WrapMode::WordOrGlyph);
+        area.move_cursor(CursorMove::Bottom);
+        area.move_cursor(CursorMove::End);
+        Self { area, is_single_line: false, last_cut: None }
+    }
+
+    /// What stands in it, without blanks at its ends.
+    pub(crate) fn text(&self) -> String {
+        self.area.lines().join("\n").trim().to_owned()
+    }
+
+    /// A key that no action has. Returns whether the text changed.
+    pub(crate) fn on_key(&mut self, key: KeyEvent) -> bool {
+        self.last_cut = None;
+        if let KeyCode::Char(c) = key.code
+            && !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+        {
+            let mut bytes = [0; 4];
+            let typed = clean(c.encode_utf8(&mut bytes)).into_owned();
+            return self.insert(&typed);
+        }
+        if key.code == KeyCode::Char('u') && key.modifiers.contains(KeyModifiers::CONTROL) {
+            return self.area.delete_line_by_head();
+        }
+        let breaks = matches!(key.code, KeyCode::Enter | KeyCode::Char('j' | 'm' | 'y'));
+        if breaks && (self.is_single_line || key.code != KeyCode::Enter) {
+            return false;
+        }
+        self.area.input(key)
+    }
+
+    /// Pasted text: a line takes its newlines as blanks.
+    pub(crate) fn on_paste(&mut self, text: &str) -> bool {
+        let text = if self.is_single_line { one_line(text) } else { clean(text) };
+        self.insert(&text)
+    }
+
+    /// A new line, where there can be one.
+    pub(crate) fn insert_newline(&mut self) {
+        if !self.is_single_line {
+            self.area.insert_newline();
+        }
+    }
+
+    /// Puts another text in the place of all that is there.
+    pub(crate) fn replace(&mut self, text: &str) {
+        *self = if self.is_single_line { Self::single_line(text) } else { Self::multi_line(text) };
+    }
+
+    fn max_chars(&self) -> usize {
+        MAX_CHARS[usize::from(!self.is_single_line)]
+    }
+
+    /// What was cut off what came in last, in words; none where all of it was taken.
+    pub(crate) fn cut_message(&self) -> Option<String> {
+        let (taken, all) = self.last_cut?;
+        Some(format!("cut: {taken} of {all} characters fit, {} in all", self.max_chars()))
+    }
+
+    fn insert(&mut self, text: &str) -> bool {
+        let lines = self.area.lines();
+        // The break between two lines counts, too.
+        let have: usize = lines.iter().map(|l| l.chars().count() + 1).sum::<usize>().saturating_sub(1);
+        let chosen = self.area.selection_range().map_or(0, |range| selected_chars(lines, range));
+        let room = self.max_chars().saturating_sub(have.saturating_sub(chosen));
+        let all = text.chars().count();
+        self.last_cut = (all > room).then_some((room, all));
+        let text: String = text.chars().take(room).collect();
+        !text.is_empty() && self.area.insert_str(text)
+    }
+
+    /// Draws it; without focus there is no cursor.
+    pub(crate) fn draw(&self, focused: bool, area: Rect, canvas: &mut Canvas<'_>) {
+        let area = area.intersection(canvas.buffer.area);
+        if area.is_empty() {
+            return;
+        }
+        let mut shown = self.area.clone();
+        let style = canvas.style(Role::Input);
+        shown.set_style(style);
+        shown.set_cursor_line_style(Style::new());
+        shown.set_selection_style(canvas.style(Role::Selection));
+        shown.set_cursor_style(if focused { canvas.style(Role::InputCursor) } else { style });
+        if !focused {
+            shown.cancel_selection();
+        }
+        (&shown).render(area, canvas.buffer);
+        if !self.is_single_line {
+            hide_leading_blanks(area, canvas.style(Role::InputCursor), canvas.buffer);
+        }
+        if let Some(cut) = self.cut_message() {
+            let last = area.bottom() - 1;
+            canvas.put_right(
+                area.right(),
+                last,
+                area.width,
+                &format!(" {cut} "),
+                canvas.style(Role::Warning),
+            );
+        }
+    }
+}
+
+/// Where a word fills its row, the text area begins the next row with the blank behind it. The blank goes, but under the cursor.
+fn hide_leading_blanks(area: Rect, cursor: Style, buffer: &mut Buffer) {
+    for y in area.y + 1..area.bottom() {
+        let is_blank = |x: u16, y: u16| buffer.cell((x, y)).is_none_or(|cell| cell.symbol() == " ");
+        let is_word = |x: u16, y: u16| x < area.right() && !is_blank(x, y);
+        let under_cursor =
+            buffer.cell((area.x, y)).is_some_and(|cell| cell.style() == Style::reset().patch(cursor));
+        if is_word(area.right() - 1, y - 1) && is_blank(area.x, y) && is_word(area.x + 1, y) && !under_cursor
+        {
+            for x in area.x..area.right() {
+                let next = buffer.cell((x + 1, y)).filter(|_| x + 1 < area.right()).cloned();
+                buffer[(x, y)] = next.unwrap_or_default();
+            }
+        }
+    }
+}
+
+/// Characters between two places of a text, breaks among them.
+fn selected_chars(lines: &[String], (from, to): ((usize, usize), (usize, usize))) -> usize {
+    let before = |(row, column): (usize, usize)| {
+        lines.iter().take(row).map(|l| l.chars().count() + 1).sum::<usize>() + column
+    };
+    before(to).saturating_sub(before(from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_cut_and_said() {
+        let mut field = TextField::multi_line("one\ntwo");
+        assert!(field.on_paste(&"x".repeat(10)));
+        assert_eq!(field.cut_message(), None);
+        let room = MAX_CHARS[1] - 17;
+        assert!(field.on_paste(&"y".repeat(room + 5)));
+        assert_eq!(
+            field.cut_message().unwrap(),
+            format!("cut: {room} of {} characters fit, 65536 in all", room + 5)
+        );
+        assert_eq!(field.text().chars().count(), MAX_CHARS[1]);
+        // The next key takes the word away; one more that does not fit says so again.
+        field.on_key(KeyEvent::from(KeyCode::Left));
+        assert_eq!(field.cut_message(), None);
+        assert!(!field.on_key(KeyEvent::from(KeyCode::Char('z'))));
+        assert!(field.cut_message().unwrap().starts_with("cut: 0 of 1"));
+        // What is chosen is replaced, and makes room.
+        let mut line = TextField::preselected(&"a".repeat(MAX_CHARS[0]));
+        assert!(line.on_paste("abc"));
+        assert_eq!((line.text().as_str(), line.cut_message()), ("abc", None));
+    }
+}

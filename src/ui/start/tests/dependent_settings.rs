@@ -1,0 +1,167 @@
+//! Settings that follow others, and texts that are offered or typed.
+
+use super::*;
+
+fn one_of(all: &[&str]) -> AllowedValues {
+    AllowedValues::OneOf(all.iter().map(|w| (*w).to_owned()).collect())
+}
+
+fn setting_row(name: &str, value: &str, answers: AllowedValues) -> SettingRow {
+    SettingRow {
+        name: name.into(),
+        label: name.into(),
+        value: value.into(),
+        origin: SettingOrigin::BuiltIn,
+        allowed: answers,
+        summary: String::new(),
+    }
+}
+
+fn variant(preset: &str, method: &str, trials: &str) -> SettingsVariant {
+    let text = |offered: &[&str]| AllowedValues::Text {
+        none_label: "none",
+        suggestions: offered.iter().map(|w| (*w).to_owned()).collect(),
+        expected: "a name",
+    };
+    SettingsVariant {
+        preset: preset.to_owned(),
+        method: method.to_owned(),
+        paper_or_code: "paper".to_owned(),
+        settings: vec![
+            setting_row("run.preset", preset, one_of(&["none", "fcrf-1"])),
+            setting_row("run.method", method, one_of(&["react", "fcrf"])),
+            setting_row("run.as", "paper", one_of(&["paper", "code"])),
+            setting_row("run.actor", "rules", text(&["rules", "human", "openai:tiny"])),
+            setting_row("run.profile", "", text(&["", "local"])),
+            setting_row("run.trials", trials, AllowedValues::Number(1, u64::MAX)),
+        ],
+    }
+}
+
+fn chooser() -> Chooser {
+    let variants =
+        vec![variant("none", "react", "1"), variant("none", "fcrf", "5"), variant("fcrf-1", "fcrf", "7")];
+    Chooser::new(StartModel {
+        knobs: variants[0].settings.clone(),
+        variants,
+        model_profiles: vec![("openai:tiny".to_owned(), "local".to_owned())],
+        ..model()
+    })
+}
+
+fn select_setting(chooser: &mut Chooser, name: &str) {
+    let place = chooser.model.knobs.iter().position(|k| k.name == name).unwrap();
+    chooser.section = chooser::Section::Setting(place);
+}
+
+fn values(chooser: &Chooser) -> Vec<&str> {
+    chooser.model.knobs.iter().map(|k| k.value.as_str()).collect()
+}
+
+#[test]
+fn preset_sets_its_method_and_another_method_clears_it() {
+    let mut chooser = chooser();
+    select_setting(&mut chooser, "run.preset");
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(values(&chooser), ["fcrf-1", "fcrf", "paper", "rules", "", "7"]);
+    let started = press(&mut chooser, KeyCode::Enter);
+    assert_eq!(started, chosen_run("normal/heat/7", &[("run.preset", "fcrf-1")]));
+    select_setting(&mut chooser, "run.method");
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(values(&chooser), ["none", "react", "paper", "rules", "", "1"]);
+    // What was said of trials stays, whatever preset comes.
+    select_setting(&mut chooser, "run.trials");
+    press(&mut chooser, KeyCode::Char('2'));
+    select_setting(&mut chooser, "run.preset");
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(values(&chooser), ["fcrf-1", "fcrf", "paper", "rules", "", "12"]);
+}
+
+#[test]
+fn a_model_is_chosen_with_its_profile_or_typed() {
+    let mut chooser = chooser();
+    select_setting(&mut chooser, "run.actor");
+    press(&mut chooser, KeyCode::Right);
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(values(&chooser)[3..5], ["openai:tiny", "local"]);
+    for _ in 0.."tiny".len() {
+        press(&mut chooser, KeyCode::Backspace);
+    }
+    type_text(&mut chooser, "qwen3:4b");
+    assert_eq!(values(&chooser)[3], "openai:qwen3:4b", "an offered name is changed from its end");
+    press(&mut chooser, KeyCode::Left);
+    type_text(&mut chooser, "recorded:x");
+    assert_eq!(values(&chooser)[3], "recorded:x", "and what is typed at once takes its place");
+    let started = press(&mut chooser, KeyCode::Enter);
+    assert_eq!(
+        started,
+        chosen_run("normal/heat/7", &[("run.actor", "recorded:x"), ("run.profile", "local")])
+    );
+}
+
+#[test]
+fn up_and_down_walk_through_the_rows_of_settings() {
+    let mut chooser = chooser();
+    render(&chooser, 80, 24);
+    press(&mut chooser, KeyCode::Tab);
+    let mut walked = Vec::new();
+    for code in [KeyCode::Down, KeyCode::Down, KeyCode::Down, KeyCode::Down, KeyCode::Up] {
+        press(&mut chooser, code);
+        walked.push(match chooser.section {
+            chooser::Section::Setting(place) => chooser.model.knobs[place].name.clone(),
+            other => format!("{other:?}"),
+        });
+    }
+    assert_eq!(walked, ["run.method", "run.actor", "run.trials", "run.trials", "run.actor"]);
+    assert_eq!(values(&chooser), ["none", "react", "paper", "rules", "", "1"], "nothing was changed by that");
+}
+
+/// The start screen showed `symbolic`, and the model that was chosen as mentor was never asked.
+#[test]
+fn a_model_that_is_chosen_as_mentor_makes_generation_neural() {
+    let text = |offered: &[&str]| AllowedValues::Text {
+        none_label: "none",
+        suggestions: offered.iter().map(|w| (*w).to_owned()).collect(),
+        expected: "a name",
+    };
+    let mut of_omni = variant("none", "omnireflect", "1");
+    of_omni.settings[1].allowed = one_of(&["react", "omnireflect"]);
+    of_omni.settings.push(setting_row("run.mentor", "symbolic", text(&["symbolic", "none", "openai:tiny"])));
+    let mut of_react = of_omni.clone();
+    of_react.method = "react".to_owned();
+    of_react.settings[1].value = "react".to_owned();
+    of_omni.settings.push(setting_row("generation", "symbolic", one_of(&["symbolic", "neural"])));
+    let start = StartModel { knobs: of_omni.settings.clone(), variants: vec![of_omni, of_react], ..model() };
+    let mut chooser = Chooser::new(start);
+    let generation = |chooser: &Chooser| {
+        let found = chooser.model.knobs.iter().find(|k| k.name == "generation");
+        found.map(|k| (k.value.clone(), k.origin))
+    };
+    select_setting(&mut chooser, "run.mentor");
+    press(&mut chooser, KeyCode::Left);
+    assert_eq!(generation(&chooser), Some(("neural".to_owned(), SettingOrigin::Mentor)));
+    select_setting(&mut chooser, "generation");
+    let about = render(&chooser, 120, 36);
+    assert!(about.contains("because the mentor is a model"), "{about}");
+    // It is nothing that the person changed: the run is put together with what follows.
+    assert_eq!(
+        press(&mut chooser, KeyCode::Enter),
+        chosen_run("normal/heat/7", &[("run.mentor", "openai:tiny")])
+    );
+    // Another method and back, and another mentor and back.
+    select_setting(&mut chooser, "run.method");
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(generation(&chooser), None);
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(generation(&chooser), Some(("neural".to_owned(), SettingOrigin::Mentor)));
+    select_setting(&mut chooser, "run.mentor");
+    press(&mut chooser, KeyCode::Right);
+    assert_eq!(generation(&chooser), Some(("symbolic".to_owned(), SettingOrigin::BuiltIn)));
+    // What the person says stays.
+    select_setting(&mut chooser, "generation");
+    press(&mut chooser, KeyCode::Right);
+    press(&mut chooser, KeyCode::Right);
+    select_setting(&mut chooser, "run.mentor");
+    press(&mut chooser, KeyCode::Left);
+    assert_eq!(generation(&chooser), Some(("symbolic".to_owned(), SettingOrigin::Person)));
+}

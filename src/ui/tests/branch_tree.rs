@@ -1,0 +1,241 @@
+//! The tree of branches, another line, and a world that differs.
+
+use super::{SIZES, TestScreen, screen_text};
+use crate::domain::{BranchId, Seq};
+use crate::timeline::Timeline;
+use crate::ui::branches::{BranchEdit, BranchInfo};
+use crate::ui::fixture::sample_session;
+use crate::ui::model::Cursor;
+use crate::ui::msg::{Request, UiMessage};
+use crate::ui::overlay::Answer;
+use std::sync::Arc;
+
+fn top_overlay(stage: &TestScreen) -> &'static str {
+    stage.model.overlays.last().map_or("", |o| o.name())
+}
+
+fn notice_text(stage: &TestScreen) -> String {
+    stage.model.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default()
+}
+
+fn branch(id: &str, parent: Option<&str>, at: u64, reason: &str) -> BranchInfo {
+    BranchInfo {
+        id: BranchId(id.to_owned()),
+        parent: parent.map(|p| BranchId(p.to_owned())),
+        fork_seq: Seq(at),
+        name: String::new(),
+        note: String::new(),
+        archived: false,
+        outcome: "open at turn 24".to_owned(),
+        episodes: 0,
+        steps: 24,
+        tokens: 29_040,
+        reason: reason.to_owned(),
+        root_change: reason.to_owned(),
+        created: "2026-11-20 10:40:00Z".to_owned(),
+    }
+}
+
+fn branches() -> Arc<[BranchInfo]> {
+    let won = BranchInfo {
+        name: "with a lesson".to_owned(),
+        note: "the lesson about closed containers is enough".to_owned(),
+        outcome: "won".to_owned(),
+        steps: 17,
+        tokens: 20_570,
+        ..branch("b1", Some("trunk"), 38, "after turn 4: a lesson added")
+    };
+    let off = BranchInfo {
+        archived: true,
+        ..branch("b3", Some("trunk"), 60, "turn 9: another action, go to shelf 1")
+    };
+    let last = BranchInfo {
+        outcome: "lost: out of turns".to_owned(),
+        ..branch("b4", Some("trunk"), 90, "after turn 12: method reflexion")
+    };
+    [
+        branch("trunk", None, 0, "start"),
+        won,
+        branch("b2", Some("b1"), 52, "turn 7: another thought"),
+        off,
+        last,
+    ]
+    .into()
+}
+
+/// The screen after another line was taken up: its events, its branch, and the list of branches.
+fn screen_on_other_branch(w: u16, h: u16) -> TestScreen {
+    let mut stage = TestScreen::new(sample_session(), w, h);
+    stage.send(UiMessage::StoreChanged);
+    stage.send(UiMessage::Answer(Answer::Branches(Ok([branch("trunk", None, 0, "start")].into()))));
+    let mut line = Timeline::default();
+    let to = Seq(60);
+    let store = &stage.fixture.store;
+    let events = store.timeline().events_between(Seq(0), to);
+    line.push(events, store.state_at(to));
+    stage.model.cursor = Cursor::At(Seq(40));
+    stage.press("?");
+    stage.fixture.store.swap_branch(line, BranchId("b2".to_owned()));
+    assert_eq!(stage.send(UiMessage::StoreChanged), [Request::LoadBranches]);
+    stage
+}
+
+#[test]
+fn a_new_branch_is_followed_and_announced() {
+    let mut stage = screen_on_other_branch(80, 24);
+    assert_eq!((stage.model.cursor, top_overlay(&stage)), (Cursor::Live, ""));
+    assert_eq!(notice_text(&stage), "new branch b2; trunk stays: B shows both, B u goes back");
+    assert_eq!(stage.frame_input().head.head, Seq(60));
+    stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
+    assert!(screen_text(&stage.draw()).contains("on b2"), "{}", screen_text(&stage.draw()));
+    // The numbers of events mean others now: what was kept of the old line is not shown.
+    stage.press("Left");
+    assert!(stage.frame_input().displayed.head < Seq(60));
+    stage.press("B");
+    assert_eq!(stage.press("u"), [Request::SwitchBranch(BranchId("trunk".to_owned()))]);
+}
+
+#[test]
+fn the_tree_of_branches() {
+    for (w, h) in SIZES {
+        let mut stage = screen_on_other_branch(w, h);
+        stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
+        assert_eq!(stage.press("B"), [Request::LoadBranches]);
+        insta::assert_snapshot!(format!("branches_{w}x{h}"), screen_text(&stage.draw()));
+        stage.press("A");
+        stage.press("Home");
+        stage.press("Down");
+        insta::assert_snapshot!(format!("branches_all_{w}x{h}"), screen_text(&stage.draw()));
+        stage.glyphs = crate::ui::glyphs::ASCII;
+        assert!(screen_text(&stage.draw()).is_ascii(), "{}", screen_text(&stage.draw()));
+    }
+}
+
+#[test]
+fn branches_are_switched_named_annotated_and_archived() {
+    let id = |name: &str| BranchId(name.to_owned());
+    let mut stage = screen_on_other_branch(80, 24);
+    stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
+    stage.press("B");
+    assert_eq!(stage.press("a"), [], "the branch at work is not put away");
+    assert_eq!(notice_text(&stage), "this is the branch at work; go to another one first");
+    stage.press("r");
+    stage.send(UiMessage::Paste("thinks twice".to_owned()));
+    insta::assert_snapshot!("branches_name_80x24", screen_text(&stage.draw()));
+    assert_eq!(
+        stage.press("Enter"),
+        [Request::EditBranch(id("b2"), BranchEdit::Name("thinks twice".to_owned()))]
+    );
+    stage.press("Up");
+    stage.press("n");
+    stage.send(UiMessage::Paste("; see turn 4".to_owned()));
+    let note = "the lesson about closed containers is enough; see turn 4".to_owned();
+    assert_eq!(stage.press("Enter"), [Request::EditBranch(id("b1"), BranchEdit::Note(note))]);
+    stage.press("End");
+    assert_eq!(stage.press("a"), [Request::EditBranch(id("b4"), BranchEdit::Archived(true))]);
+    // It goes out of sight; the one above is chosen.
+    assert_eq!(stage.press("Up"), []);
+    stage.press("Home");
+    assert_eq!(stage.press("Enter"), [Request::SwitchBranch(id("trunk"))]);
+    assert_eq!(top_overlay(&stage), "");
+}
+
+#[test]
+fn a_diverged_world_shows_both_texts_and_the_choices() {
+    for (w, h) in SIZES {
+        let mut stage = screen_on_other_branch(w, h);
+        stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
+        let mut state = (*stage.fixture.store.head()).clone();
+        let (recorded, now) = ("On the shelf 1, you see a mug 2.", "On the shelf 1, you see nothing.");
+        state.divergence = Some((1, 9, recorded.to_owned(), now.to_owned()));
+        let mut line = Timeline::default();
+        line.push(stage.fixture.store.timeline().events_between(Seq(0), Seq(60)), Arc::new(state));
+        *stage.fixture.store.timeline() = line;
+        stage.model.notice = None;
+        stage.send(UiMessage::StoreChanged);
+        assert_eq!(top_overlay(&stage), "differs");
+        insta::assert_snapshot!(format!("differs_{w}x{h}"), screen_text(&stage.draw()));
+        stage.press("Down");
+        assert_eq!(stage.press("Enter"), [Request::SwitchBranch(BranchId("trunk".to_owned()))]);
+        stage.send(UiMessage::StoreChanged);
+        assert_eq!(top_overlay(&stage), "", "it is shown once");
+    }
+}
+
+#[test]
+fn a_branch_can_be_compared_with_the_active_one() {
+    let mut stage = screen_on_other_branch(120, 36);
+    stage.press("B");
+    stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
+    let wants = stage.press("D");
+    assert!(
+        wants.is_empty() && notice_text(&stage).contains("another branch"),
+        "the one at work: {}",
+        notice_text(&stage)
+    );
+    stage.press("k");
+    let wants = stage.press("D");
+    let [Request::Compare { a, b }] = wants.as_slice() else { panic!("{wants:?}") };
+    assert!(a.branch.is_none() && b.branch.is_some(), "{a:?} {b:?}");
+    assert_eq!(top_overlay(&stage), "compare");
+    stage.press("q");
+    assert_eq!(top_overlay(&stage), "branches", "and back to the tree");
+}
+
+/// The field closed, the old name stayed, and nothing said so.
+#[test]
+fn a_name_that_is_refused_stays_in_its_field_with_the_reason() {
+    for (w, h) in SIZES {
+        let mut stage = screen_on_other_branch(w, h);
+        stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
+        stage.press("B");
+        stage.press("r");
+        stage.send(UiMessage::Paste("me@home".to_owned()));
+        assert_eq!(stage.press("Enter").len(), 1);
+        stage.send(UiMessage::Answer(Answer::Branches(Err("`@` in a name cannot be read".to_owned()))));
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("name  me@home"), "{shown}");
+        assert!(shown.contains("`@` in a name cannot be read"), "{shown}");
+        assert!(shown.contains("├ with a lesson") || shown.contains("├ with"), "the tree stays: {shown}");
+        stage.send(UiMessage::Paste("x".to_owned()));
+        let id = BranchId("b2".to_owned());
+        assert_eq!(stage.press("Enter"), [Request::EditBranch(id, BranchEdit::Name("me@homex".to_owned()))]);
+        stage.send(UiMessage::Answer(Answer::Branches(Ok(branches()))));
+        assert!(!screen_text(&stage.draw()).contains("name  me"), "it was taken");
+    }
+}
+
+#[test]
+fn a_long_note_is_shown_completely_or_marked_as_cut() {
+    let words: Vec<String> = (1..=60).map(|n| format!("word{n}")).collect();
+    let mut all = branches().to_vec();
+    all[1].note = words.join(" ");
+    all[1].root_change = "lesson added: open a closed receptacle before you look into it".to_owned();
+    for (w, h) in SIZES {
+        let mut stage = screen_on_other_branch(w, h);
+        stage.send(UiMessage::Answer(Answer::Branches(Ok(all.clone().into()))));
+        stage.press("B");
+        stage.press("Up");
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("note     word1 "), "{w}x{h}: {shown}");
+        assert!(shown.contains("lesson added: open a closed"), "{w}x{h}: {shown}");
+        assert!(shown.contains("word60") || h < 36, "{w}x{h}: {shown}");
+        let note = shown.lines().rfind(|l| l.contains(" word")).unwrap();
+        assert!(shown.contains("word60") || note.contains('…'), "{w}x{h}: {shown}");
+    }
+}
+
+#[test]
+fn where_outcomes_have_few_columns_the_fact_stands_first() {
+    let mut stage = screen_on_other_branch(80, 24);
+    let mut all = branches().to_vec();
+    all[0].outcome = "open after turn 12".to_owned();
+    all[1].outcome = "not won: out of turns".to_owned();
+    all[2].outcome = "episode 2 open after turn 12".to_owned();
+    stage.send(UiMessage::Answer(Answer::Branches(Ok(all.into()))));
+    stage.press("B");
+    let shown = screen_text(&stage.draw());
+    for words in ["turn 12, open ", "lost: turns ", "turn 12 of ep. 2 "] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+}

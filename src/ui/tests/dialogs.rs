@@ -1,0 +1,562 @@
+//! What keys come to in the boxes that change something: override, reject, lessons, details, the end card.
+
+use super::TestScreen;
+use super::overlays::{admissible_answer, lost_episode, type_text};
+use crate::domain::{
+    DecidedBy, LessonOrigin, LessonStatus, LessonText, ReflectionKind, Scope, Seq, ShownAs,
+    ThoughtDisposition,
+};
+use crate::driver::{Halt, Health, RescueOutcome, Signal};
+use crate::engine::{Cause, Command, CommandError, Event, LessonCommand};
+use crate::ui::fixture::sample_session;
+use crate::ui::model::Focus;
+use crate::ui::msg::{Request, UiMessage};
+use crate::ui::overlay::{Answer, LessonDraft, SHOWN_AS_SETTING, THOUGHT_SETTING};
+use serde_json::json;
+
+fn set_setting(name: &str, word: &str) -> Request {
+    Request::Send(Command::ChangeSetting { name: name.to_owned(), value: json!(word) })
+}
+
+#[test]
+fn the_two_questions_are_asked_once() {
+    let mut fixture = sample_session();
+    fixture.propose(Some("The stove is hot."), Some("go to stoveburner 1"));
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    stage.press("o");
+    stage.send(UiMessage::Answer(admissible_answer()));
+    type_text(&mut stage, "go to microwave 1");
+    assert_eq!(stage.press("Enter"), []);
+    stage.press("Down");
+    assert_eq!(stage.press("Enter"), []);
+    stage.press("Down");
+    let wants = stage.press("Enter");
+    let overridden = |shown_as, fate| {
+        Request::Send(Command::Override {
+            action: "go to microwave 1".to_owned(),
+            shown_as,
+            thought_disposition: fate,
+        })
+    };
+    let wanted = vec![
+        set_setting(SHOWN_AS_SETTING, "human_edit"),
+        set_setting(THOUGHT_SETTING, "dropped"),
+        overridden(ShownAs::HumanEdit, ThoughtDisposition::Dropped),
+    ];
+    assert_eq!(wants, wanted);
+    for (name, value) in [(SHOWN_AS_SETTING, "human_edit"), (THOUGHT_SETTING, "dropped")] {
+        let event = Event::SettingChanged { name: name.to_owned(), value: json!(value) };
+        stage.fixture.write(Cause::Person, event);
+    }
+    stage.press("o");
+    type_text(&mut stage, "go to microwave 1");
+    assert_eq!(stage.press("Enter"), [overridden(ShownAs::HumanEdit, ThoughtDisposition::Dropped)]);
+}
+
+#[test]
+fn a_rewritten_thought_is_typed() {
+    let mut fixture = sample_session();
+    for (name, value) in [(SHOWN_AS_SETTING, "own"), (THOUGHT_SETTING, "rewritten")] {
+        fixture.write(Cause::Person, Event::SettingChanged { name: name.to_owned(), value: json!(value) });
+    }
+    fixture.propose(Some("The stove is hot."), Some("go to stoveburner 1"));
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    stage.press("o");
+    type_text(&mut stage, "look");
+    assert_eq!(stage.press("Enter"), []);
+    type_text(&mut stage, " Or not.");
+    let fate = ThoughtDisposition::Rewritten("The stove is hot. Or not.".to_owned());
+    let wanted =
+        Command::Override { action: "look".to_owned(), shown_as: ShownAs::Own, thought_disposition: fate };
+    assert_eq!(stage.press("Enter"), [Request::Send(wanted)]);
+}
+
+#[test]
+fn a_list_row_is_chosen_or_completes_the_input() {
+    let mut fixture = sample_session();
+    for (name, value) in [(SHOWN_AS_SETTING, "own"), (THOUGHT_SETTING, "kept")] {
+        fixture.write(Cause::Person, Event::SettingChanged { name: name.to_owned(), value: json!(value) });
+    }
+    let action = |wants: Vec<Request>| match wants.into_iter().next() {
+        Some(Request::Send(Command::Override { action, .. })) => action,
+        other => panic!("{other:?}"),
+    };
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    stage.press("o");
+    stage.send(UiMessage::Answer(admissible_answer()));
+    type_text(&mut stage, "heat");
+    stage.press("Down");
+    assert_eq!(action(stage.press("Enter")), "heat apple 1 with microwave 1");
+    stage.press("o");
+    stage.send(UiMessage::Answer(admissible_answer()));
+    type_text(&mut stage, "micro");
+    stage.press("Tab");
+    type_text(&mut stage, "2");
+    assert_eq!(action(stage.press("Enter")), "go to microwave 12");
+    // Moving first keeps the proposal, so that it can be changed.
+    stage.press("o");
+    stage.press("End");
+    type_text(&mut stage, "7");
+    assert_eq!(action(stage.press("Enter")), "go to stoveburner 17");
+}
+
+#[test]
+fn a_rejection_needs_a_reason() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press("x");
+    assert_eq!(stage.press("Enter"), []);
+    type_text(&mut stage, "it does not heat");
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::Reject("it does not heat".to_owned()))]);
+}
+
+#[test]
+fn a_lesson_is_saved_by_enter_and_never_by_a_paste() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press("a");
+    assert_eq!(stage.send(UiMessage::Paste("Two\nlines.\n\u{1b}[31m".to_owned())), []);
+    assert_eq!(stage.model.overlays.len(), 1);
+    stage.press("Ctrl-j");
+    type_text(&mut stage, "Three.");
+    let wants = stage.press("Enter");
+    let text = LessonText::plain("Two\nlines.\n\nThree.");
+    let wish = LessonCommand::add(ReflectionKind::Abstract, Scope::Environment, text, String::new());
+    assert_eq!(wants, [Request::Send(Command::Lesson(wish))]);
+    assert!(
+        stage
+            .model
+            .notice
+            .as_ref()
+            .is_some_and(|n| n.text.starts_with("saved as Abstract; counts from the next prompt"))
+    );
+    assert_eq!(stage.model.drafts, []);
+}
+
+/// "These mistakes were made so far: - Look on a shelf first." is how typed advice reached a model.
+#[test]
+fn a_typed_lesson_was_a_mistake_and_is_advice_unless_the_person_says_otherwise() {
+    let saved = |keys: &dyn Fn(&mut TestScreen)| {
+        let mut stage = TestScreen::new(sample_session(), 80, 24);
+        keys(&mut stage);
+        match stage.press("Enter").as_slice() {
+            [Request::Send(Command::Lesson(LessonCommand::Add { kind, text, .. }))] => (*kind, text.clone()),
+            other => panic!("{other:?}"),
+        }
+    };
+    let words = "Look on a shelf first.";
+    let advice = (ReflectionKind::Abstract, LessonText::plain(words));
+    let type_it = |stage: &mut TestScreen| {
+        stage.press("a");
+        type_text(stage, words);
+    };
+    assert_eq!(saved(&type_it), advice);
+    // The lane of Errors that the panes begin with, or the one that has the focus, makes no mistake of it.
+    let over_errors = |stage: &mut TestScreen| {
+        stage.model.focus = Focus::Lanes;
+        type_it(stage);
+    };
+    assert_eq!(saved(&over_errors), advice);
+    // Tab leads to the kind.
+    let by_tab = |stage: &mut TestScreen| {
+        type_it(stage);
+        stage.press("Tab");
+        stage.press("Right");
+    };
+    assert_eq!(saved(&by_tab), (ReflectionKind::Error, LessonText::plain(words)));
+    let pair = |stage: &mut TestScreen| {
+        stage.press("a");
+        type_text(stage, "Searched drawers. -> Look on a shelf first.");
+    };
+    assert_eq!(saved(&pair), (ReflectionKind::Error, LessonText::error("Searched drawers.", words)));
+}
+
+/// What a mentor's reply lost was only complained about, in its first words.
+#[test]
+fn dropped_mentor_texts_can_be_added_as_lessons() {
+    let mut fixture = sample_session();
+    let question = crate::domain::Question::reflect(ReflectionKind::Abstract);
+    let calls = fixture.ask_mentor(&[question]);
+    let never = "Never put the mug in the coffeemachine before it";
+    fixture.mentor_answers_partly(
+        calls[0],
+        question,
+        &["Look first."],
+        &["cut off by the token limit"],
+        &[never, "Prose."],
+    );
+    fixture.pause();
+    let mut stage = TestScreen::new(fixture, 120, 36);
+    stage.press("i");
+    insta::assert_snapshot!("step_not_kept_120x36", super::screen_text(&stage.draw()));
+    assert_eq!(stage.press("a"), []);
+    let evidence = |stage: &mut TestScreen| match stage.press("Enter").as_slice() {
+        [Request::Send(Command::Lesson(LessonCommand::Accept { text, edited: false, evidence, .. }))] => {
+            (text.text.clone(), evidence.clone())
+        }
+        other => panic!("{other:?}"),
+    };
+    let (text, rests_on) = evidence(&mut stage);
+    assert_eq!(text, never);
+    assert!(rests_on.contains("the mentor's words") && rests_on.contains("accepted by you"));
+    // The next one; with other words it is the person's own.
+    stage.press("a");
+    type_text(&mut stage, " Or not.");
+    let wants = stage.press("Enter");
+    let own = |r: &Request| matches!(r, Request::Send(Command::Lesson(LessonCommand::Accept { text, edited: true, .. })) if text.text == "Prose. Or not.");
+    assert!(wants.iter().any(own), "{wants:?}");
+    // Seen in the past they are a lesson of the present all the same, and no branch.
+    let mut fixture = sample_session();
+    let calls = fixture.ask_mentor(&[question]);
+    fixture.mentor_answers_partly(calls[0], question, &[], &["cut off by the token limit"], &[never]);
+    fixture.execute(
+        "go to stoveburner 1",
+        DecidedBy::Actor,
+        "Nothing happens.",
+        0.5,
+        serde_json::Value::Null,
+    );
+    fixture.propose(None, Some("look"));
+    let mut stage = TestScreen::new(fixture, 120, 36);
+    stage.press("Left");
+    assert!(stage.model.is_in_past());
+    stage.press("i");
+    stage.press("a");
+    assert_eq!(evidence(&mut stage).0, never);
+}
+
+/// The tab with the Errors stayed: only the count of another tab changed, as if nothing had been saved.
+#[test]
+fn a_saved_lesson_was_behind_another_tab() {
+    for (w, h) in [(80, 24), (60, 16)] {
+        let mut stage = TestScreen::new(sample_session(), w, h);
+        let words = "Look on a shelf first.";
+        stage.press("a");
+        type_text(&mut stage, words);
+        stage.press("Enter");
+        stage.model.notice = None;
+        stage.fixture.add_lesson(ReflectionKind::Abstract, LessonText::plain(words), LessonOrigin::Person);
+        let shown = super::screen_text(&stage.draw());
+        assert!(shown.contains("[Abstract") && shown.contains(words), "{shown}");
+    }
+}
+
+/// `i` at the proposal offered nothing; a refusal was taken as "The mistake" and offered again after that.
+#[test]
+fn a_dropped_text_was_unreachable_at_the_proposal_and_stayed_offered() {
+    let mut fixture = sample_session();
+    fixture.execute(
+        "go to stoveburner 1",
+        DecidedBy::Actor,
+        "Nothing happens.",
+        0.5,
+        serde_json::Value::Null,
+    );
+    let question = crate::domain::Question::reflect(ReflectionKind::Error);
+    let calls = fixture.ask_mentor(&[question]);
+    let sorry = "I'm sorry, but I can't help with that.";
+    fixture.mentor_answers_partly(calls[0], question, &[], &["no list"], &[sorry]);
+    fixture.send_prompt();
+    fixture.propose(None, Some("look"));
+    fixture.pause();
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("i, then a: take the text not kept as a lesson"), "{shown}");
+    stage.press("i");
+    let shown = super::screen_text(&stage.draw());
+    let offer = "a takes it as a lesson";
+    assert!(shown.contains(offer) && shown.contains("a take"), "{shown}");
+    stage.press("a");
+    let wants = stage.press("Enter");
+    let is = |r: &Request| matches!(r, Request::Send(Command::Lesson(LessonCommand::Accept { kind: ReflectionKind::Abstract, text, .. })) if text.text == sorry);
+    assert!(wants.iter().any(is), "{wants:?}");
+    stage.fixture.add_lesson(ReflectionKind::Abstract, LessonText::plain(sorry), LessonOrigin::Person);
+    stage.model.notice = None;
+    let shown = super::screen_text(&stage.draw());
+    assert!(!shown.contains(offer) && !shown.contains("not kept"), "{shown}");
+    assert_eq!(stage.press("a"), []);
+    assert_eq!(stage.model.overlays.len(), 1, "nothing is left to take");
+    stage.press("Esc");
+    assert!(!super::screen_text(&stage.draw()).contains("i, then a"));
+    stage.press("Left");
+    stage.press("i");
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("taken as lesson") && !shown.contains("a take as"), "{shown}");
+}
+
+/// The hint was cut at 60 columns, and the kind was not the one that the hint below it named.
+#[test]
+fn the_lesson_editor_showed_one_kind_and_saved_another() {
+    let mut stage = TestScreen::new(sample_session(), 60, 16);
+    stage.press("a");
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("In the next prompt; every version is kept."), "{shown}");
+    type_text(&mut stage, "Searched drawers. -> Look on a shelf first.");
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("Kind Error") && shown.contains("Saved as an Error"), "{shown}");
+}
+
+/// The card still offered `Enter do it` and `r ask again` while nothing could be written.
+#[test]
+fn a_halted_session_offered_the_keys_of_its_proposal() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    assert!(super::screen_text(&stage.draw()).contains("Enter do it"));
+    let halt = Halt { reason: "no space left".to_owned(), ..Halt::default() };
+    stage.fixture.store.edit_live(|live| live.health = Health::Halted(halt));
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("r retry the write"), "{shown}");
+    for words in ["Enter do it", "ask again", "does what is proposed"] {
+        assert!(!shown.contains(words), "{words}: {shown}");
+    }
+}
+
+/// At 80x24 and 60x16 one cut row said neither where the events are nor what can be pressed.
+#[test]
+fn a_halted_session_says_why_where_the_events_are_and_what_to_press() {
+    let name = "20261122T152153Z-put-a-hot-apple-in-the-fridge-k3f9qa-saved";
+    let saved = RescueOutcome {
+        dir: Some(name.into()),
+        message: "all 1234 events are saved in".to_owned(),
+        is_complete: true,
+    };
+    let replaced = "the journal (trunk.jsonl) was replaced by another program";
+    let full = "the journal (trunk.jsonl) could not be written: No space left on device (os error 28)";
+    for (w, h) in [(60, 16), (80, 24), (120, 40)] {
+        for (why, saved, words) in [
+            (
+                replaced,
+                Some(saved.clone()),
+                ["replaced by another program", "all 1234 events", "k3f9qa-saved", "put the file"],
+            ),
+            (
+                full,
+                None,
+                [
+                    "No space left on device",
+                    "events up to 16 are saved",
+                    "3 more wait in memory",
+                    "free some space",
+                ],
+            ),
+        ] {
+            let mut stage = TestScreen::new(sample_session(), w, h);
+            let halt = Halt { reason: why.to_owned(), rescue: saved, head: Seq(16), waiting: 3 };
+            stage.fixture.store.edit_live(|live| live.health = Health::Halted(halt));
+            let shown = super::screen_text(&stage.draw());
+            let flat = |text: &str| text.split_whitespace().collect::<String>();
+            for words in words.into_iter().chain(["r retry the write", "q quit", "HALTED"]) {
+                assert!(flat(&shown).contains(&flat(words)), "{w}x{h}, {words}: {shown}");
+            }
+            assert!(!shown.contains("nothing is saved") && !shown.contains("nothing is lost"), "{shown}");
+        }
+    }
+}
+
+/// The box closed as if the lesson were saved, and nothing was left of it.
+#[test]
+fn a_lesson_that_cannot_be_saved_stays_in_its_box() {
+    // Nothing can be written.
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    let halt = Halt { reason: "no space left".to_owned(), ..Halt::default() };
+    stage.fixture.store.edit_live(|live| live.health = Health::Halted(halt.clone()));
+    stage.press("a");
+    type_text(&mut stage, "Look on a shelf first.");
+    assert_eq!(stage.press("Enter"), []);
+    let shown = super::screen_text(&stage.draw());
+    assert!(
+        shown.contains("Look on a shelf first.") && shown.contains("nothing can be saved now"),
+        "{shown}"
+    );
+    // It is refused.
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    let refused =
+        || Signal::CommandFailed(CommandError::new("this text holds a key", "take the key out of it"));
+    stage.press("a");
+    type_text(&mut stage, "Use sk-1 for it.");
+    assert!(!stage.press("Enter").is_empty());
+    assert!(!super::screen_text(&stage.draw()).contains("Use sk-1"));
+    stage.fixture.store.signal(refused());
+    stage.send(UiMessage::StoreChanged);
+    let shown = super::screen_text(&stage.draw());
+    assert!(shown.contains("Use sk-1 for it.") && shown.contains("this text holds a key"), "{shown}");
+    // The write of this very lesson fails: it waits, and is a draft as well.
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press("a");
+    type_text(&mut stage, "Look on a shelf first.");
+    stage.press("Enter");
+    stage.fixture.store.edit_live(|live| live.health = Health::Halted(halt));
+    stage.fixture.store.signal(refused());
+    stage.send(UiMessage::StoreChanged);
+    assert_eq!(stage.model.drafts.iter().map(|d| &*d.text).collect::<Vec<_>>(), ["Look on a shelf first."]);
+}
+
+#[test]
+fn esc_keeps_a_draft_of_each_lesson() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press("a");
+    type_text(&mut stage, "Half a though");
+    stage.press("Esc");
+    assert_eq!(stage.model.drafts.len(), 1);
+    stage.model.focus = Focus::Lanes;
+    stage.press("e");
+    stage.press("Esc");
+    stage.press("a");
+    type_text(&mut stage, "t");
+    let wants = stage.press("Enter");
+    let is = |w: &Request| matches!(w, Request::Send(Command::Lesson(LessonCommand::Add { text, .. })) if text.text == "Half a thought");
+    assert!(wants.iter().any(is), "{wants:?}");
+    assert_eq!(stage.model.drafts, []);
+}
+
+#[test]
+fn the_external_editor_gets_the_text_and_returns_it() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press("a");
+    type_text(&mut stage, "Short.");
+    assert_eq!(stage.press("Ctrl-g"), [Request::OpenEditor("Short.".to_owned())]);
+    stage.send(UiMessage::Answer(Answer::Edited(Some("Longer\u{1b}[2J.\n".to_owned()))));
+    let wants = stage.press("Enter");
+    let is = |w: &Request| matches!(w, Request::Send(Command::Lesson(LessonCommand::Add { text, .. })) if text.text == "Longer.");
+    assert!(wants.iter().any(is), "{wants:?}");
+}
+
+#[test]
+fn an_edit_sends_only_what_changed() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.model.focus = Focus::Lanes;
+    stage.press("e");
+    assert_eq!(stage.press("Enter"), []);
+    stage.press("e");
+    stage.press("Tab");
+    stage.press("Tab");
+    stage.press("Right");
+    let wants = stage.press("Enter");
+    assert!(
+        matches!(
+            wants[..],
+            [Request::Send(Command::Lesson(LessonCommand::Rescope { scope: Scope::Episode, .. }))]
+        ),
+        "{wants:?}"
+    );
+}
+
+#[test]
+fn a_lesson_from_an_override_has_no_numbers() {
+    let stage = TestScreen::new(sample_session(), 80, 24);
+    let steps = stage.fixture.state().episode.clone().unwrap();
+    let step = steps.steps.iter().find(|s| s.is_person_action()).unwrap();
+    let draft = LessonDraft::from_override(step, ReflectionKind::Error).unwrap();
+    assert_eq!(
+        (draft.text.as_str(), draft.solution.as_str()),
+        ("Wanted to go to drawer.", "Do this instead: go to diningtable.")
+    );
+}
+
+#[test]
+fn details_switch_the_lesson_they_show() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.model.focus = Focus::Lanes;
+    stage.press("Enter");
+    let wants = stage.press("x");
+    let status = |w: &Request| match w {
+        Request::Send(Command::Lesson(LessonCommand::Status { status, .. })) => Some(*status),
+        _ => None,
+    };
+    assert_eq!(wants.iter().filter_map(status).collect::<Vec<_>>(), [LessonStatus::Off]);
+    assert_eq!(stage.model.overlays.len(), 1);
+    assert_eq!(stage.press("d").iter().filter_map(status).collect::<Vec<_>>(), [LessonStatus::Retired]);
+    assert!(stage.model.overlays.is_empty());
+}
+
+#[test]
+fn the_end_card_starts_the_next_task() {
+    let mut stage = TestScreen::new(lost_episode(), 80, 24);
+    stage.send(UiMessage::StoreChanged);
+    let wants = stage.press("r");
+    assert!(
+        matches!(&wants[..], [Request::Send(Command::BeginEpisode(task))] if task.id == "heat/7"),
+        "{wants:?}"
+    );
+    let mut stage = TestScreen::new(lost_episode(), 80, 24);
+    stage.send(UiMessage::StoreChanged);
+    stage.press("Enter");
+    assert_eq!(stage.frame_input().selected_step(), 22);
+}
+
+/// A pair under Abstract lost its solution, became the person's own lesson, and stayed on offer six times.
+#[test]
+fn a_pair_that_was_not_kept_lost_its_solution_and_stayed_on_offer() {
+    let question = crate::domain::Question::reflect(ReflectionKind::Abstract);
+    let mut fixture = sample_session();
+    let calls = fixture.ask_mentor(&[question]);
+    let pair = LessonText::error("opened nothing", "Look before it moves.");
+    fixture.dropped(calls[0], question, vec![pair.clone(), LessonText::plain("Prose.")]);
+    fixture.pause();
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    assert!(super::screen_text(&stage.draw()).contains("2 texts not kept; i, then a"));
+    stage.press("i");
+    let take = |stage: &mut TestScreen, words: &str| {
+        stage.press("a");
+        type_text(stage, words);
+        let shown = super::screen_text(&stage.draw());
+        match stage.press("Enter").first() {
+            Some(Request::Send(Command::Lesson(wish @ LessonCommand::Accept { text, edited, .. }))) => {
+                let (wish, text, edited) = (wish.clone(), text.clone(), *edited);
+                stage.fixture.wish(&wish);
+                (text, edited, shown)
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let (text, edited, shown) = take(&mut stage, "");
+    assert!(shown.contains("What to do instead") && shown.contains("Kind Abstract"), "{shown}");
+    assert_eq!((text, edited), (pair, false), "the mentor's own words");
+    let of = |stage: &TestScreen| stage.fixture.state.pool.all().last().map(|l| l.origin);
+    assert_eq!(of(&stage), Some(LessonOrigin::Mentor));
+    let (text, edited, _) = take(&mut stage, " Or not.");
+    assert_eq!((text.text.as_str(), edited), ("Prose. Or not.", true));
+    assert_eq!(of(&stage), Some(LessonOrigin::Person));
+    // Nothing is on offer any more, though one was taken in other words.
+    assert_eq!(stage.press("a"), []);
+    assert_eq!(stage.model.overlays.len(), 1);
+    stage.press("Esc");
+    let shown = super::screen_text(&stage.draw());
+    assert!(!shown.contains("not kept") && !shown.contains("i, then a"), "{shown}");
+}
+
+/// `mistake -> instead` was an Error until its kind was chosen by hand: then all of it was the mistake.
+#[test]
+fn a_typed_pair_was_undone_by_choosing_its_kind() {
+    for keys in
+        [&["Tab", "Right", "Left"][..], &["Tab", "Left", "Right"], &["Tab", "Right", "Right", "Right"]]
+    {
+        let mut stage = TestScreen::new(sample_session(), 80, 24);
+        stage.press("a");
+        type_text(&mut stage, "opened nothing -> Look around.");
+        for key in keys {
+            stage.press(key);
+        }
+        let shown = super::screen_text(&stage.draw());
+        assert!(shown.contains("< Error >") && shown.contains("What to do instead"), "{keys:?} {shown}");
+        assert!(shown.contains("Left and Right change it."), "{shown}");
+        let wants = stage.press("Enter");
+        let due = LessonText::error("opened nothing", "Look around.");
+        let is = |r: &Request| matches!(r, Request::Send(Command::Lesson(LessonCommand::Add { kind: ReflectionKind::Error, text, .. })) if *text == due);
+        assert!(wants.iter().any(is), "{keys:?} {wants:?}");
+    }
+}
+
+/// The second row of a text began with the blank in front of its word.
+#[test]
+fn a_row_of_the_editor_began_with_a_blank() {
+    let mut stage = TestScreen::new(sample_session(), 60, 16);
+    stage.press("a");
+    let row = |stage: &mut TestScreen, text: &str| {
+        let shown = super::screen_text(&stage.draw());
+        shown.lines().find(|l| l.contains(text)).map(|l| l.trim_start_matches(['│', ' ']).to_owned())
+    };
+    let head = "x".repeat(56);
+    type_text(&mut stage, &format!("{head} before it moves."));
+    let shown = super::screen_text(&stage.draw());
+    let at = |text: &str| shown.lines().find_map(|l| l.find(text)).unwrap_or_else(|| panic!("{shown}"));
+    assert_eq!(at("before"), at("xxx"), "{shown}");
+    assert!(row(&mut stage, "before").is_some());
+}

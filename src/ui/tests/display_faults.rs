@@ -1,0 +1,358 @@
+//! Small faults of the screen that were found by looking at it, each with the words of what went wrong.
+
+use super::{TestScreen, screen_text};
+use crate::domain::{EndReason, LessonOrigin, LessonText, ReflectionKind};
+use crate::driver::{Health, LiveCall};
+use crate::engine::{Command, Event};
+use crate::ui::fixture::{Fixture, sample_session};
+use crate::ui::keymap::Action;
+use crate::ui::model::Focus;
+use crate::ui::msg::{Request, UiMessage};
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
+/// A lane had whole sentences only where all of its lessons found room for theirs; else every one was cut to a line.
+#[test]
+fn a_lane_wraps_some_lessons_where_there_is_no_room_for_all() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    for n in 1..=4 {
+        let text = format!("Number {n} says: surfaces first, then drawers, then end{n}.");
+        fixture.add_lesson(ReflectionKind::Abstract, LessonText::plain(&text), LessonOrigin::Symbolic);
+    }
+    let mut stage = TestScreen::new(fixture, 120, 36);
+    stage.draw();
+    let lane = *stage.cache.layout.area_for(Focus::Lanes, 0).unwrap();
+    let height = usize::from(lane.body.height);
+    assert!((5..8).contains(&height), "four lessons fit in a row each, but not in two: {height}");
+    let shown = screen_text(&stage.draw());
+    let whole = (1..=4).filter(|n| shown.contains(&format!("end{n}."))).count();
+    assert!((1..4).contains(&whole), "some are whole and some are not: {shown}");
+    assert!((1..=4).all(|n| shown.contains(&format!("Number {n} says"))), "none is pushed out: {shown}");
+    // The lesson that keys act on is whole before any other.
+    stage.press("3");
+    stage.press("Down");
+    stage.press("Down");
+    stage.press("Down");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("end1."), "{shown}");
+}
+
+/// Beside empty rows a mistake was still cut to one.
+#[test]
+fn a_mistake_is_wrapped_where_there_is_room() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    let text = LessonText::error(
+        "Tried to heat, cool or clean an object that was not held, so the mistake ends here.",
+        "Hold the object before you heat, cool or clean it, so the solution ends there.",
+    );
+    fixture.add_lesson(ReflectionKind::Error, text, LessonOrigin::Symbolic);
+    let shown = screen_text(&TestScreen::new(fixture, 120, 36).draw());
+    for words in ["Tried to heat", " here.", "→ Hold", "ends there."] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+}
+
+/// The lane of errors was shown, and the first Tab went to that of Abstract lessons.
+#[test]
+fn tab_continues_from_the_shown_lane() {
+    let walk = |key: &str, size: (u16, u16)| {
+        let mut stage = TestScreen::new(sample_session(), size.0, size.1);
+        stage.draw();
+        let mut seen = Vec::new();
+        for _ in 0..6 {
+            stage.press(key);
+            stage.draw();
+            let lane = stage.model.selected_lane_index(crate::ui::lane::lanes_for_method("omnireflect"));
+            seen.push(match stage.model.focus {
+                Focus::Lanes => ["abstract", "error", "progress"][lane],
+                Focus::World => "world",
+                Focus::Observations => "observations",
+                _ => "story",
+            });
+        }
+        seen.join(" ")
+    };
+    assert_eq!(walk("Tab", (80, 24)), "error progress abstract world story abstract");
+    assert_eq!(walk("BackTab", (80, 24)), "world error abstract progress story world");
+    // Where all lanes are to be seen, they are visited from top to bottom.
+    assert_eq!(walk("Tab", (120, 36)), "abstract error progress world story abstract");
+    assert_eq!(walk("Tab", (200, 60)), "observations abstract error progress world story");
+    // What is not to be seen is not visited.
+    assert_eq!(walk("Tab", (60, 16)), "error progress abstract story abstract error");
+}
+
+/// The footer and the boxes said "turn", the descriptions of the keys "step".
+#[test]
+fn the_screen_uses_one_word_for_a_step() {
+    for action in Action::ALL {
+        let about = action.about();
+        for wrong in ["this step", "chosen step", "one step", "last step", "to step", "steps"] {
+            assert!(!about.contains(wrong), "{}: {about}", action.name());
+        }
+    }
+    let keymap = crate::ui::keymap::Keymap::default();
+    for mode in crate::ui::keymap::Mode::ALL {
+        for row in keymap.bindings_in(*mode) {
+            assert!(!row.description.contains("step"), "{}: {}", row.action.name(), row.description);
+        }
+    }
+}
+
+/// A proposal that nobody will do any more still had the mark of one that waits.
+#[test]
+fn a_proposal_left_at_the_end_of_an_episode_is_not_pending() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    let waits = "▸ go to stoveburner 1";
+    assert!(screen_text(&stage.draw()).contains(waits), "it waits while the episode goes on");
+    stage.fixture.end_episode(false, EndReason::Person);
+    let shown = screen_text(&stage.draw());
+    assert!(!shown.contains(waits), "{shown}");
+    assert!(shown.contains("○ go to stoveburner 1") && shown.contains("not done"), "{shown}");
+}
+
+/// The card of an ended session that is only looked at could be reached in the palette alone, and offered what is refused.
+#[test]
+fn a_read_only_session_has_a_key_for_its_result_card() {
+    let mut fixture = sample_session();
+    fixture.end_episode(false, EndReason::StepLimit);
+    fixture.write(crate::engine::Cause::Policy, Event::RunEnded);
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    stage.fixture.store.edit_live(|live| live.health = Health::ReadOnly);
+    stage.model.end_card_shown_for = Some(1);
+    assert!(screen_text(&stage.draw()).contains("C result card"));
+    stage.press("C");
+    let card = screen_text(&stage.draw());
+    assert!(card.contains("Not won: out of turns, all 50 are used up."), "{card}");
+    assert!(!card.contains("play this task again") && !card.contains("teach a lesson"), "{card}");
+    assert!(
+        card.contains("write a report") && card.contains("go to the last turn that made progress"),
+        "{card}"
+    );
+    let wants = stage.press("Enter");
+    assert!(!wants.iter().any(|w| matches!(w, Request::Send(_))), "{wants:?}");
+    assert_eq!(stage.frame_input().selected_step(), 22);
+    assert!(screen_text(&stage.draw()).contains("C result card"), "also from the past");
+}
+
+/// What the card says, line by line, and what it leads to.
+#[test]
+fn the_end_card_says_why_when_and_what_is_missing() {
+    let mut fixture = sample_session();
+    fixture.execute(
+        "open fridge 1",
+        crate::domain::DecidedBy::Actor,
+        "Nothing happens.",
+        0.5,
+        serde_json::Value::Null,
+    );
+    fixture.actor_step("open fridge 1", "Nothing happens.", 0.5, serde_json::Value::Null);
+    fixture.end_episode(false, EndReason::StepLimit);
+    let mut stage = TestScreen::new(fixture, 120, 36);
+    stage.send(UiMessage::StoreChanged);
+    let card = screen_text(&stage.draw());
+    for words in [
+        "Not won: out of turns, all 50 are used up.",
+        "50 %, last at turn 22 (take apple 1 from countertop 2)",
+        "4 times: turns 4, 13, 24, 25",
+        "repeated         open fridge 1, again at turns 24, 25 (nothing changed)",
+        "play this task again",
+        "go to the last turn that made progress",
+        "teach a lesson",
+        "write a report",
+    ] {
+        assert!(card.contains(words), "{words}:\n{card}");
+    }
+    assert!(!card.contains("in vain"), "{card}");
+    let begins = |w: &Request| matches!(w, Request::Send(Command::BeginEpisode(_)));
+    assert!(stage.press("r").iter().any(begins));
+}
+
+/// The card of a won episode named the winning turn among those from which nothing new came: the world had said the same
+/// when the object was put there for the first time, not yet hot.
+#[test]
+fn a_repeat_that_made_progress_is_not_useless() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    for (action, progress) in [("go to fridge 1", 0.25), ("put apple 1", 0.25), ("heat apple 1", 0.75)] {
+        fixture.actor_step(action, &format!("You {action}."), progress, serde_json::Value::Null);
+    }
+    for (action, progress) in [("go to fridge 1", 0.75), ("put apple 1", 1.0)] {
+        fixture.actor_step(action, &format!("You {action}."), progress, serde_json::Value::Null);
+    }
+    fixture.end_episode(true, EndReason::Won);
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    stage.send(UiMessage::StoreChanged);
+    let card = screen_text(&stage.draw());
+    assert!(
+        card.contains("Won: the goal was reached in 5 turns.") && !card.contains("nothing new from"),
+        "{card}"
+    );
+}
+
+fn mouse_msg(kind: MouseEventKind, column: u16, row: u16) -> UiMessage {
+    UiMessage::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE })
+}
+
+const DOWN: MouseEventKind = MouseEventKind::Down(MouseButton::Left);
+const DRAG: MouseEventKind = MouseEventKind::Drag(MouseButton::Left);
+const UP: MouseEventKind = MouseEventKind::Up(MouseButton::Left);
+
+/// A click on the time bar only gave it the keys.
+#[test]
+fn a_click_on_the_timeline_goes_to_its_step_and_a_drag_follows() {
+    for (w, h) in super::SIZES {
+        let mut stage = TestScreen::new(sample_session(), w, h);
+        let shown = screen_text(&stage.draw());
+        let row = shown.lines().position(|l| l.contains("▁▁▁")).unwrap() as u16;
+        // The bar begins in the second column, with the first turn.
+        stage.send(mouse_msg(DOWN, 9, row));
+        assert_eq!((stage.frame_input().selected_step(), stage.model.focus), (9, Focus::Timeline), "{w}x{h}");
+        stage.draw();
+        // Away from the bar the hand still draws.
+        stage.send(mouse_msg(DRAG, 14, row - 3));
+        assert_eq!(stage.frame_input().selected_step(), 14, "{w}x{h}");
+        stage.draw();
+        stage.send(mouse_msg(DRAG, 0, row));
+        assert_eq!(stage.frame_input().selected_step(), 1, "{w}x{h}");
+        stage.send(mouse_msg(DRAG, w - 1, row));
+        assert!(!stage.model.is_in_past(), "the far end is the present");
+        stage.send(mouse_msg(UP, w - 1, row));
+        stage.send(mouse_msg(DRAG, 9, row));
+        assert!(!stage.model.is_in_past(), "a drag that began elsewhere draws nothing");
+    }
+}
+
+/// In an episode longer than the bar the columns move with the chosen turn; a drag ran away with them.
+#[test]
+fn a_drag_along_a_long_episode_does_not_run_away() {
+    let mut stage = TestScreen::new(crate::ui::fixture::long_session(3000), 80, 24);
+    stage.press("Left");
+    let shown = screen_text(&stage.draw());
+    let row = shown.lines().position(|l| l.contains("▁▁▁")).unwrap() as u16;
+    stage.send(mouse_msg(DOWN, 10, row));
+    let chosen = stage.frame_input().selected_step();
+    for _ in 0..5 {
+        stage.draw();
+        stage.send(mouse_msg(DRAG, 12, row));
+        assert_eq!(stage.frame_input().selected_step(), chosen + 2);
+    }
+}
+
+/// The mouse did nothing in what lies over the panes.
+#[test]
+fn a_click_chooses_a_row_and_the_wheel_scrolls_in_overlays() {
+    let at = |stage: &mut TestScreen, words: &str| {
+        let shown = screen_text(&stage.draw());
+        let row = shown.lines().position(|l| l.contains(words));
+        row.unwrap_or_else(|| panic!("no {words}: {shown}")) as u16
+    };
+    let wheel = |stage: &mut TestScreen, down: bool| {
+        let kind = if down { MouseEventKind::ScrollDown } else { MouseEventKind::ScrollUp };
+        assert_eq!(stage.send(mouse_msg(kind, 40, 12)), []);
+    };
+    // The palette: the clicked action is done by Enter, not by the click.
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press(":");
+    let row = at(&mut stage, "pause, or run");
+    assert_eq!(stage.send(mouse_msg(DOWN, 30, row)), []);
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::Run)]);
+    // The list of actions under the override.
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press("o");
+    stage.send(UiMessage::Answer(super::overlays::admissible_answer()));
+    let row = at(&mut stage, "go to cabinet 1");
+    stage.send(mouse_msg(DOWN, 30, row));
+    wheel(&mut stage, true);
+    stage.press("Enter");
+    // The questions after it.
+    let row = at(&mut stage, "as a human edit");
+    assert_eq!(stage.send(mouse_msg(DOWN, 30, row)), []);
+    assert_eq!(stage.press("Enter"), []);
+    let wants = stage.press("Enter");
+    let over = |w: &Request| match w {
+        Request::Send(Command::Override { action, shown_as, .. }) => Some((action.clone(), *shown_as)),
+        _ => None,
+    };
+    let wanted = ("go to countertop 1".to_owned(), crate::domain::ShownAs::HumanEdit);
+    assert_eq!(wants.iter().find_map(over), Some(wanted));
+    // The card.
+    let mut stage = TestScreen::new(super::overlays::lost_episode(), 80, 24);
+    stage.send(UiMessage::StoreChanged);
+    let row = at(&mut stage, "write a report");
+    stage.send(mouse_msg(DOWN, 30, row));
+    assert_eq!(stage.press("Enter"), [Request::Export]);
+    // A search: a click goes to the turn.
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press("/");
+    super::overlays::type_text(&mut stage, "nothing happens");
+    let row = at(&mut stage, "   13  ");
+    stage.send(mouse_msg(DOWN, 30, row));
+    assert_eq!(stage.frame_input().selected_step(), 13);
+    // What is only read scrolls.
+    for keys in [&["?"][..], &["p"], &["3", "Enter"], &["Left", "Left", "i"]] {
+        let mut stage = TestScreen::new(sample_session(), 60, 6);
+        for key in keys {
+            stage.press(key);
+        }
+        let before = screen_text(&stage.draw());
+        wheel(&mut stage, true);
+        let after = screen_text(&stage.draw());
+        // The prompt of the fixture is one line.
+        assert!(before != after || keys == ["p"], "{keys:?}: {after}");
+        wheel(&mut stage, false);
+        assert_eq!(screen_text(&stage.draw()), before, "{keys:?}");
+    }
+}
+
+/// The switch and the variable were read, and nothing obeyed them.
+#[test]
+fn without_animation_no_spinner_moves_and_replies_arrive_line_by_line() {
+    let mut fixture = sample_session();
+    fixture.execute("look", crate::domain::DecidedBy::Actor, "You see.", 0.5, serde_json::Value::Null);
+    fixture.write(crate::engine::Cause::Person, Event::Resumed);
+    let call = fixture.send_prompt();
+    let frames = |still: bool| {
+        let mut stage = TestScreen::new(sample_session(), 80, 24);
+        stage.fixture.store = fixture.store.clone();
+        stage.model.reduced_motion = still;
+        let began = stage.now;
+        let mut seen = Vec::new();
+        for (millis, text) in
+            [(0, "think: the apple"), (200, "think: the apple is on"), (400, "think: the apple is on the")]
+        {
+            stage.now = began + std::time::Duration::from_millis(millis);
+            let live = LiveCall {
+                call,
+                role: crate::domain::ModelRole::Actor,
+                phase: crate::provider::Phase::Answering,
+                reasoning: String::new(),
+                text: text.to_owned(),
+                pieces: 3,
+                started: began,
+                last_progress: began,
+                only_keep_alives: false,
+                usage: None,
+            };
+            stage.fixture.store.edit_live(|l| l.calls = vec![live]);
+            seen.push(screen_text(&stage.draw()));
+        }
+        seen.dedup();
+        seen
+    };
+    let moving = frames(false);
+    assert_eq!(moving.len(), 3);
+    assert!(moving[0].contains("◐ answering") && moving[1].contains("◓ answering"), "{}", moving[1]);
+    let still = frames(true);
+    assert_eq!(still.len(), 1, "nothing moved: {}", still.join("\n"));
+    assert!(still[0].contains("… answering") && !still[0].contains("think: the apple"), "{}", still[0]);
+}
+
+/// A driver that had ended by a panic left a screen that seemed to wait for somebody.
+#[test]
+fn a_failed_driver_is_reported() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.fixture.store.edit_live(|live| live.health = Health::Ended);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("BROKEN") && shown.contains("retrospect resume"), "{shown}");
+}

@@ -1,0 +1,101 @@
+//! What the screen says of a session: nothing that did not happen, and nothing twice.
+
+use super::{TestScreen, screen_text};
+use crate::domain::{DecidedBy, EndReason, ReflectionKind};
+use crate::ui::fixture::Fixture;
+use crate::ui::msg::UiMessage;
+use serde_json::Value;
+
+fn screen_after(fixture: Fixture, keys: &[&str], size: (u16, u16)) -> String {
+    let mut stage = TestScreen::new(fixture, size.0, size.1);
+    stage.send(UiMessage::StoreChanged);
+    for key in keys {
+        stage.press(key);
+    }
+    screen_text(&stage.draw())
+}
+
+/// Found by a new user: a thought, which the world answers with nothing, was counted among the failed actions, and
+/// repeats that went well among the repeats.
+#[test]
+fn the_end_card_counts_only_failed_actions_and_useless_repeats() {
+    let mut f = Fixture::new();
+    f.begin_episode();
+    f.propose(Some("Where is it?"), None).execute(
+        "think: Where is it?",
+        DecidedBy::Actor,
+        "Nothing happens.",
+        0.0,
+        Value::Null,
+    );
+    for seen in ["It is empty.", "There is an apple 1.", "There is a cup 1."] {
+        f.actor_step("go to shelf 1", seen, 0.0, Value::Null);
+    }
+    f.actor_step("take lamp 1", "Nothing happens.", 0.0, Value::Null);
+    f.actor_step("open safe 1", "You open it.", 0.0, Value::Null);
+    f.actor_step("open safe 1", "You open it.", 0.0, Value::Null);
+    f.end_episode(false, EndReason::StepLimit);
+    let card = screen_after(f, &[], (100, 30));
+    assert!(card.contains("nothing happened once, at turn 5"), "{card}");
+    assert!(card.contains("repeated         open safe 1, again at turn 7 (nothing changed)"), "{card}");
+    assert!(!card.contains("go to shelf 1, "), "{card}");
+}
+
+/// Found by a new user: an action in the place of a thought was no override, so no lesson could be drawn from it.
+#[test]
+fn an_overridden_thought_counts_as_an_override() {
+    let make = || {
+        let mut f = Fixture::new();
+        f.begin_episode();
+        f.propose(Some("I wait here."), None).execute(
+            "look",
+            DecidedBy::Person,
+            "You see a shelf 1.",
+            0.0,
+            Value::Null,
+        );
+        f.propose(None, Some("go to shelf 1"));
+        f
+    };
+    let story = screen_after(make(), &[], (100, 30));
+    assert!(story.contains("you, instead of: think: I wait here."), "{story}");
+    let editor = screen_after(make(), &["A"], (100, 30));
+    assert!(editor.contains("Wanted to think: I wait here."), "{editor}");
+    assert!(editor.contains(ReflectionKind::Error.name()), "{editor}");
+}
+
+/// Found by a new user: the view of what is true said that the agent had seen every place.
+#[test]
+fn the_truth_does_not_change_how_much_the_agent_has_seen() {
+    let mut f = Fixture::new();
+    f.begin_episode();
+    f.actor_step(
+        "go to shelf 1",
+        "You see a cup 1.",
+        0.0,
+        serde_json::json!({"seen": {"shelf 1": {"items": ["cup 1"]}}}),
+    );
+    let mut stage = TestScreen::new(f, 120, 36);
+    let line =
+        |stage: &mut TestScreen| screen_text(&stage.draw()).lines().nth(1).unwrap_or_default().to_owned();
+    assert!(line(&mut stage).contains("1 of "), "{}", line(&mut stage));
+    stage.model.show_truth = true;
+    assert!(!line(&mut stage).contains("0 of 0"), "{}", line(&mut stage));
+}
+
+/// Found by a new user: a notice longer than the row, such as one that names a file, could not be read to its end.
+#[test]
+fn a_long_notice_is_shown_completely() {
+    let mut f = Fixture::new();
+    f.begin_episode();
+    let mut stage = TestScreen::new(f, 60, 16);
+    let path = "/home/somebody/.local/share/retrospect/exports/hot-apple.html";
+    stage.model.show_notice(
+        format!("The report is written: {path} (the end)"),
+        crate::ui::model::Severity::Info,
+        stage.now,
+    );
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("The report is written"), "{shown}");
+    assert!(shown.contains("(the end)"), "{shown}");
+}

@@ -1,0 +1,97 @@
+//! The card of an ended episode: every key of the main screen does something there, or says why it does not.
+
+use super::overlays::lost_episode;
+use super::{TestScreen, screen_text};
+use crate::domain::EndReason;
+use crate::engine::{Cause, Command, Event};
+use crate::ui::fixture::Fixture;
+use crate::ui::keymap::{Keymap, Mode};
+use crate::ui::msg::{Request, UiMessage};
+
+fn end_card_screen(fixture: Fixture) -> TestScreen {
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    stage.send(UiMessage::StoreChanged);
+    stage.draw();
+    assert_eq!(stage.model.overlays.len(), 1);
+    stage
+}
+
+/// An episode of a run of two trials, lost so many times.
+fn lost_trials(played: u32) -> Fixture {
+    let mut f = Fixture::for_method("reflexion", "symbolic", 2);
+    for n in 0..played {
+        f.begin_episode();
+        f.actor_step("look", "A room.", if n == 0 { 0.25 } else { 0.0 }, serde_json::Value::Null);
+        f.end_episode(false, EndReason::StepLimit);
+    }
+    f
+}
+
+/// `T`, `b`, `D` and others did nothing on the card and said nothing.
+#[test]
+fn every_key_of_the_main_screen_does_something_on_the_end_card_or_says_why_not() {
+    let keymap = Keymap::default();
+    for row in keymap.bindings_in(Mode::Main) {
+        for key in &row.keys {
+            let label = key.label();
+            let name = match label.as_str() {
+                "PgUp" => "PageUp",
+                "PgDn" => "PageDown",
+                "S-Tab" | "Shift-Tab" => "BackTab",
+                "←" => "Left",
+                "→" => "Right",
+                "↑" => "Up",
+                "↓" => "Down",
+                other => other,
+            };
+            // Rows of the card and what is told above them; Space is said to be of no use by whatever lies on top.
+            let moves =
+                ["Up", "Down", "k", "j", "PageUp", "PageDown", "Home", "End", "g", "G", "Tab", "BackTab"];
+            if moves.contains(&name) || ["Left", "Right", "h", "l", "C"].contains(&name) {
+                continue;
+            }
+            let mut stage = end_card_screen(lost_episode());
+            let wants = stage.press(name);
+            let said = stage.model.notice.is_some();
+            let over = stage.model.overlays.last().is_none_or(|o| o.name() != "end");
+            assert!(said || over || !wants.is_empty(), "{name} ({}) does nothing", row.action.name());
+        }
+    }
+    for (key, over) in [("T", "runs"), ("b", "breaks"), ("D", "compare"), ("B", "branches"), ("i", "step")] {
+        let mut stage = end_card_screen(lost_episode());
+        stage.press(key);
+        assert_eq!(stage.model.overlays.last().map(|o| o.name()), Some(over), "{key}");
+        stage.press("Esc");
+        assert_eq!(stage.model.overlays.last().map(|o| o.name()), Some("end"), "{key}: back to the card");
+    }
+    let mut stage = end_card_screen(lost_episode());
+    assert_eq!(stage.press("s"), []);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("`stage` is not done from this card; Esc closes it"), "{shown}");
+    let mut stage = end_card_screen(lost_episode());
+    assert_eq!(stage.press("n"), []);
+    assert!(screen_text(&stage.draw()).contains("no task of the run is left"));
+}
+
+/// Enter on the first row began "trial 3/2".
+#[test]
+fn a_trial_beyond_the_run_limit_is_named_and_is_not_the_first_choice() {
+    let mut stage = end_card_screen(lost_trials(1));
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("▸ n  go on with the next task"), "{shown}");
+    assert!(shown.contains("r  play this task again: trial 2 of 2"), "{shown}");
+    assert_eq!(stage.press("Enter"), [Request::Send(Command::Step)]);
+    let mut stage = end_card_screen(lost_trials(2));
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("r  play this task again: a trial beyond the run's 2"), "{shown}");
+    let wants = stage.press("Enter");
+    assert!(!wants.iter().any(|w| matches!(w, Request::Send(_))), "{wants:?}");
+    // A run that is over alike, at the narrowest.
+    let mut f = lost_trials(2);
+    f.write(Cause::Policy, Event::RunEnded);
+    let mut stage = end_card_screen(f);
+    stage.model.size = (60, 16);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("a trial beyond the run's 2"), "{shown}");
+    assert!(!stage.press("Enter").iter().any(|w| matches!(w, Request::Send(_))));
+}

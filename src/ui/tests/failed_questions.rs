@@ -1,0 +1,81 @@
+//! Questions to the mentor that have failed and wait for a decision: nothing hides them, and no choice leads away from them.
+
+use super::mentor::{QUESTIONS, failure, with_questions_in_flight};
+use super::{TestScreen, screen_text};
+use crate::domain::{BranchId, EndReason};
+use crate::engine::{Cause, Command, Engine, Event, Input};
+use crate::prompt::Templates;
+use crate::ui::fixture::Fixture;
+use crate::ui::msg::{Request, UiMessage};
+use std::sync::Arc;
+
+/// The attempt is over, and the question about it has failed.
+fn lost_with_failed_question() -> Fixture {
+    let mut f = Fixture::for_method("reflexion", "openai:m", 2);
+    f.begin_episode();
+    f.actor_step("look", "A room.", 0.25, serde_json::Value::Null);
+    f.end_episode(false, EndReason::StepLimit);
+    for call in f.ask_mentor(&QUESTIONS[..1]) {
+        f.write(Cause::Model, Event::CallFailed { call, failure: failure("connection refused") });
+    }
+    f.pause();
+    f
+}
+
+/// The card of the result came over it, with a key `r` of its own that began the next trial; the question was then asked
+/// about that one.
+#[test]
+fn a_failed_question_blocks_end_card_and_next_episode_until_decided() {
+    let mut stage = TestScreen::new(lost_with_failed_question(), 80, 24);
+    stage.send(UiMessage::StoreChanged);
+    let shown = screen_text(&stage.draw());
+    assert!(stage.model.overlays.is_empty(), "{shown}");
+    assert!(shown.contains("r try again") && shown.contains("L go on without"), "{shown}");
+    assert_eq!(stage.press("r"), [Request::Send(Command::Retry)]);
+    let state = stage.fixture.state.clone();
+    let task = state.episode.as_ref().unwrap().task.clone();
+    let policy =
+        crate::method::build_policy(state.run.as_deref().unwrap(), Arc::new(Templates::builtin())).unwrap();
+    let engine = Engine::resume(state, policy, BranchId::trunk());
+    let refused = engine.decide(&Input::Command(Command::BeginEpisode(Box::new(task)))).unwrap_err();
+    assert!(refused.message.contains("the mentor has not answered"), "{refused:?}");
+    // Decided, the card comes.
+    let events = engine.decide(&Input::Command(Command::GiveUp)).unwrap();
+    for (cause, event) in events {
+        stage.fixture.write(cause, event);
+    }
+    stage.send(UiMessage::StoreChanged);
+    assert_eq!(stage.model.overlays.last().map(|o| o.name()), Some("end"));
+}
+
+/// At 60x16 no choice was seen, and nothing moved the view to them.
+#[test]
+fn choices_after_failed_calls_show_at_every_size_and_equal_failures_once() {
+    let long = "127.0.0.1:18533 answered 401: Incorrect API key provided: Bearer [hidden]";
+    for (columns, rows) in super::SIZES {
+        let (mut fixture, calls) = with_questions_in_flight();
+        for call in calls {
+            fixture.write(Cause::Model, Event::CallFailed { call, failure: failure(long) });
+        }
+        let shown = screen_text(&TestScreen::new(fixture, columns, rows).draw());
+        for choice in ["r try all again", "L go on without", "O another model", "Y a recorded reply"] {
+            assert!(shown.contains(choice), "{columns}x{rows}: {choice}\n{shown}");
+        }
+        assert!(shown.contains("(Error, Abstract, Progress)"), "{columns}x{rows}\n{shown}");
+        assert_eq!(shown.matches("[hidden]").count(), 1, "{columns}x{rows}\n{shown}");
+    }
+}
+
+/// After `O` and `symbolic` the last row promised another try, which could only fail.
+#[test]
+fn rules_are_not_offered_to_answer_a_model_question() {
+    let mut stage = TestScreen::new(lost_with_failed_question(), 80, 24);
+    stage.press("O");
+    for key in "symbolic".chars() {
+        stage.press(&key.to_string());
+    }
+    stage.press("Enter");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("answers nothing that a model was asked; L goes on without"), "{shown}");
+    assert!(!shown.contains("tries the failed call again"), "{shown}");
+}

@@ -1,0 +1,306 @@
+//! Faults that a new user found, each with the words of what went wrong.
+
+use super::overlays::{admissible_answer, type_text};
+use super::{TestScreen, screen_text};
+use crate::domain::{
+    DecidedBy, EndReason, LessonOrigin, LessonText, ReflectionKind, ShownAs, ThoughtDisposition,
+};
+use crate::engine::{Cause, Command, Event};
+use crate::ui::fixture::{Fixture, sample_session};
+use crate::ui::model::Focus;
+use crate::ui::msg::{Request, UiMessage};
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use serde_json::{Value, json};
+
+/// The first override asked only how the action is shown where the proposal had no thought, or was one.
+#[test]
+fn both_questions_are_asked_at_the_first_override() {
+    for (thought, action) in [(None, Some("go to stoveburner 1")), (Some("The stove is hot."), None)] {
+        let mut fixture = sample_session();
+        fixture.propose(thought, action);
+        let mut stage = TestScreen::new(fixture, 80, 24);
+        stage.press("o");
+        stage.send(UiMessage::Answer(admissible_answer()));
+        type_text(&mut stage, "look");
+        assert_eq!(stage.press("Enter"), []);
+        assert_eq!(stage.press("Enter"), [], "the second question is asked");
+        stage.press("Down");
+        let wants = stage.press("Enter");
+        let wanted = Command::Override {
+            action: "look".to_owned(),
+            shown_as: ShownAs::Own,
+            thought_disposition: ThoughtDisposition::Dropped,
+        };
+        assert_eq!(wants.len(), 3, "{wants:?}");
+        assert_eq!(wants[2], Request::Send(wanted));
+    }
+}
+
+/// The thought that is asked about is that of the step before, where the actor thinks in steps of their own.
+#[test]
+fn the_thought_of_the_step_before_is_the_one_that_is_rewritten() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    for (name, value) in [("override.shown_as", "own"), ("override.thought", "rewritten")] {
+        fixture.write(Cause::Person, Event::SettingChanged { name: name.to_owned(), value: json!(value) });
+    }
+    fixture.thinking_step("The stove is hot.").propose(None, Some("go to stoveburner 1")).pause();
+    let mut stage = TestScreen::new(fixture, 80, 24);
+    stage.press("o");
+    type_text(&mut stage, "look");
+    assert_eq!(stage.press("Enter"), []);
+    assert!(screen_text(&stage.draw()).contains("The stove is hot."));
+}
+
+/// What a thought was replaced by stood beside it without a word that the prompt has lost it.
+#[test]
+fn a_thought_that_left_the_prompt_says_so() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    fixture.thinking_step("The stove is hot.").propose(None, Some("go to stoveburner 1"));
+    let event = Event::ActionOverridden {
+        step: 2,
+        proposed: Some("go to stoveburner 1".to_owned()),
+        action: "look".to_owned(),
+        shown_as: ShownAs::Own,
+        thought_disposition: ThoughtDisposition::Dropped,
+        thoughts_from: Some(1),
+    };
+    fixture.write(Cause::Person, event);
+    let shown = screen_text(&TestScreen::new(fixture, 80, 24).draw());
+    assert!(
+        shown.lines().any(|l| l.contains("The stove is hot.") && l.contains("out of the prompt")),
+        "{shown}"
+    );
+}
+
+/// The box of a person who plays lay on the world's answer.
+#[test]
+fn the_newest_rows_stay_visible_above_the_dialog() {
+    for (width, height) in [(200, 60), (120, 36), (80, 24)] {
+        let mut stage = TestScreen::new(sample_session(), width, height);
+        stage.fixture.execute(
+            "go to cabinet 9",
+            DecidedBy::Person,
+            "The world answers here.",
+            0.5,
+            Value::Null,
+        );
+        stage.fixture.propose(None, Some("look")).pause();
+        stage.press("o");
+        stage.send(UiMessage::Answer(admissible_answer()));
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("The world answers here."), "{width}x{height}: {shown}");
+        assert!(shown.contains("Override: what to do instead"), "{shown}");
+    }
+}
+
+/// The room and the goal were found by nobody who searched for them.
+#[test]
+fn the_first_observation_is_searched_too() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press("/");
+    type_text(&mut stage, "middle of a room");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("Search: 1 of 1"), "{shown}");
+}
+
+/// Ctrl-U took one letter.
+#[test]
+fn ctrl_u_clears_the_line_to_its_start() {
+    for open in ["/", ":"] {
+        let mut stage = TestScreen::new(sample_session(), 80, 24);
+        stage.press(open);
+        type_text(&mut stage, "qqqq");
+        assert!(screen_text(&stage.draw()).contains("qqqq"));
+        stage.press("Ctrl-u");
+        assert!(!screen_text(&stage.draw()).contains("qq"), "{open}");
+    }
+}
+
+/// A click on the story goes to the turn that was clicked.
+#[test]
+fn a_click_goes_to_the_clicked_step() {
+    let mut stage = TestScreen::new(sample_session(), 120, 36);
+    stage.draw();
+    let hits = stage.cache.step_hits.clone();
+    for (pane, row, step) in hits {
+        let mut stage = TestScreen::new(sample_session(), 120, 36);
+        stage.draw();
+        let last = stage.frame_input().selected_step();
+        let block = stage.cache.layout.areas.iter().find(|b| b.pane == pane).copied().unwrap();
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        let modifiers = KeyModifiers::NONE;
+        stage.send(UiMessage::Mouse(MouseEvent { kind, column: block.body.x + 6, row, modifiers }));
+        assert_eq!(stage.frame_input().selected_step(), step, "row {row}");
+        assert_eq!(stage.model.is_in_past(), step != last, "row {row}");
+    }
+}
+
+/// Nothing was in flight, and Ctrl-C said "cancelled".
+#[test]
+fn ctrl_c_says_what_it_did() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press("Ctrl-c");
+    let told = |stage: &TestScreen| stage.model.notice.as_ref().unwrap().text.clone();
+    assert!(told(&stage).starts_with("nothing is going on"), "{}", told(&stage));
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.fixture.execute("look", DecidedBy::Actor, "You look.", 0.5, Value::Null).send_prompt();
+    stage.press("Ctrl-c");
+    assert!(told(&stage).starts_with("cancelled"), "{}", told(&stage));
+}
+
+/// Scope, deletion and pin gave no answer.
+#[test]
+fn keys_on_a_lesson_say_what_they_did() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.model.focus = Focus::Lanes;
+    let mut says = |key: &str| {
+        let wants = stage.press(key);
+        assert!(wants.iter().any(|w| matches!(w, Request::Send(Command::Lesson(_)))), "{key}: {wants:?}");
+        stage.model.notice.as_ref().unwrap().text.clone()
+    };
+    assert!(says("S").contains("now reaches"));
+    assert!(says("x").contains("is off"));
+    assert!(says("P").contains("pinned"));
+    assert!(says("d").contains("is deleted"));
+}
+
+/// Pinning switched a lesson on without a word.
+#[test]
+fn a_pinned_lesson_that_was_off_is_said_to_be_on_again() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    fixture.add_lesson(ReflectionKind::Abstract, LessonText::plain("Be quick."), LessonOrigin::Person);
+    let id = fixture.state().pool.all().next().unwrap().id.clone();
+    let op = crate::domain::LessonOp::Status {
+        id,
+        previous: crate::domain::LessonStatus::On,
+        status: crate::domain::LessonStatus::Off,
+    };
+    let event = Event::LessonChanged { op: Box::new(op), author: crate::domain::Author::Person };
+    fixture.write(Cause::Person, event);
+    let mut stage = TestScreen::new(fixture, 120, 36);
+    stage.press("3");
+    stage.press("P");
+    assert!(stage.model.notice.as_ref().unwrap().text.contains("on again"));
+}
+
+/// The header said turn 24 and the lesson t23.
+#[test]
+fn a_lesson_belongs_to_the_step_in_the_header() {
+    let mut fixture = sample_session();
+    fixture.add_lesson(ReflectionKind::Error, LessonText::plain("Be quick."), LessonOrigin::Person);
+    let turns = fixture.state().episode.as_ref().unwrap().steps.len() as u32;
+    assert_eq!(fixture.state().pool.all().last().unwrap().learnt_at, (1, turns));
+}
+
+/// A phrase of the title was cut in its middle.
+#[test]
+fn the_ground_truth_title_is_complete() {
+    for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16)] {
+        let mut stage = TestScreen::new(sample_session(), width, height);
+        stage.press("w");
+        let shown = screen_text(&stage.draw());
+        let Some(title) = shown.lines().find(|l| l.contains("World  as it is")) else { continue };
+        assert!(
+            !title.contains("as it is;") || title.contains("the agent does not see this"),
+            "{width}x{height}: {title}"
+        );
+        assert!(!title.contains("as it is,") || title.contains("as the agent sees it"), "{title}");
+    }
+}
+
+/// An episode that returns to the microwave right before it heats there, and to a cabinet for nothing.
+fn episode_with_revisits() -> Fixture {
+    let mut f = Fixture::new();
+    f.begin_episode();
+    let again = "You arrive at microwave 1. The microwave 1 is closed.";
+    f.actor_step("go to microwave 1", again, 0.25, Value::Null);
+    f.actor_step("go to cabinet 1", "The cabinet 1 is closed.", 0.25, Value::Null);
+    f.actor_step("go to countertop 1", "You see an apple 1.", 0.25, Value::Null);
+    f.actor_step("go to cabinet 1", "The cabinet 1 is closed.", 0.25, Value::Null);
+    f.actor_step("take apple 1 from countertop 1", "You pick up the apple 1.", 0.25, Value::Null);
+    f.actor_step("go to microwave 1", again, 0.25, Value::Null);
+    f.actor_step("heat apple 1 with microwave 1", "You heat the apple 1.", 0.75, Value::Null);
+    f.actor_step("go to fridge 1", "You arrive at fridge 1.", 0.75, Value::Null);
+    f.actor_step("move apple 1 to fridge 1", "You move the apple 1.", 1.0, Value::Null);
+    f.end_episode(true, EndReason::Won);
+    f
+}
+
+/// The end card blamed a move that progress came of, and covered the winning turns or its own choices.
+#[test]
+fn the_end_card_reports_no_needed_move_and_shows_all_choices() {
+    for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16)] {
+        let mut stage = TestScreen::new(episode_with_revisits(), width, height);
+        stage.send(UiMessage::StoreChanged);
+        let shown = screen_text(&stage.draw());
+        assert!(shown.contains("Won: the goal was reached"), "{shown}");
+        for words in ["again", "go to the last turn that made progress", "teach a lesson", "write a report"] {
+            assert!(shown.contains(words), "{width}x{height}: {words}: {shown}");
+        }
+        assert!(!shown.contains("microwave 1, again"), "{shown}");
+        if height > 20 {
+            assert!(shown.contains("repeated "), "{shown}");
+            assert!(shown.contains("go to cabinet 1, again at turn 4 (nothing changed)"), "{shown}");
+            assert!(shown.contains("> move apple 1 to fridge 1"), "{width}x{height}: {shown}");
+        }
+    }
+}
+
+/// A lane from which all was deleted said that no mistake was noted yet, beside the mistake.
+#[test]
+fn a_lane_that_was_emptied_says_so() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    fixture.add_lesson(ReflectionKind::Error, LessonText::plain("Be quick."), LessonOrigin::Person);
+    let id = fixture.state().pool.all().next().unwrap().id.clone();
+    let (was, status) = (crate::domain::LessonStatus::On, crate::domain::LessonStatus::Retired);
+    let op = crate::domain::LessonOp::Status { id, previous: was, status };
+    let event = Event::LessonChanged { op: Box::new(op), author: crate::domain::Author::Person };
+    fixture.write(Cause::Person, event);
+    let shown = screen_text(&TestScreen::new(fixture, 120, 36).draw());
+    assert!(shown.contains("none is left") && !shown.contains("no mistake noted yet"), "{shown}");
+}
+
+/// Nothing told that there were lessons below the last row of a lane.
+#[test]
+fn a_lane_marks_that_there_is_more() {
+    let marks = |lessons: u32| {
+        let mut fixture = Fixture::new();
+        fixture.begin_episode();
+        for n in 1..=lessons {
+            fixture.add_lesson(
+                ReflectionKind::Abstract,
+                LessonText::plain(format!("Rule {n}.")),
+                LessonOrigin::Person,
+            );
+        }
+        let mut stage = TestScreen::new(fixture, 120, 36);
+        stage.draw();
+        let lane = stage.cache.layout.area_for(Focus::Lanes, 0).unwrap().body;
+        let shown = stage.draw();
+        (lane.y..lane.bottom()).filter(|y| shown[(lane.right() - 1, *y)].symbol() == "↓").count()
+    };
+    assert_eq!((marks(3), marks(30)), (0, 1));
+}
+
+/// After the win Progress still said what came next.
+#[test]
+fn progress_names_no_next_step_after_the_end() {
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    let text = LessonText::plain("You have heated apple 1. Next: put it in/on a fridge.");
+    fixture.add_lesson(ReflectionKind::Progress, text, LessonOrigin::Symbolic);
+    fixture.actor_step("move apple 1 to fridge 1", "You move the apple 1.", 1.0, Value::Null);
+    assert!(screen_text(&TestScreen::new(fixture, 120, 36).draw()).contains("Next:"));
+    let mut fixture = Fixture::new();
+    fixture.begin_episode();
+    let text = LessonText::plain("You have heated apple 1. Next: put it in/on a fridge.");
+    fixture.add_lesson(ReflectionKind::Progress, text, LessonOrigin::Symbolic);
+    fixture.actor_step("move apple 1 to fridge 1", "You move the apple 1.", 1.0, Value::Null);
+    fixture.end_episode(true, EndReason::Won);
+    let shown = screen_text(&TestScreen::new(fixture, 120, 36).draw());
+    assert!(shown.contains("You have heated apple 1.") && !shown.contains("Next:"), "{shown}");
+}

@@ -1,0 +1,381 @@
+//! Typing over the panes: of all keys none reaches the run behind but those that what lies there is for.
+
+use super::mentor::{QUESTIONS, with_questions_in_flight};
+use super::overlays::{admissible_answer, lost_episode, type_text};
+use super::{TestScreen, screen_text};
+use crate::domain::{BreakpointConfig, DecidedBy};
+use crate::engine::{Cause, Command, Event};
+use crate::ui::fixture::{Fixture, sample_session, summary};
+use crate::ui::model::{Focus, Model};
+use crate::ui::msg::{Request, UiMessage};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// How something is opened.
+type OpenFn = fn(&mut TestScreen);
+
+/// What is open, how it is come by, and the keys that may order something there.
+struct Case {
+    name: &'static str,
+    fixture: fn() -> Fixture,
+    open: OpenFn,
+    allowed_keys: &'static [&'static str],
+}
+
+const fn case(
+    name: &'static str,
+    fixture: fn() -> Fixture,
+    open: OpenFn,
+    orders: &'static [&'static str],
+) -> Case {
+    Case { name, fixture, open, allowed_keys: orders }
+}
+
+fn press_all(stage: &mut TestScreen, keys: &[&str]) {
+    for key in keys {
+        stage.press(key);
+        stage.draw();
+    }
+}
+
+/// The fork dialog over a turn of the past with the list or line behind one of its rows.
+fn open_fork_row(stage: &mut TestScreen, row: &str) {
+    press_all(stage, &["Left", "Left", "F"]);
+    for _ in 0..40 {
+        if screen_text(&stage.draw()).lines().any(|l| l.contains(&format!("▸ {row}"))) {
+            stage.press("Enter");
+            return;
+        }
+        stage.press("Down");
+    }
+    panic!("no row {row}:\n{}", screen_text(&stage.draw()));
+}
+
+fn with_breakpoint() -> Fixture {
+    let mut f = sample_session();
+    let stop = BreakpointConfig { condition: "nothing 3".to_owned(), warn: false, once: false };
+    f.write(Cause::Person, Event::BreakpointSet { breakpoint: 1, config: stop });
+    f
+}
+
+fn with_drafted_prompt() -> Fixture {
+    let (mut f, _) = with_questions_in_flight();
+    let call = f.state().calls.keys().copied().next().unwrap();
+    f.write(Cause::Person, Event::CallCancelled { call, partial_reply: Box::default() });
+    let draft = f.mentor_prompt(QUESTIONS[0]);
+    f.write(Cause::Policy, Event::PromptDrafted { prompt: draft.into() });
+    f
+}
+
+fn with_divergence() -> Fixture {
+    let mut f = sample_session();
+    let (recorded, now) = ("A mug 2.".to_owned(), "Nothing.".to_owned());
+    f.write(Cause::World, Event::Diverged { episode: 1, step: 9, recorded, actual: now });
+    f
+}
+
+fn after_run_end() -> Fixture {
+    let mut f = lost_episode();
+    f.write(Cause::Policy, Event::RunEnded);
+    f
+}
+
+const CASES: &[Case] = &[
+    case("help", sample_session, |s| press_all(s, &["?"]), &[]),
+    case("palette", sample_session, |s| press_all(s, &[":"]), &["Enter"]),
+    case("search", sample_session, |s| press_all(s, &["/"]), &[]),
+    case(
+        "search, walked",
+        sample_session,
+        |s| {
+            s.press("/");
+            type_text(s, "apple");
+            s.press("Enter");
+        },
+        &[],
+    ),
+    case(
+        "override",
+        sample_session,
+        |s| {
+            s.press("o");
+            s.send(UiMessage::Answer(admissible_answer()));
+        },
+        &["Enter"],
+    ),
+    case(
+        "override, asked how",
+        sample_session,
+        |s| {
+            s.press("o");
+            type_text(s, "look");
+            s.press("Enter");
+        },
+        &["Enter"],
+    ),
+    case("reject", sample_session, |s| press_all(s, &["x"]), &["Enter"]),
+    case("remark", sample_session, |s| press_all(s, &["N"]), &["Enter"]),
+    case("lesson", sample_session, |s| press_all(s, &["a"]), &["Enter"]),
+    case(
+        "details",
+        sample_session,
+        |s| {
+            s.model.focus = Focus::Lanes;
+            s.press("Enter");
+        },
+        &["x", "P", "S", "d"],
+    ),
+    case("step", sample_session, |s| press_all(s, &["Left", "i"]), &[]),
+    case("prompt", sample_session, |s| press_all(s, &["p"]), &[]),
+    case("prompt, drafted", with_drafted_prompt, |s| press_all(s, &["p"]), &["s"]),
+    case("prompt, changed", with_drafted_prompt, |s| press_all(s, &["p", "e"]), &["Enter"]),
+    case("summary", summary, |s| press_all(s, &["M"]), &["Enter"]),
+    case("runs", sample_session, |s| press_all(s, &["T"]), &["r"]),
+    case("breaks", with_breakpoint, |s| press_all(s, &["b", "Up"]), &["x", "d", "o", "w"]),
+    case("breaks, typed", with_breakpoint, |s| press_all(s, &["b"]), &["Enter"]),
+    case("compare with", sample_session, |s| press_all(s, &["D"]), &[]),
+    case("branches", sample_session, |s| press_all(s, &["B"]), &["Enter", "u", "a"]),
+    case("branches, named", sample_session, |s| press_all(s, &["B", "r"]), &["Enter"]),
+    case(
+        "marks",
+        sample_session,
+        |s| {
+            s.press(":");
+            type_text(s, "marks");
+            s.press("Enter");
+        },
+        &[],
+    ),
+    case("fork", sample_session, |s| press_all(s, &["Left", "Left", "F"]), &["Enter"]),
+    case("fork, sampling", sample_session, |s| open_fork_row(s, "other actor sampling"), &["Enter"]),
+    case("fork, setting", sample_session, |s| open_fork_row(s, "another setting"), &["Enter"]),
+    case("fork, method", sample_session, |s| open_fork_row(s, "another method"), &["Enter"]),
+    case("fork, model", sample_session, |s| open_fork_row(s, "another model acts"), &["Enter"]),
+    case("fork, action", sample_session, |s| open_fork_row(s, "another action"), &["Enter"]),
+    case("fork, observation", sample_session, |s| open_fork_row(s, "another observation"), &["Enter"]),
+    case("model", sample_session, |s| press_all(s, &["O"]), &["Enter"]),
+    case("model, sampling", sample_session, |s| press_all(s, &["O", "Tab", "Tab"]), &["Enter"]),
+    case("end", after_run_end, |s| drop(s.send(UiMessage::StoreChanged)), &["r"]),
+    case("differs", with_divergence, |s| drop(s.send(UiMessage::StoreChanged)), &["Enter"]),
+];
+
+/// Every key there is: with the name that the cases call it by.
+fn all_keys() -> Vec<(String, KeyEvent)> {
+    let plain = |code| KeyEvent::new(code, KeyModifiers::NONE);
+    let mut all: Vec<_> = ('!'..='~').map(|c| (c.to_string(), plain(KeyCode::Char(c)))).collect();
+    let named = [
+        ("Space", KeyCode::Char(' ')),
+        ("Enter", KeyCode::Enter),
+        ("Esc", KeyCode::Esc),
+        ("Tab", KeyCode::Tab),
+        ("BackTab", KeyCode::BackTab),
+        ("Left", KeyCode::Left),
+        ("Right", KeyCode::Right),
+        ("Up", KeyCode::Up),
+        ("Down", KeyCode::Down),
+        ("Home", KeyCode::Home),
+        ("End", KeyCode::End),
+        ("PageUp", KeyCode::PageUp),
+        ("PageDown", KeyCode::PageDown),
+        ("Insert", KeyCode::Insert),
+        ("Backspace", KeyCode::Backspace),
+    ];
+    all.extend(named.map(|(name, code)| (name.to_owned(), plain(code))));
+    // The same as `d`, where that deletes.
+    all.push(("d".to_owned(), plain(KeyCode::Delete)));
+    all.extend((1..=12).map(|n| (format!("F{n}"), plain(KeyCode::F(n)))));
+    // Ctrl-C, Ctrl-Z and Ctrl-L are the same everywhere.
+    let ctrl = ('a'..='z').filter(|c| !"czl".contains(*c));
+    all.extend(ctrl.map(|c| (format!("Ctrl-{c}"), KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL))));
+    all
+}
+
+fn is_command(want: &Request) -> bool {
+    matches!(
+        want,
+        Request::Send(_)
+            | Request::Fork(_)
+            | Request::SwitchBranch(_)
+            | Request::EditBranch(..)
+            | Request::RetryWrite
+            | Request::Rerun(_)
+            | Request::Quit
+    )
+}
+
+/// A blank typed into a list let the branch at work run behind it.
+#[test]
+fn keys_in_an_overlay_send_only_its_own_commands() {
+    let all = all_keys();
+    for Case { name, fixture, open, allowed_keys: allowed } in CASES {
+        let mut whole = fixture();
+        // One stage for all keys: reading its keys anew takes longer than all else.
+        let mut stage = TestScreen::new(Fixture::empty(), 80, 24);
+        let opened = |stage: &mut TestScreen| {
+            stage.model = Model { size: (80, 24), ..Model::default() };
+            open(stage);
+            stage.draw();
+        };
+        let tops = |stage: &TestScreen| stage.model.overlays.iter().map(|o| o.name()).collect::<Vec<_>>();
+        for running in [false, true] {
+            if running && whole.state().is_waiting() && whole.state().open_episode().is_some() {
+                whole.write(Cause::Person, Event::Resumed);
+            }
+            stage.fixture.store = whole.store.clone();
+            opened(&mut stage);
+            let there = tops(&stage);
+            assert!(!there.is_empty(), "{name} is not open");
+            for (key, event) in &all {
+                let bound = |s: &TestScreen| {
+                    s.keymap.action_for(s.model.overlays.last().unwrap().mode(), *event).is_some()
+                };
+                // While it runs only those differ that would let it run or stop.
+                if running && !["Space", "Enter", "n", "s", "r", "a"].contains(&key.as_str()) {
+                    continue;
+                }
+                // What is not bound is only typed, one key behind the other.
+                if tops(&stage) != there || bound(&stage) {
+                    opened(&mut stage);
+                }
+                let wants = stage.send(UiMessage::Key(*event));
+                let ordered: Vec<&Request> = wants.iter().filter(|w| is_command(w)).collect();
+                match ordered.as_slice() {
+                    [] => {}
+                    [Request::Send(Command::Pause)] if key == "Space" => {}
+                    _ if allowed.contains(&key.as_str()) => {}
+                    other => panic!("{name}: {key} orders {other:?}"),
+                }
+                // A blank behind it lets nothing run either, as long as anything lies there.
+                if !stage.model.overlays.is_empty() {
+                    let wants = stage.press("Space");
+                    let calm = |w: &Request| !is_command(w) || *w == Request::Send(Command::Pause);
+                    assert!(wants.iter().all(calm), "{name}: {key} and a blank order {wants:?}");
+                }
+                if stage.model.overlays.is_empty() || bound(&stage) {
+                    opened(&mut stage);
+                }
+            }
+        }
+    }
+}
+
+/// The list and the line had two grammars, and what was typed into the list was taken for keys.
+#[test]
+fn sampling_is_typed_as_for_the_set_command() {
+    let model = || {
+        let mut f = sample_session();
+        let mut spec = f.state.run.as_deref().cloned().unwrap();
+        "openai:small".clone_into(&mut spec.actor);
+        f.write(Cause::Person, Event::RunChanged { spec: Box::new(spec) });
+        for _ in 0..3 {
+            f.execute("look", DecidedBy::Actor, "A room.", 0.5, serde_json::Value::Null);
+            f.propose(None, Some("look"));
+            f.pause();
+        }
+        f
+    };
+    let value = serde_json::json!(0.5);
+    for line in [
+        "temperature 0.5",
+        "actor.temperature 0.5",
+        "set actor.temperature 0.5",
+        "actor.temperature=0.5",
+        "temperature = 0.5",
+    ] {
+        let mut stage = TestScreen::new(model(), 60, 16);
+        open_fork_row(&mut stage, "other actor sampling");
+        type_text(&mut stage, line);
+        let wants = stage.press("Enter");
+        let [Request::Fork(fork)] = &wants[..] else { panic!("{line}: {wants:?}") };
+        let set = Command::ChangeSetting { name: "actor.temperature".to_owned(), value: value.clone() };
+        assert_eq!(fork.commands.as_slice(), std::slice::from_ref(&set), "{line}");
+        let mut stage = TestScreen::new(model(), 60, 16);
+        press_all(&mut stage, &["O", "Tab", "Tab"]);
+        type_text(&mut stage, line);
+        let wants = stage.press("Enter");
+        assert!(wants.contains(&Request::Send(set)), "{line}: {wants:?}");
+    }
+    // Enter puts the chosen name with its value into the line; Esc goes back to the list, and then to the choices.
+    let mut stage = TestScreen::new(model(), 80, 24);
+    open_fork_row(&mut stage, "other actor sampling");
+    press_all(&mut stage, &["Down", "Enter"]);
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("│ actor.top_p") && shown.contains("sample only from the most likely"), "{shown}");
+    stage.press("Esc");
+    assert!(screen_text(&stage.draw()).contains("▸ actor.top_p"), "{}", screen_text(&stage.draw()));
+    stage.press("Esc");
+    assert!(screen_text(&stage.draw()).contains("▸ other actor sampling"));
+    // What is called otherwise is said.
+    let mut stage = TestScreen::new(model(), 80, 24);
+    open_fork_row(&mut stage, "other actor sampling");
+    type_text(&mut stage, "warmth 3");
+    assert_eq!(stage.press("Enter"), []);
+    assert!(
+        screen_text(&stage.draw()).contains("nothing here is called `warmth`"),
+        "{}",
+        screen_text(&stage.draw())
+    );
+}
+
+/// Of a card that goes of itself the last key could be one that was meant for it.
+#[test]
+fn a_key_meant_for_a_closed_overlay_sends_no_command() {
+    for key in ["Enter", "n", "r", "Space"] {
+        let mut stage = TestScreen::new(lost_episode(), 80, 24);
+        stage.send(UiMessage::StoreChanged);
+        stage.fixture.begin_episode();
+        assert_eq!(stage.press(key), [], "{key}");
+        assert!(stage.model.notice.as_ref().unwrap().text.contains("press the key again"), "{key}");
+    }
+}
+
+/// At 60x16 the dialog ended without a word, and the title of the group was gone once it was scrolled.
+#[test]
+fn the_fork_dialog_marks_hidden_rows_and_keeps_the_group_heading() {
+    let mut stage = TestScreen::new(sample_session(), 60, 16);
+    press_all(&mut stage, &["Left", "Left", "F", "Home"]);
+    let first = screen_text(&stage.draw());
+    assert!(first.lines().any(|l| l.ends_with('↓')) && !first.lines().any(|l| l.ends_with('↑')), "{first}");
+    let mut seen = Vec::new();
+    for _ in 0..20 {
+        let shown = screen_text(&stage.draw());
+        let rows: Vec<&str> = shown.lines().collect();
+        let asked = rows.iter().position(|r| r.contains("The old line stays")).unwrap();
+        let top = rows[asked + 1];
+        assert!(
+            top.contains("From here") || top.contains("After turn") || top.contains("Turn 22 anew"),
+            "{shown}"
+        );
+        seen.push(shown);
+        stage.press("Down");
+    }
+    let last = seen.last().unwrap();
+    assert!(last.lines().any(|l| l.ends_with('↑')) && !last.lines().any(|l| l.ends_with('↓')), "{last}");
+    insta::assert_snapshot!("fork_scrolled_60x16", last);
+}
+
+/// Of every list that does not fit it is seen that it goes on.
+#[test]
+fn every_list_that_does_not_fit_marks_its_hidden_rows() {
+    let cases: [(&str, OpenFn); 6] = [
+        ("palette", |s| press_all(s, &[":"])),
+        ("model, sampling", |s| press_all(s, &["O", "Tab", "Tab"])),
+        ("breaks", |s| press_all(s, &["b"])),
+        ("search", |s| {
+            s.press("/");
+            type_text(s, "the");
+        }),
+        ("fork, setting", |s| open_fork_row(s, "another setting")),
+        ("override", |s| {
+            s.press("o");
+            s.send(UiMessage::Answer(admissible_answer()));
+        }),
+    ];
+    for (name, open) in cases {
+        let mut stage = TestScreen::new(sample_session(), 60, 16);
+        open(&mut stage);
+        stage.draw();
+        let shown = screen_text(&stage.draw());
+        let beyond = |shown: &str, mark: char| shown.lines().filter(|l| l.ends_with(mark)).count();
+        assert!(beyond(&shown, '↓') > 0 || beyond(&shown, '↑') > 0, "{name}\n{shown}");
+    }
+}

@@ -1,0 +1,146 @@
+//! The search through all episodes of a session.
+
+use super::overlays::type_text;
+use super::{TestScreen, screen_text};
+use crate::domain::{DecidedBy, EndReason};
+use crate::ui::find::{self, SearchStatus};
+use crate::ui::fixture::{Fixture, sample_session};
+use crate::ui::model::Cursor;
+use crate::ui::msg::{Request, UiMessage};
+use crate::ui::overlay::Answer;
+use std::ops::ControlFlow;
+
+/// The kitchen, a short second episode, and a third that goes on.
+fn three_episodes() -> Fixture {
+    let mut f = sample_session();
+    f.execute(
+        "go to stoveburner 1",
+        DecidedBy::Actor,
+        "On the stoveburner 1, you see a kettle 1.",
+        0.5,
+        serde_json::Value::Null,
+    );
+    f.end_episode(false, EndReason::StepLimit);
+    f.begin_episode();
+    f.actor_step("go to shelf 1", "On the shelf 1, you see a vase 1.", 0.0, serde_json::Value::Null);
+    f.actor_step(
+        "take vase 1 from shelf 1",
+        "You pick up the vase 1 from the shelf 1.",
+        0.0,
+        serde_json::Value::Null,
+    );
+    f.end_episode(false, EndReason::Person);
+    f.begin_episode();
+    f.actor_step("go to shelf 1", "On the shelf 1, you see a vase 1.", 0.0, serde_json::Value::Null);
+    f.propose(None, Some("go to fridge 1"));
+    f.pause();
+    f
+}
+
+/// Does what the screen's thread does, at once.
+fn answer_search(stage: &mut TestScreen, wants: &[Request]) {
+    let Some(Request::Search { query: words, searched_episode: shown }) = wants.last() else {
+        panic!("{wants:?}")
+    };
+    let store = stage.fixture.store.clone();
+    let mut told = Vec::new();
+    find::search_other_episodes(&store, *shown, words, |hits, progress| {
+        told.push(Answer::SearchResults { query: words.clone(), hits, progress });
+        ControlFlow::Continue(())
+    });
+    for answer in told {
+        assert_eq!(stage.send(UiMessage::Answer(answer)), [], "what is found moves nothing");
+    }
+}
+
+fn search(stage: &mut TestScreen, words: &str) {
+    stage.press("/");
+    let (head, last) = words.split_at(words.len() - 1);
+    type_text(stage, head);
+    let wants = stage.press(last);
+    answer_search(stage, &wants);
+}
+
+fn shown_step(stage: &TestScreen) -> (u32, u32) {
+    let moment = stage.frame_input();
+    (moment.displayed.episode.as_ref().unwrap().number, moment.selected_step())
+}
+
+/// Only the listed episode was searched.
+#[test]
+fn a_search_covers_every_episode_and_enter_goes_there() {
+    let mut stage = TestScreen::new(three_episodes(), 80, 24);
+    search(&mut stage, "kettle");
+    assert_eq!(stage.model.cursor, Cursor::Live, "nothing is found here, so nothing moves while it is typed");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("Search: 1 of 1 ") && shown.contains(" 1.24  "), "{shown}");
+    stage.press("Enter");
+    assert_eq!(shown_step(&stage), (1, 24));
+    stage.press("Enter");
+    assert!(stage.model.overlays.is_empty());
+    assert_eq!(shown_step(&stage), (1, 24), "it stays there");
+}
+
+#[test]
+fn hits_are_visited_in_session_order() {
+    let mut stage = TestScreen::new(three_episodes(), 80, 24);
+    search(&mut stage, "vase");
+    assert_eq!(shown_step(&stage), (3, 1), "the nearest is in the listed episode");
+    stage.press("Enter");
+    let mut walked = vec![shown_step(&stage)];
+    for _ in 0..4 {
+        stage.press("N");
+        walked.push(shown_step(&stage));
+    }
+    // Two places lie in the second turn of the second episode.
+    walked.dedup();
+    assert_eq!(walked, [(3, 1), (2, 2), (2, 1), (3, 1)]);
+    insta::assert_snapshot!("search_episodes_80x24", screen_text(&stage.draw()));
+}
+
+#[test]
+fn stale_hits_are_ignored_and_closing_stops_the_search() {
+    let mut stage = TestScreen::new(three_episodes(), 80, 24);
+    stage.press("/");
+    type_text(&mut stage, "vas");
+    let shown = screen_text(&stage.draw());
+    assert!(shown.contains("looking through the other episodes"), "{shown}");
+    let late =
+        Answer::SearchResults { query: "va".to_owned(), hits: Vec::new(), progress: SearchStatus::Complete };
+    stage.send(UiMessage::Answer(late));
+    assert!(screen_text(&stage.draw()).contains("looking through the other episodes"));
+    let stop = Request::Search { query: String::new(), searched_episode: 0 };
+    assert_eq!(stage.press("Esc"), [stop]);
+    assert_eq!(stage.model.cursor, Cursor::Live);
+}
+
+/// A session of one episode has nothing else to look through.
+#[test]
+fn one_episode_alone_is_searched_at_once() {
+    let mut stage = TestScreen::new(sample_session(), 80, 24);
+    stage.press("/");
+    assert_eq!(stage.press("a"), []);
+}
+
+#[test]
+fn a_cancelled_search_stops() {
+    let mut f = Fixture::new();
+    for _ in 0..250 {
+        f.begin_episode();
+        f.actor_step("look", "A vase 1.", 0.0, serde_json::Value::Null);
+        f.end_episode(false, EndReason::Person);
+    }
+    f.begin_episode();
+    let (mut pieces, mut hits) = (0, 0);
+    find::search_other_episodes(&f.store, 251, "vase", |found, _| {
+        (pieces, hits) = (pieces + 1, hits + found.len());
+        ControlFlow::Continue(())
+    });
+    assert!(pieces > 2 && hits == 250, "{pieces} {hits}");
+    let mut pieces = 0;
+    find::search_other_episodes(&f.store, 251, "vase", |_, _| {
+        pieces += 1;
+        ControlFlow::Break(())
+    });
+    assert_eq!(pieces, 1);
+}

@@ -1,0 +1,135 @@
+//! Time: the progress rate over the steps, one column a step, with marks.
+
+use crate::domain::{NoteKind, Step};
+use crate::ui::canvas::Canvas;
+use crate::ui::context::Context;
+use crate::ui::mark::MarkKind;
+use crate::ui::theme::Role;
+use ratatui::layout::Rect;
+
+/// Which step each column of the bar stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepRuler {
+    /// The column of the first step that is shown.
+    first_column: u16,
+    /// That step.
+    first_step: u32,
+    /// The last step that is shown.
+    last_step: u32,
+    /// The last step of the episode.
+    episode_steps: u32,
+}
+
+impl StepRuler {
+    /// The step at a column, the nearest one where the column has none.
+    pub fn step_at(self, column: u16) -> u32 {
+        (self.first_step + u32::from(column.saturating_sub(self.first_column))).min(self.last_step)
+    }
+
+    /// The bar as it lies when the mouse was drawn to one of its ends: where the episode is longer than the bar, it moves
+    /// on by a quarter of itself.
+    #[must_use]
+    pub fn dragged_to(self, column: u16) -> Self {
+        let shown = self.last_step - self.first_step;
+        let quarter = (shown / 4).max(1);
+        let first = if column <= self.first_column {
+            self.first_step.saturating_sub(quarter).max(1)
+        } else if column >= self.first_column.saturating_add(u16::try_from(shown).unwrap_or(u16::MAX)) {
+            (self.first_step + quarter).min(self.episode_steps - shown)
+        } else {
+            self.first_step
+        };
+        Self { first_step: first, last_step: first + shown, ..self }
+    }
+}
+
+/// Draws the sparkline around the chosen step, and says which column is which step.
+pub fn draw(look: &Context<'_>, area: Rect, canvas: &mut Canvas<'_>) -> Option<StepRuler> {
+    let episode = look.episode().filter(|_| !area.is_empty())?;
+    let last = episode.steps.len() as u32;
+    let chosen = look.frame.selected_step();
+    let words = mark_text(look);
+    let words_wide =
+        if area.width >= 60 { words.as_ref().map_or(0, |w| w.1.chars().count() as u16 + 4) } else { 0 };
+    let room = u32::from(area.width.saturating_sub(2 + words_wide).max(1));
+    // One column a step; a longer episode shows the steps around the chosen one.
+    let first = if last <= room { 1 } else { chosen.saturating_sub(room * 3 / 4).clamp(1, last + 1 - room) };
+    let y = area.y;
+    for (x, number) in (area.x + 1..).zip(first..(first + room).min(last + 1)) {
+        let Some(step) = look.step(number) else { break };
+        let rate = progress_at(look, number);
+        let level = (rate.clamp(0.0, 1.0) * 7.0).round() as usize;
+        let (glyph, role) = match () {
+            () if number == chosen => (canvas.glyphs.now, Role::MarkNow),
+            () if has_breakpoint_hit(step) => (canvas.glyphs.breakpoint, Role::MarkBreakpoint),
+            () if !step.breakpoint_marks.is_empty() => (canvas.glyphs.watch, Role::MarkBreakpoint),
+            () => (canvas.glyphs.sparkline[level], main_mark(step).map_or(Role::Mark, MarkKind::role)),
+        };
+        canvas.put(x, y, 1, glyph, canvas.style(role));
+    }
+    if let Some((role, words)) = words.filter(|_| words_wide > 0) {
+        canvas.put_right(area.right().saturating_sub(1), y, words_wide, &words, canvas.style(role));
+    }
+    (last > 0).then(|| StepRuler {
+        first_column: area.x + 1,
+        first_step: first,
+        last_step: last.min(first + room - 1),
+        episode_steps: last,
+    })
+}
+
+/// The rate after a step; an open step keeps the rate before it.
+fn progress_at(look: &Context<'_>, number: u32) -> f64 {
+    let answered = |n: u32| look.step(n).and_then(|s| s.answer.as_ref()).map(|a| a.progress);
+    answered(number).or_else(|| answered(number.saturating_sub(1))).unwrap_or(0.0)
+}
+
+/// A breakpoint stopped here.
+fn has_breakpoint_hit(step: &Step) -> bool {
+    step.breakpoint_marks.iter().any(|s| !s.warn)
+}
+
+/// What a step is painted for on the bar; a person's hand before all else.
+fn main_mark(step: &Step) -> Option<MarkKind> {
+    const MARK_PRIORITY: [MarkKind; 6] = [
+        MarkKind::Breakpoint,
+        MarkKind::Override,
+        MarkKind::Reflection,
+        MarkKind::Error,
+        MarkKind::Progress,
+        MarkKind::Bookmark,
+    ];
+    MARK_PRIORITY.into_iter().find(|kind| kind.is_set_on(step))
+}
+
+/// What the chosen step, or the last marked one shortly before it, is marked for.
+fn mark_text(look: &Context<'_>) -> Option<(Role, String)> {
+    const MAX_STEPS_BACK: u32 = 8;
+    let chosen = look.frame.selected_step();
+    let number = (chosen.saturating_sub(MAX_STEPS_BACK).max(1)..=chosen)
+        .rev()
+        .find(|n| look.step(*n).is_some_and(|s| main_mark(s).is_some()))?;
+    let step = look.step(number)?;
+    let g = look.glyphs;
+    let (role, words) = if let Some(stop) =
+        step.breakpoint_marks.iter().find(|s| !s.warn).or(step.breakpoint_marks.first())
+    {
+        let (glyph, word) = if stop.warn { (g.watch, "watch") } else { (g.breakpoint, "stopped by") };
+        (Role::MarkBreakpoint, format!("{glyph} turn {number} {word} {}", stop.breakpoint))
+    } else if step.is_person_action() {
+        (Role::MarkPerson, format!("{} turn {number} you acted", g.person))
+    } else if !step.rejections.is_empty() {
+        (Role::MarkPerson, format!("{} turn {number} you rejected", g.person))
+    } else if step.thought_edited || step.is_observation_edited() || step.prompt_edited {
+        (Role::MarkPerson, format!("{} turn {number} you edited", g.person))
+    } else if !step.reflections.is_empty() {
+        (Role::MarkReflection, format!("{} turn {number} reflection", g.new_lesson))
+    } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Mistake) {
+        (Role::MarkMistake, format!("{} turn {number} {}", g.mistake, note.detector.replace('_', " ")))
+    } else if let Some(note) = step.notes.iter().find(|n| n.kind == NoteKind::Progress) {
+        (Role::MarkProgress, format!("{} turn {number} {}", g.subgoal, note.detector.replace('_', " ")))
+    } else {
+        (Role::MarkPerson, format!("{} turn {number} remark", g.remark))
+    };
+    Some((role, words))
+}

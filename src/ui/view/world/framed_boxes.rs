@@ -1,0 +1,87 @@
+//! Small framed boxes side by side, as many in a row as fit.
+
+use super::Pieces;
+use crate::text::{truncate, width, width_within};
+use crate::ui::glyphs::Glyphs;
+use crate::ui::theme::Role;
+
+/// What stands in one frame.
+pub(super) struct FramedBox {
+    /// The words on its upper edge.
+    pub(super) title: (Role, String),
+    /// Its lines.
+    pub(super) lines: Vec<Pieces>,
+}
+
+/// Columns of a frame and of the gap behind it.
+const EDGE_COLUMNS: usize = 4;
+const GAP_COLUMNS: usize = 1;
+
+/// Rows of boxes of one width, none wider than `most` within, in `columns` cells.
+pub(super) fn box_rows(boxes: &[FramedBox], columns: usize, most: usize, glyphs: &Glyphs) -> Vec<Pieces> {
+    let wide = |one: &FramedBox| {
+        let lines = one.lines.iter().map(|line| line.iter().map(|(_, text)| width_within(text, most)).sum());
+        lines.chain([width_within(&one.title.1, most) + 1]).max().unwrap_or(0)
+    };
+    let inner = boxes
+        .iter()
+        .map(wide)
+        .max()
+        .unwrap_or(0)
+        .clamp(4, most.max(4))
+        .min(columns.saturating_sub(EDGE_COLUMNS).max(1));
+    let each = ((columns + GAP_COLUMNS) / (inner + EDGE_COLUMNS + GAP_COLUMNS)).max(1);
+    let mut rows = Vec::new();
+    for group in boxes.chunks(each) {
+        let height = group.iter().map(|one| one.lines.len()).max().unwrap_or(0);
+        rows.push(side_by_side(group, |one| top_edge(one, inner, glyphs)));
+        for line in 0..height {
+            rows.push(side_by_side(group, |one| content_line(one.lines.get(line), inner, glyphs)));
+        }
+        rows.push(side_by_side(group, |_| {
+            let edge = format!(
+                "{}{}{}",
+                glyphs.box_drawing[3],
+                glyphs.box_drawing[10].repeat(inner + 2),
+                glyphs.box_drawing[9]
+            );
+            vec![(Role::Frame, edge)]
+        }));
+    }
+    rows
+}
+
+fn side_by_side(group: &[FramedBox], part: impl Fn(&FramedBox) -> Pieces) -> Pieces {
+    let mut row = Pieces::new();
+    for (at, one) in group.iter().enumerate() {
+        if at > 0 {
+            row.push((Role::Text, " ".repeat(GAP_COLUMNS)));
+        }
+        row.extend(part(one));
+    }
+    row
+}
+
+fn top_edge(one: &FramedBox, inner: usize, glyphs: &Glyphs) -> Pieces {
+    let (role, title) = &one.title;
+    let title = truncate(title, inner.saturating_sub(1), glyphs.ellipsis);
+    let rest = glyphs.box_drawing[10].repeat(inner.saturating_sub(width(&title) + 1));
+    let line = glyphs.box_drawing[10];
+    vec![
+        (Role::Frame, format!("{}{line} ", glyphs.box_drawing[6])),
+        (*role, title),
+        (Role::Frame, format!(" {rest}{}", glyphs.box_drawing[12])),
+    ]
+}
+
+fn content_line(line: Option<&Pieces>, inner: usize, glyphs: &Glyphs) -> Pieces {
+    let mut row: Pieces = vec![(Role::Frame, format!("{} ", glyphs.box_drawing[5]))];
+    let mut room = inner;
+    for (role, text) in line.into_iter().flatten() {
+        let text = truncate(text, room, glyphs.ellipsis);
+        room -= width(&text);
+        row.push((*role, text));
+    }
+    row.push((Role::Frame, format!("{} {}", " ".repeat(room), glyphs.box_drawing[5])));
+    row
+}

@@ -1,0 +1,82 @@
+//! A bar: hands, glasses and shaker on the table, what the taps give, and the recipes.
+
+use super::{Facts, FramedBox, Pieces, framed_boxes, join_or, labelled_rows, natural_key};
+use crate::ui::glyphs::Glyphs;
+use crate::ui::theme::Role;
+
+/// The hands and what each holds.
+fn hand_contents<'a>(facts: &Facts<'a>) -> Vec<(&'a str, Option<&'a str>)> {
+    let mut hands: Vec<(&str, Option<&str>)> =
+        facts.arguments::<1>("handempty").map(|[hand]| (hand, None)).collect();
+    hands.extend(facts.arguments::<2>("holding").map(|[hand, vessel]| (hand, Some(vessel))));
+    hands.sort_unstable();
+    hands
+}
+
+pub(super) fn one_line_summary(facts: &Facts<'_>) -> String {
+    let held =
+        hand_contents(facts).into_iter().filter_map(|(hand, vessel)| Some(format!("{hand} {}", vessel?)));
+    let held: Vec<String> = held.collect();
+    if held.is_empty() { "hands free".to_owned() } else { held.join(", ") }
+}
+
+pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<Pieces>> {
+    let mut vessels: Vec<&str> = facts.arguments::<1>("ontable").map(|[vessel]| vessel).collect();
+    vessels.extend(facts.arguments::<2>("holding").map(|[_, vessel]| vessel));
+    vessels.sort_by_key(|vessel| natural_key(vessel));
+    vessels.dedup();
+    if vessels.is_empty() {
+        return None;
+    }
+    let hands = hand_contents(facts);
+    let mut rows: Vec<Pieces> = Vec::new();
+    for (hand, vessel) in &hands {
+        let (role, held) = vessel.map_or((Role::Muted, "free"), |vessel| (Role::Proposal, vessel));
+        rows.extend(labelled_rows(&format!("{hand:<6} "), role, held, room));
+    }
+    let frames: Vec<FramedBox> = vessels.iter().map(|vessel| vessel_box(facts, &hands, vessel)).collect();
+    rows.extend(framed_boxes::box_rows(&frames, room, 24, glyphs));
+    for [tap, drink] in facts.arguments::<2>("dispenses") {
+        rows.extend(labelled_rows(&format!("{tap} gives "), Role::Observation, drink, room));
+    }
+    for [mix, first] in facts.arguments::<2>("cocktail-part1") {
+        let second = join_or(facts.second_arguments("cocktail-part2", mix), "nothing");
+        rows.extend(labelled_rows(
+            &format!("{mix} is "),
+            Role::Observation,
+            &format!("{first} + {second}"),
+            room,
+        ));
+    }
+    Some(rows)
+}
+
+/// A glass or shaker with what is in it and how it is.
+fn vessel_box(facts: &Facts<'_>, hands: &[(&str, Option<&str>)], vessel: &str) -> FramedBox {
+    let hand = hands.iter().find(|(_, held)| *held == Some(vessel)).map(|(hand, _)| *hand);
+    let title = match hand {
+        Some(hand) => (Role::Proposal, format!("{vessel} ({hand})")),
+        None => (Role::Text, vessel.to_owned()),
+    };
+    let inside = join_or(facts.second_arguments("contains", vessel), "empty");
+    let role = if inside == "empty" { Role::Muted } else { Role::Observation };
+    let mut lines: Vec<Pieces> = vec![vec![(role, inside)]];
+    let mut traits = Vec::new();
+    if facts.has("clean", [vessel]) {
+        traits.push("clean".to_owned());
+    }
+    let used: Vec<&str> = facts.second_arguments("used", vessel).collect();
+    if !used.is_empty() {
+        traits.push(format!("used for {}", used.join(", ")));
+    }
+    for (fact, word) in [("unshaked", "to be shaken"), ("shaked", "shaken")] {
+        if facts.has(fact, [vessel]) {
+            traits.push(word.to_owned());
+        }
+    }
+    if let Some(level) = facts.second_arguments("shaker-level", vessel).next() {
+        traits.push(format!("level {level}"));
+    }
+    lines.extend(traits.into_iter().map(|words| vec![(Role::Muted, words)]));
+    FramedBox { title, lines }
+}

@@ -1,0 +1,68 @@
+//! Blocks as towers on a table.
+
+use super::{Facts, Pieces};
+use crate::text::width_within;
+use crate::ui::glyphs::Glyphs;
+use crate::ui::theme::Role;
+
+/// The towers from the left to the right, each from the bottom; none where blocks lie in circles.
+fn towers<'a>(facts: &Facts<'a>) -> Option<Vec<Vec<&'a str>>> {
+    let placed = facts.arguments::<2>("on").count();
+    let mut towers = Vec::new();
+    let mut seen = 0;
+    for [bottom] in facts.arguments::<1>("on-table") {
+        let mut tower = vec![bottom];
+        while let Some(above) = tower.last().and_then(|top| facts.first_arguments("on", top).next()) {
+            if seen > placed {
+                return None;
+            }
+            seen += 1;
+            tower.push(above);
+        }
+        towers.push(tower);
+    }
+    (seen == placed).then_some(towers)
+}
+
+pub(super) fn one_line_summary(facts: &Facts<'_>) -> String {
+    match facts.arguments::<1>("holding").next() {
+        Some([block]) => format!("the arm holds {block}"),
+        None => "the arm is empty".to_owned(),
+    }
+}
+
+pub(super) fn rows(facts: &Facts<'_>, room: usize, glyphs: &Glyphs) -> Option<Vec<Pieces>> {
+    let towers = towers(facts)?;
+    let held = facts.arguments::<1>("holding").next();
+    let hand = match held {
+        Some([block]) => (Role::Proposal, format!("[{block}]")),
+        None => (Role::Muted, "empty".to_owned()),
+    };
+    let mut rows = vec![vec![(Role::Muted, "arm  ".to_owned()), hand], Vec::new()];
+    let wide = towers
+        .iter()
+        .flatten()
+        .map(|block| width_within(block, room.saturating_sub(3).max(1)))
+        .max()
+        .unwrap_or(1);
+    let each = ((room + 1) / (wide + 3)).max(1);
+    for group in towers.chunks(each) {
+        let height = group.iter().map(Vec::len).max().unwrap_or(0);
+        for level in (0..height).rev() {
+            let mut row = Pieces::new();
+            for tower in group {
+                let block = tower.get(level).map_or_else(String::new, |block| {
+                    let name = crate::text::truncate(block, wide, glyphs.ellipsis);
+                    format!("[{name:^wide$}]")
+                });
+                // The top of a tower is what can be taken.
+                let role = if level + 1 == tower.len() { Role::Text } else { Role::Observation };
+                row.push((role, format!("{block:<0$} ", wide + 2)));
+            }
+            rows.push(row);
+        }
+        let table = glyphs.box_drawing[10].repeat((group.len() * (wide + 3)).saturating_sub(1));
+        rows.push(vec![(Role::Frame, table)]);
+    }
+    Some(rows)
+}

@@ -1,0 +1,248 @@
+//! What is sent, what is never seen again, and what is asked once.
+
+use crate::asking::{Answer, KEY, ask, endpoint, provider, request};
+use crate::block_on;
+use crate::cut::CUT;
+use crate::server::{Act, Server, ends, good, plain, reasons, says, stream};
+use retrospect::provider::openai::{Api, Auth, MaxTokensField, Secret};
+use retrospect::provider::{CacheMode, CachedProvider, Phase, Provider as _, Request};
+use serde_json::json;
+use std::sync::Arc;
+
+#[test]
+fn what_is_sent_and_how() {
+    block_on(async {
+        let server = Server::start(vec![good("go"), stream(b"data: {\"choices\":[{\"text\":\"go\"}]}\n\ndata: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"stop\"}]}\n\n"), good("go")]).await;
+        let chat = endpoint(&server.base);
+        let mut raw = chat.clone();
+        raw.api = Api::Completions;
+        raw.auth = Auth::Header("api-key".to_owned());
+        raw.query = vec![("api-version".to_owned(), Secret::new("2024-10-21"))];
+        raw.headers = vec![("x-team".to_owned(), Secret::new("reflection"))];
+        let mut none = chat.clone();
+        none.auth = Auth::None;
+        none.max_tokens_field = MaxTokensField::MaxCompletionTokens;
+        for endpoint in [chat, raw, none] {
+            let answer = ask(&provider(endpoint), request()).await;
+            assert_eq!((answer.text.as_str(), answer.error), ("go", None));
+            assert_eq!(answer.phases, [Phase::Connecting, Phase::Waiting, Phase::Answering]);
+        }
+        let asked = server.asked();
+        let header = |n: usize, name: &str| asked[n].headers.get(name).map(String::as_str);
+        assert_eq!(asked[0].line, "POST /v1/chat/completions HTTP/1.1");
+        assert_eq!(header(0, "authorization").unwrap(), format!("Bearer {KEY}"));
+        assert_eq!(header(0, "content-type"), Some("application/json"));
+        assert_eq!(
+            asked[0].body["messages"][1],
+            json!({"role": "user", "content": "Put a clean mug on the desk.\n>"})
+        );
+        assert_eq!(asked[1].line, "POST /v1/completions?api-version=2024-10-21 HTTP/1.1");
+        assert_eq!(
+            (header(1, "api-key"), header(1, "authorization"), header(1, "x-team")),
+            (Some(KEY), None, Some("reflection"))
+        );
+        assert_eq!(asked[1].body["prompt"], json!("You are in a kitchen.Put a clean mug on the desk.\n>"));
+        assert_eq!((header(2, "api-key"), header(2, "authorization")), (None, None));
+        assert!(asked[2].body.get("max_tokens").is_none());
+    });
+}
+
+/// A server that says the key back, in an error, in a page, in its answer, in pieces.
+#[test]
+fn an_echoed_key_is_not_shown() {
+    let (front, back) = KEY.split_at(9);
+    let inside =
+        format!("{}{}{}", says(&format!("your key is {front}")), says(&format!("{back} ok")), ends("stop"));
+    let error = format!("data: {}\n\n", json!({"error": {"message": format!("bad key {KEY}")}}));
+    let location = format!("location: http://elsewhere/{KEY}\r\n");
+    let scripts = vec![
+        plain(
+            401,
+            "",
+            &json!({"error": {"message": format!("Incorrect API key provided: {KEY}")}}).to_string(),
+        ),
+        stream(inside.as_bytes()),
+        stream(error.as_bytes()),
+        stream(format!("{}{}{}", reasons("reasoning", KEY), says("look"), ends("stop")).as_bytes()),
+        plain(307, &location, ""),
+        plain(200, "", &format!("<html><title>{KEY}</title></html>")),
+        plain(400, "", KEY),
+    ];
+    block_on(async {
+        let count = scripts.len();
+        let server = Server::start(scripts).await;
+        let provider = provider(endpoint(&server.base));
+        let mut answers: Vec<Answer> = Vec::new();
+        for _ in 0..count {
+            // The helper looks for the key in all that comes.
+            answers.push(ask(&provider, request()).await);
+        }
+        assert_eq!(answers[1].text, "your key is [hidden] ok");
+        let told = answers
+            .iter()
+            .filter_map(|a| a.error.as_ref())
+            .filter(|e| e.message.contains("[hidden]"))
+            .count();
+        assert_eq!(told, 5, "{answers:#?}");
+        assert!(!format!("{provider:?}").contains(KEY));
+    });
+}
+
+#[test]
+fn the_cache_answers_the_same_question_alone() {
+    block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::start(vec![
+            good("one"),
+            good("two"),
+            good("three"),
+            plain(401, "", "no"),
+            good("four"),
+            good("five"),
+            good("six"),
+        ])
+        .await;
+        let inner = provider(endpoint(&server.base));
+        let identity = inner.endpoint().identity();
+        assert!(!identity.contains(KEY));
+        let cached =
+            |mode| CachedProvider::new(Arc::new(inner.clone()), identity.clone(), folder.path(), mode);
+        let both = cached(CacheMode::ReadWrite);
+        assert_eq!(ask(&both, request()).await.text, "one");
+        let again = ask(&both, request()).await;
+        assert_eq!((again.text.as_str(), again.usage.map(|u| u.cached)), ("one", Some(true)));
+        let mut other = request();
+        other.seed = 8;
+        assert_eq!(
+            ask(&cached(CacheMode::Read), other.clone()).await.text,
+            "two",
+            "the seed is part of the question"
+        );
+        assert_eq!(ask(&both, other.clone()).await.text, "three", "and what was only read is not kept");
+        other.sampling.temperature = Some(0.2);
+        assert!(ask(&both, other.clone()).await.error.is_some());
+        assert_eq!(ask(&both, other.clone()).await.text, "four", "a failure is not kept");
+        // What a person chose is part of the question too.
+        other.sampling.user_fields = json!({"top_p": 0.5}).as_object().unwrap().clone();
+        assert_eq!(ask(&both, other.clone()).await.text, "five");
+        assert_eq!(server.asked().last().unwrap().body["top_p"], json!(0.5));
+        // A file that is no answer is none.
+        for file in files_in(folder.path()) {
+            assert!(!String::from_utf8_lossy(&std::fs::read(&file).unwrap()).contains(KEY));
+            std::fs::write(file, "{").unwrap();
+        }
+        assert_eq!(ask(&cached(CacheMode::Read), request()).await.text, "six");
+        assert_eq!(ask(&cached(CacheMode::Off), request()).await.text, "six");
+    });
+}
+
+/// A chat model that answers `Thought: ...` and `Action: ...` on two lines never acted: our stop cut it after the thought.
+#[test]
+fn an_action_after_a_newline_is_retried_without_the_stop_text() {
+    const WHOLE_TEXT: &str = "Thought: it is near.\nAction: look\nObservation: a desk.";
+    let cut = |text: &str| stream(format!("{}{}", says(text), ends("stop")).as_bytes());
+    let asked_by = |server: &Server| -> Vec<bool> {
+        server.asked().iter().map(|a| a.body.get("stop").is_some()).collect()
+    };
+    let actors = || Request { newline_stop_check: Some(CUT), ..request() };
+    block_on(async {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::start(vec![cut("Thought: it is near."), cut(WHOLE_TEXT)]).await;
+        let inner = provider(endpoint(&server.base));
+        let identity = inner.endpoint().identity();
+        let kept = CachedProvider::new(
+            Arc::new(inner.clone()),
+            identity.clone(),
+            folder.path(),
+            CacheMode::ReadWrite,
+        );
+        let first = ask(&kept, actors()).await;
+        assert_eq!((first.text.as_str(), &first.error), (WHOLE_TEXT, &None));
+        assert_eq!(
+            first.notices,
+            ["the stop at a newline cut off the action; it isn't sent to this server any more"]
+        );
+        assert!(
+            inner.unsent_settings().last().unwrap().starts_with("stop at a newline: "),
+            "{:?}",
+            inner.unsent_settings()
+        );
+        let other = Request { seed: 8, ..actors() };
+        let next = ask(&kept, other.clone()).await;
+        assert_eq!((next.text.as_str(), next.notices.len()), (WHOLE_TEXT, 0));
+        assert_eq!(asked_by(&server), [true, false, false]);
+        // Both answers are paid for.
+        let (first, next) = (first.usage.unwrap(), next.usage.unwrap());
+        assert!(first.reply_tokens > next.reply_tokens && first.prompt_tokens == 2 * next.prompt_tokens);
+        // Another process that knows the journal: the same questions have the same answers, and none is asked with the stop.
+        let later = provider(endpoint(&server.base));
+        let kept =
+            CachedProvider::new(Arc::new(later.clone()), identity, folder.path(), CacheMode::ReadWrite);
+        kept.restore_quirks(&inner.unsent_settings());
+        assert_eq!(later.unsent_settings(), inner.unsent_settings());
+        for asked in [actors(), other] {
+            assert_eq!(ask(&kept, asked).await.text, WHOLE_TEXT);
+        }
+        assert_eq!(server.asked().len(), 3, "they were kept");
+        ask(&kept, Request { seed: 9, ..actors() }).await;
+        assert_eq!(asked_by(&server), [true, false, false, false]);
+    });
+    // Servers that know no stop are cut here, and learn the same.
+    block_on(async {
+        let server = Server::start(vec![cut(WHOLE_TEXT)]).await;
+        let answer = ask(&provider(endpoint(&server.base)), actors()).await;
+        assert_eq!((answer.text.as_str(), asked_by(&server)), (WHOLE_TEXT, vec![true, false]));
+    });
+    // Nothing is learnt of a whole step, of a mentor, of an answer that is too long, or against a person's own stop.
+    let mine = || {
+        let mut mine = actors();
+        mine.sampling.user_fields = json!({"stop": ["\n"]}).as_object().unwrap().clone();
+        mine
+    };
+    type EchoCase = (&'static str, fn(&str) -> Vec<Act>, fn() -> Request, &'static str);
+    let ended: fn(&str) -> Vec<Act> = |text| stream(format!("{}{}", says(text), ends("stop")).as_bytes());
+    let cases: [EchoCase; 3] = [
+        (
+            "think: it is near.",
+            ended,
+            || Request { newline_stop_check: Some(CUT), ..request() },
+            "think: it is near.",
+        ),
+        ("Thought: it is near.", ended, request, "Thought: it is near."),
+        (
+            "look\nThought: it is near.",
+            ended,
+            || Request { newline_stop_check: Some(CUT), ..request() },
+            "look",
+        ),
+    ];
+    for (text, script, asked, want) in cases {
+        block_on(async {
+            let server = Server::start(vec![script(text)]).await;
+            let of = provider(endpoint(&server.base));
+            assert_eq!(ask(&of, asked()).await.text, want);
+            assert_eq!((server.asked().len(), of.learned().skip_newline_stop), (1, false), "{text}");
+        });
+    }
+    block_on(async {
+        let long = stream(format!("{}{}", says("Thought: it is ne"), ends("length")).as_bytes());
+        let server = Server::start(vec![long]).await;
+        let of = provider(endpoint(&server.base));
+        assert_eq!(ask(&of, actors()).await.text, "Thought: it is ne");
+        assert_eq!((asked_by(&server), of.learned().skip_newline_stop), (vec![true, true], false));
+    });
+    block_on(async {
+        let server = Server::start(vec![cut("Thought: it is near.")]).await;
+        let of = provider(endpoint(&server.base));
+        assert_eq!(ask(&of, mine()).await.text, "Thought: it is near.");
+        assert!(!of.learned().skip_newline_stop && asked_by(&server) == [true]);
+    });
+}
+
+fn files_in(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        if entry.path().is_dir() { all.extend(files_in(&entry.path())) } else { all.push(entry.path()) }
+    }
+    all
+}

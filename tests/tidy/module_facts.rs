@@ -1,0 +1,312 @@
+//! What the text of one module says: every path it names, in code and in macros, and what the walls ask about.
+
+use crate::source_tree::{Module, is_for_tests};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use std::collections::{BTreeMap, BTreeSet};
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Expr, FnArg, ImplItem, Item, Type, UseTree};
+
+/// A path as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct WrittenPath {
+    pub(crate) words: Vec<String>,
+    pub(crate) line: usize,
+}
+
+/// What a module declares and says.
+#[derive(Default)]
+pub(crate) struct ModuleFacts {
+    /// Names that stand for other paths: by `use`, by `type`, by `extern crate`.
+    pub(crate) aliases: BTreeMap<String, Vec<Vec<String>>>,
+    pub(crate) globs: Vec<Vec<String>>,
+    /// Names that are declared here.
+    pub(crate) own_names: BTreeSet<String>,
+    pub(crate) paths: Vec<WrittenPath>,
+    /// Types behind `&mut`.
+    pub(crate) mutably_taken: Vec<WrittenPath>,
+    /// Types with a method that changes `self`.
+    pub(crate) mutating_impls: Vec<WrittenPath>,
+    /// Fields that are assigned through or borrowed for a change: `a.state.b = c` is `["a", "state", "b"]`.
+    pub(crate) written: Vec<WrittenPath>,
+    /// Every word of the code, without comments and strings.
+    pub(crate) words: Vec<(String, usize)>,
+    pub(crate) problems: Vec<String>,
+}
+
+impl ModuleFacts {
+    pub(crate) fn of_module(module: &Module) -> Self {
+        let mut look = Self::default();
+        for item in &module.items {
+            look.visit_item(item);
+        }
+        look
+    }
+
+    fn add_path(&mut self, words: Vec<String>, line: usize) {
+        self.paths.push(WrittenPath { words, line });
+    }
+
+    fn add_alias(&mut self, name: String, words: Vec<String>) {
+        self.aliases.entry(name).or_default().push(words);
+    }
+
+    fn add_use_tree(&mut self, tree: &UseTree, before: &[String]) {
+        let with = |ident: &syn::Ident| before.iter().cloned().chain([ident.to_string()]).collect::<Vec<_>>();
+        match tree {
+            UseTree::Path(path) => self.add_use_tree(&path.tree, &with(&path.ident)),
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.add_use_tree(tree, before)),
+            UseTree::Glob(glob) => {
+                self.add_path(before.to_vec(), glob.span().start().line);
+                self.globs.push(before.to_vec());
+            }
+            UseTree::Name(name) => {
+                let words = if name.ident == "self" { before.to_vec() } else { with(&name.ident) };
+                self.add_path(words.clone(), name.span().start().line);
+                if let Some(last) = words.last().filter(|_| words.len() > 1) {
+                    self.add_alias(last.clone(), words.clone());
+                }
+            }
+            UseTree::Rename(rename) => {
+                let words = if rename.ident == "self" { before.to_vec() } else { with(&rename.ident) };
+                self.add_path(words.clone(), rename.span().start().line);
+                self.add_alias(rename.rename.to_string(), words);
+            }
+        }
+    }
+
+    /// Paths and words in tokens that nobody has parsed: macros, and what attributes hold.
+    fn add_tokens(&mut self, tokens: TokenStream, before: &[String]) {
+        let mut path: Vec<String> = before.to_vec();
+        let (mut open, mut line) = (!before.is_empty(), 0);
+        let mut all = tokens.into_iter().peekable();
+        while let Some(token) = all.next() {
+            match token {
+                TokenTree::Ident(ident) => {
+                    let word = ident.to_string();
+                    self.words.push((word.clone(), ident.span().start().line));
+                    if !open {
+                        self.end_path(&mut path, line);
+                    }
+                    line = ident.span().start().line;
+                    path.push(word);
+                    open = false;
+                }
+                TokenTree::Punct(p) if p.as_char() == ':' && p.spacing() == proc_macro2::Spacing::Joint => {
+                    all.next();
+                    if path.is_empty() {
+                        path.push(String::new());
+                    }
+                    open = true;
+                }
+                TokenTree::Punct(p) if p.as_char() == '$' => {}
+                TokenTree::Group(group) => {
+                    let grouped = open && group.delimiter() == Delimiter::Brace && !path.is_empty();
+                    let prefix = if grouped { std::mem::take(&mut path) } else { Vec::new() };
+                    self.end_path(&mut path, line);
+                    self.add_tokens(group.stream(), &prefix);
+                    open = false;
+                }
+                TokenTree::Punct(p) if p.as_char() == ',' => {
+                    self.end_path(&mut path, line);
+                    path = before.to_vec();
+                    open = !before.is_empty();
+                }
+                TokenTree::Literal(literal) => {
+                    // `#[serde(with = "...")]` holds a path in a string.
+                    let text = literal.to_string();
+                    let path = text.trim_matches('"');
+                    if path.contains("::")
+                        && path.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':')
+                    {
+                        let words = path.split("::").map(str::to_owned).collect();
+                        self.add_path(words, literal.span().start().line);
+                    }
+                    open = false;
+                }
+                TokenTree::Punct(_) => {
+                    self.end_path(&mut path, line);
+                    open = false;
+                }
+            }
+        }
+        self.end_path(&mut path, line);
+    }
+
+    fn end_path(&mut self, path: &mut Vec<String>, line: usize) {
+        if !path.is_empty() {
+            self.add_path(std::mem::take(path), line);
+        }
+    }
+
+    fn add_mutating_impl(&mut self, item: &syn::ItemImpl) {
+        let changes = |arg: &FnArg| match arg {
+            FnArg::Receiver(own) => matches!(&*own.ty, Type::Reference(r) if r.mutability.is_some()),
+            FnArg::Typed(other) => matches!(&*other.ty, Type::Reference(r)
+                if r.mutability.is_some() && matches!(&*r.elem, Type::Path(p) if p.path.is_ident("Self"))),
+        };
+        let method = item.items.iter().find_map(|inner| match inner {
+            ImplItem::Fn(f) if !is_for_tests(&f.attrs) && f.sig.inputs.iter().any(changes) => Some(f),
+            _ => None,
+        });
+        if let (Some(method), Type::Path(own)) = (method, &*item.self_ty) {
+            let line = method.sig.ident.span().start().line;
+            self.mutating_impls.push(WrittenPath { words: path_segments(&own.path), line });
+        }
+    }
+
+    fn add_write(&mut self, place: &Expr) {
+        let mut path = Vec::new();
+        if field_path(place, &mut path) {
+            self.written.push(WrittenPath { words: path, line: place.span().start().line });
+        }
+    }
+}
+
+/// The words of `a.b[i].c`; false where there is no field.
+fn field_path(place: &Expr, path: &mut Vec<String>) -> bool {
+    match place {
+        Expr::Field(field) => {
+            field_path(&field.base, path);
+            if let syn::Member::Named(name) = &field.member {
+                path.push(name.to_string());
+            }
+            true
+        }
+        Expr::Index(index) => field_path(&index.expr, path),
+        Expr::Paren(inner) => field_path(&inner.expr, path),
+        Expr::Unary(unary) => field_path(&unary.expr, path),
+        Expr::Path(name) => {
+            path.extend(name.path.segments.iter().map(|s| s.ident.to_string()));
+            false
+        }
+        _ => false,
+    }
+}
+
+fn path_segments(path: &syn::Path) -> Vec<String> {
+    let lead = path.leading_colon.map(|_| String::new());
+    lead.into_iter().chain(path.segments.iter().map(|s| s.ident.to_string())).collect()
+}
+
+/// The types a type is made of.
+struct TypePaths(Vec<Vec<String>>);
+
+impl<'a> Visit<'a> for TypePaths {
+    fn visit_path(&mut self, path: &'a syn::Path) {
+        self.0.push(path_segments(path));
+        visit::visit_path(self, path);
+    }
+}
+
+impl<'a> Visit<'a> for ModuleFacts {
+    fn visit_item(&mut self, item: &'a Item) {
+        let name = match item {
+            Item::Const(i) => Some(&i.ident),
+            Item::Enum(i) => Some(&i.ident),
+            Item::Fn(i) => Some(&i.sig.ident),
+            Item::Static(i) => Some(&i.ident),
+            Item::Struct(i) => Some(&i.ident),
+            Item::Trait(i) => Some(&i.ident),
+            Item::TraitAlias(i) => Some(&i.ident),
+            Item::Union(i) => Some(&i.ident),
+            _ => None,
+        };
+        self.own_names.extend(name.map(ToString::to_string));
+        match item {
+            Item::Fn(i) if is_for_tests(&i.attrs) => return,
+            Item::Use(i) if !is_for_tests(&i.attrs) => {
+                let lead: Vec<String> = i.leading_colon.map(|_| String::new()).into_iter().collect();
+                self.add_use_tree(&i.tree, &lead);
+            }
+            Item::ExternCrate(i) => {
+                let name = if i.ident == "self" { "crate".to_owned() } else { i.ident.to_string() };
+                let known = i.rename.as_ref().map_or_else(|| name.clone(), |(_, new)| new.to_string());
+                self.add_path(vec![name.clone()], i.span().start().line);
+                self.add_alias(known, vec![name]);
+            }
+            Item::Type(i) => {
+                let mut parts = TypePaths(Vec::new());
+                parts.visit_type(&i.ty);
+                parts.0.into_iter().for_each(|path| self.add_alias(i.ident.to_string(), path));
+            }
+            Item::Impl(i) => self.add_mutating_impl(i),
+            Item::Mod(i) => {
+                self.problems.push(format!(
+                    "{}: `mod {}` inside of a function",
+                    i.span().start().line,
+                    i.ident
+                ));
+            }
+            _ => {}
+        }
+        visit::visit_item(self, item);
+    }
+
+    fn visit_impl_item(&mut self, item: &'a ImplItem) {
+        if !matches!(item, ImplItem::Fn(f) if is_for_tests(&f.attrs)) {
+            visit::visit_impl_item(self, item);
+        }
+    }
+
+    fn visit_path(&mut self, path: &'a syn::Path) {
+        self.add_path(path_segments(path), path.span().start().line);
+        visit::visit_path(self, path);
+    }
+
+    fn visit_ident(&mut self, ident: &'a syn::Ident) {
+        self.words.push((ident.to_string(), ident.span().start().line));
+    }
+
+    fn visit_macro(&mut self, mac: &'a syn::Macro) {
+        if mac.path.is_ident("include") {
+            self.problems
+                .push(format!("{}: include! brings code that is not read here", mac.span().start().line));
+        }
+        visit::visit_macro(self, mac);
+        self.add_tokens(mac.tokens.clone(), &[]);
+    }
+
+    fn visit_attribute(&mut self, attribute: &'a syn::Attribute) {
+        if let syn::Meta::List(list) = &attribute.meta {
+            self.add_tokens(list.tokens.clone(), &[]);
+        }
+    }
+
+    fn visit_type_reference(&mut self, reference: &'a syn::TypeReference) {
+        if reference.mutability.is_some() {
+            let line = reference.span().start().line;
+            let mut parts = TypePaths(Vec::new());
+            parts.visit_type(&reference.elem);
+            self.mutably_taken.extend(parts.0.into_iter().map(|words| WrittenPath { words, line }));
+        }
+        visit::visit_type_reference(self, reference);
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Assign(e) => self.add_write(&e.left),
+            Expr::Binary(e) if is_assignment(&e.op) => self.add_write(&e.left),
+            Expr::Reference(e) if e.mutability.is_some() => self.add_write(&e.expr),
+            _ => {}
+        }
+        visit::visit_expr(self, expr);
+    }
+}
+
+fn is_assignment(op: &syn::BinOp) -> bool {
+    use syn::BinOp as B;
+    matches!(
+        op,
+        B::AddAssign(_)
+            | B::SubAssign(_)
+            | B::MulAssign(_)
+            | B::DivAssign(_)
+            | B::RemAssign(_)
+            | B::BitXorAssign(_)
+            | B::BitAndAssign(_)
+            | B::BitOrAssign(_)
+            | B::ShlAssign(_)
+            | B::ShrAssign(_)
+    )
+}
