@@ -59,7 +59,7 @@ pub trait Environment: Send {
     /// [`EnvError::Refused`] if the snapshot belongs to another environment or snapshots are not supported.
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
         let _ = snapshot;
-        Err(EnvError::Refused { what: "this world offers no snapshots".to_owned() })
+        Err(EnvError::Refused { what: "this environment has no snapshots".to_owned() })
     }
 }
 
@@ -79,24 +79,24 @@ pub enum EnvError {
         reason: String,
     },
     /// The environment rejected a request.
-    #[error("the world refused: {what}")]
+    #[error("the environment reports an error: {what}")]
     Refused {
         /// The rejected request.
         what: String,
     },
     /// The environment didn't answer before the deadline.
-    #[error("the world did not answer within {millis} ms")]
+    #[error("the environment did not answer within {millis} ms")]
     TimedOut {
         /// The deadline, in milliseconds.
         millis: u64,
     },
     /// The environment's process ended.
-    #[error("the world died: {what}")]
+    #[error("the environment crashed: {what}")]
     Died {
         /// What is known about the cause.
         what: String,
     },
     /// The environment's answer could not be understood.
-    #[error("the world broke its protocol: {what}")]
+    #[error("the environment violated its protocol: {what}")]
     Protocol { what: String },
 }

@@ -172,9 +172,9 @@ pub fn is_removed(metadata: &Metadata) -> bool {
     }
 }
 
-/// Read and write for the owner alone.
+/// Read and write for the owner only.
 const PRIVATE_MODE: u32 = 0o600;
-/// Read for everybody whom the umask lets.
+/// Read and write for everybody, less the umask.
 const SHARED_MODE: u32 = 0o666;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -202,7 +202,7 @@ fn read_bounded(file: &File, most: u64) -> io::Result<Vec<u8>> {
 fn check_regular(metadata: &Metadata) -> io::Result<()> {
     let what = match metadata.file_type() {
         kind if kind.is_file() => return Ok(()),
-        kind if kind.is_dir() => "a folder stands there, not a file",
+        kind if kind.is_dir() => "it is a folder, not a file",
         kind if kind.is_symlink() => "it is a symbolic link, which is not followed here",
         _ => "it is a pipe, a socket or a device, not a file",
     };
@@ -240,7 +240,7 @@ fn create_with_mode(path: &Path, mode: u32) -> io::Result<File> {
     #[cfg(unix)]
     if mode == PRIVATE_MODE {
         use std::os::unix::fs::PermissionsExt as _;
-        // A umask can take away even what its owner needs.
+        // A umask can remove even the owner's permissions.
         if file.metadata()?.permissions().mode() & 0o777 != PRIVATE_MODE {
             file.set_permissions(fs::Permissions::from_mode(PRIVATE_MODE))?;
         }
@@ -252,7 +252,7 @@ fn create_with_mode(path: &Path, mode: u32) -> io::Result<File> {
 
 fn write_atomically(path: &Path, bytes: &[u8], mode: u32, durability: Durability) -> io::Result<()> {
     let fresh = temporary_path(path);
-    // A process of the same number may have been killed here.
+    // A killed process with the same id may have left it behind.
     let _ = fs::remove_file(&fresh);
     let written = create_with_mode(&fresh, mode).and_then(|mut file| {
         file.write_all(bytes)?;
@@ -268,7 +268,7 @@ fn write_atomically(path: &Path, bytes: &[u8], mode: u32, durability: Durability
     Ok(())
 }
 
-/// A name in the same folder that no other thread or program writes to. It ends in `.new`.
+/// Returns a name in the same folder that no other thread or program writes to. It ends in `.new`.
 fn temporary_path(path: &Path) -> PathBuf {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Sessions on disk: a folder with `meta.toml`, one append-only file a branch, and an index that can be rebuilt.
-//! The format is written down in `docs/JOURNAL.md`.
+//! Sessions on disk: a folder with `meta.toml`, one append-only file per branch, and an index that can be rebuilt.
+//! `docs/JOURNAL.md` specifies the format.
 
 mod branch;
 mod checkpoints;
@@ -41,14 +41,14 @@ pub const VERSION: u32 = 1;
 /// What can go wrong with a session on disk.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// A file could not be read, made or written.
+    /// A file could not be read, created or written.
     #[error("{path}: {action}: {source}")]
     Io {
         /// The file or folder.
         path: PathBuf,
         /// What was attempted.
         action: &'static str,
-        /// The system's word.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// Another program changed a file that this one is writing.
@@ -59,7 +59,7 @@ pub enum JournalError {
         /// What happened to it.
         change: FileChange,
     },
-    /// A line is not what the format says.
+    /// A line does not follow the format.
     #[error("{path}:{line}: {reason}")]
     Malformed {
         /// The file.
@@ -71,26 +71,25 @@ pub enum JournalError {
     },
     /// Another program is writing this branch.
     #[error(
-        "{path}: another retrospect is writing this session; look at it with `retrospect open --follow`, or end the other one"
+        "{path}: another retrospect is writing this session; follow it with `retrospect open --follow`, or end the \
+         other program"
     )]
     Locked {
         /// The branch file.
         path: PathBuf,
     },
     /// The session has no such branch.
-    #[error(
-        "{path}: this session has no branch {branch}; `retrospect sessions` says how many it has, `branches/` holds them"
-    )]
+    #[error("{path}: this session has no branch {branch}; its branches are the files in `branches/`")]
     NoBranch {
         /// The session's folder.
         path: PathBuf,
         /// The branch.
         branch: crate::domain::BranchId,
     },
-    /// A fork could not be read back.
+    /// A fork would have too many parent branches to be read back.
     #[error(
-        "branch {branch} stands on {most} others, one upon another, and no more can be read; fork from an event that it shares \
-         with an earlier branch, or play the episode again in a session of its own with `retrospect rerun`"
+        "branch {branch} already has {most} parent branches, the most that can be read; fork from an event that it shares with an \
+         earlier branch, or replay the episode in a new session with `retrospect rerun`"
     )]
     TooDeep {
         /// The branch that was to be forked.
@@ -98,8 +97,8 @@ pub enum JournalError {
         /// The most parents that a branch may have.
         most: usize,
     },
-    /// A branch cannot be called that.
-    #[error("a {what} has at most {most} characters: this has {chars}")]
+    /// A name or note of a branch is too long.
+    #[error("the {what} has {chars} characters, at most {most} are allowed")]
     TooLong {
         /// A name or a note.
         what: &'static str,
@@ -108,8 +107,8 @@ pub enum JournalError {
         /// Characters it may have.
         most: usize,
     },
-    /// A branch is not called that: the name means another one, or could not be asked for.
-    #[error("{name:?} is no name for this branch: {why}; choose another name")]
+    /// A branch can't have this name: it belongs to another branch, or couldn't be used to refer to it.
+    #[error("{name:?} can't be the name of this branch: {why}; choose another name")]
     BadName {
         /// The name.
         name: String,
@@ -129,24 +128,24 @@ pub enum JournalError {
 /// What another program did to a file that is being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileChange {
-    /// No folder has it any more.
+    /// The file was deleted.
     Removed,
-    /// It, or a folder above it, has another name.
+    /// The file or a folder above it was renamed.
     Moved,
-    /// Another file has its name.
+    /// Another file has taken its path.
     Replaced,
-    /// Bytes that were written are gone.
+    /// The file is shorter than what was written.
     Shortened {
-        /// Its length in bytes.
+        /// Its length now, in bytes.
         current: u64,
-        /// How long it was.
+        /// Its expected length, in bytes.
         expected: u64,
     },
-    /// Somebody else wrote to it.
+    /// Another program wrote to the file.
     Lengthened {
-        /// Its length in bytes.
+        /// Its length now, in bytes.
         is: u64,
-        /// How long it was.
+        /// Its expected length, in bytes.
         was: u64,
     },
 }
@@ -157,7 +156,9 @@ impl std::fmt::Display for FileChange {
             Self::Removed => f.write_str("was removed"),
             Self::Moved => f.write_str("was moved or renamed"),
             Self::Replaced => f.write_str("was replaced"),
-            Self::Shortened { current: is, expected: was } => write!(f, "was cut from {was} to {is} bytes"),
+            Self::Shortened { current: is, expected: was } => {
+                write!(f, "was truncated from {was} to {is} bytes")
+            }
             Self::Lengthened { is, was } => write!(f, "was changed from {was} to {is} bytes"),
         }
     }

@@ -37,10 +37,10 @@ pub const METHOD_NAMES: &[&str] = &["react", "omnireflect", "reflexion", "fcrf",
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownMethod {
     /// No method has this name.
-    #[error("there is no method {0:?}; there are {list}", list = METHOD_NAMES.join(", "))]
+    #[error("unknown method {0:?}; known: {list}", list = METHOD_NAMES.join(", "))]
     Name(String),
     /// OmniReflect has no such generation of reflections.
-    #[error("OmniReflect has no {0:?} generation; there are symbolic, neural and neuro-symbolic")]
+    #[error("unknown generation {0:?} for OmniReflect; known: symbolic, neural and neuro-symbolic")]
     Generation(String),
     /// The planning-only method has no mentor that can plan this task.
     #[error("planning: {0}; name a model that writes the plans, such as --mentor openai:MODEL")]

@@ -105,7 +105,7 @@ fn costs_and_times_are_added_up_over_the_events() {
     assert!(steps("cost > 1").is_empty());
     let late = hits_of(&events, "time > 30s");
     assert_eq!(late.len(), 1, "{late:?}");
-    assert!(late[0].2.contains("31s of moving time"), "{late:?}");
+    assert!(late[0].2.contains("running for 31s"), "{late:?}");
     assert!(steps("time > 1h").is_empty());
 }
 
@@ -314,10 +314,10 @@ fn a_hit_says_why_and_watches_do_not_stop() {
     assert_eq!(
         whys,
         [
-            "the 3rd time in a row at turn 5: `dance`",
-            "nothing happened at turns 2, 4 and 5",
-            "the 3rd time in a row at turn 9: `inventory`",
-            "`go to fridge 1` is proposed at turn 10",
+            "3rd time in a row at step 5: `dance`",
+            "nothing happened at steps 2, 4 and 5",
+            "3rd time in a row at step 9: `inventory`",
+            "`go to fridge 1` proposed at step 10",
         ]
     );
     let marks = |n: u32| state.episode.as_ref().unwrap().step(n).unwrap().breakpoint_marks.len();

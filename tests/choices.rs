@@ -62,13 +62,13 @@ fn each_choice_after_a_failed_call_continues_the_same_step() {
             lines: "recorded NAME",
             models: &["small"],
             holds: "You act in a household",
-            says: &["recorded reply, taken from session"],
+            says: &["recorded reply from session"],
         },
         Case {
             lines: "prompt-edit 1 Say what you hold.\nrecorded NAME\nundo\nrecorded NAME",
             models: &["small"],
             holds: "You act in a household",
-            says: &["was never asked, so no recording answers it", "recorded reply, taken from session"],
+            says: &["no recording answers a prompt that you edited", "recorded reply from session"],
         },
         Case {
             lines: "set actor.max_tokens 64\nset actor.seed 7\nretry",

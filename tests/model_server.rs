@@ -353,9 +353,9 @@ fn sampling_parameters_are_set_on_the_command_line_and_in_presets() {
             (&["--actor", "openai:tiny", "--set", "actor.top_p=2"], "expected a number from 0 to 1"),
             (
                 &["--set", "actor.temperature=1"],
-                "actor.temperature = 1: the built-in rules have no sampling settings",
+                "actor.temperature = 1: the rule-based actor has no sampling parameters",
             ),
-            (&["--set", "mentor.top_p=0.5"], "the symbolic rules are not asked"),
+            (&["--set", "mentor.top_p=0.5"], "symbolic rules call no model"),
         ];
         for (more, words) in wrong {
             let (code, said) = says(server.base.clone(), more).await;
@@ -479,9 +479,9 @@ fn after_a_failed_call_a_recorded_reply_or_another_model_continues() {
             "401",
             "there is no session of this path or name",
             "no answer to exactly this request",
-            &format!("recorded reply, taken from session {name}"),
+            &format!("recorded reply from session {name}"),
             "1 > inventory",
-            "the run goes on with: react, actor openai:big",
+            "run changed: react, actor openai:big",
             "go to cabinet 1",
             "[changed in the request] top_k 50",
         ] {
@@ -517,7 +517,7 @@ fn sampling_changed_at_a_fork_is_sent_and_stays() {
         assert_eq!(code, 0, "{told}");
         for words in [
             "expected a number, at least 0",
-            "not asked",
+            "symbolic rules call no model",
             "temperature 0.7 (by a person)",
             "top_p off (by a person)",
         ] {

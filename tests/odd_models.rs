@@ -183,21 +183,21 @@ fn a_model_that_answers_nothing_is_a_failed_call_and_no_empty_action() {
     let reasoning = format!("{}{}", reasons("reasoning", "hm hm"), ends("length"));
     let empty = good("");
     let cases = [
-        (empty.clone(), &REACT_ARGS[..], "the model answered nothing, 3 times"),
+        (empty.clone(), &REACT_ARGS[..], "the model returned an empty reply, 3 times"),
         (
             chunked(&[reasoning.as_bytes()], true),
             &REACT_ARGS[..],
-            "the model only reasoned and answered nothing, 3 times",
+            "the model returned only reasoning, 3 times",
         ),
         (
             good("{\"action\": {\"name\": \"look\"}}"),
             &REACT_ARGS[..],
-            "the model said nothing of what to do, 3 times",
+            "the model's reply has no action, 3 times",
         ),
         (
             empty.clone(),
             &["--method", "reflexion", "--actor", "openai:tiny"],
-            "the model answered nothing, 6 times",
+            "the model returned an empty reply, 6 times",
         ),
     ];
     for (script, who, words) in cases {
@@ -206,7 +206,7 @@ fn a_model_that_answers_nothing_is_a_failed_call_and_no_empty_action() {
         let (code, said) =
             place.run_one_task(&server, &[who, &["--max-steps", "2", "--trials", "1"]].concat());
         assert_eq!(code, 3, "{said}");
-        assert!(said.contains(words) && said.contains("act by hand"), "{words}: {said}");
+        assert!(said.contains(words) && said.contains("act yourself"), "{words}: {said}");
         let journal = place.journal();
         assert!(journal.contains(r#""kind":"unusable""#) && !journal.contains("action_taken"), "{journal}");
         let replies = journal.matches(r#""type":"reply_received""#).count();
@@ -298,20 +298,20 @@ fn a_named_mentor_is_called_or_the_reason_is_printed() {
     let (code, said) = place.run_one_task(&server, &omni);
     assert_eq!((code, server.asked().len()), (0, 3), "{said}");
     assert!(place.journal().contains(r#""generation":{"value":"neural","origin":"mentor"}"#));
-    assert!(!said.contains("will not be asked"), "{said}");
+    assert!(!said.contains("will never be called"), "{said}");
     let told: [(&[&str], &str); 2] = [
         (
             &["--set", "generation=symbolic"],
-            "generation is symbolic, so rules write the reflections; --set generation=neural",
+            "generation is symbolic, so rules write the reflections; to call it, use --set generation=neural",
         ),
-        (&["--method", "react"], "ReAct reflects on nothing; another --method, or --calibrate, has it asked"),
+        (&["--method", "react"], "ReAct doesn't reflect; to call it, use another --method or --calibrate"),
     ];
     for (more, words) in told {
         let place = TestSetup::new();
         let rest: &[&str] = if more.contains(&"--method") { &omni[2..] } else { &omni };
         let (code, said) = place.run_one_task(&server, &[rest, more].concat());
         assert_eq!((code, server.asked().len()), (0, 3), "{said}");
-        let line = format!("warning: the mentor openai:tiny will not be asked: {words}");
+        let line = format!("warning: the mentor openai:tiny will never be called: {words}");
         assert_eq!(said.matches(&line).count(), 1, "{said}");
     }
 }

@@ -34,10 +34,8 @@ pub fn suggestions(typed: &str, known: &CompletionContext) -> Vec<Suggestion> {
     };
     let begun = rest.len() > word.len();
     let filled: Vec<Suggestion> = match word {
-        "action" if begun => {
-            known.actions.iter().map(|a| fill("action = ", a, "the world knows it")).collect()
-        }
-        "note" if begun => known.detectors.iter().map(|d| fill("note ", d, "a detector")).collect(),
+        "action" if begun => known.actions.iter().map(|a| fill("action = ", a, "known action")).collect(),
+        "note" if begun => known.detectors.iter().map(|d| fill("note ", d, "detector")).collect(),
         "reflection" if begun => ReflectionKind::ALL
             .iter()
             .map(|k| fill("reflection ", &k.name().to_lowercase(), "reflections of this kind"))
@@ -55,11 +53,11 @@ pub fn suggestions(typed: &str, known: &CompletionContext) -> Vec<Suggestion> {
     if lead.is_empty() {
         all.push(Suggestion {
             text: "warn nothing 3".to_owned(),
-            description: "a watch: it tells and marks, and does not stop".to_owned(),
+            description: "watch: marks the step, doesn't stop".to_owned(),
         });
         all.push(Suggestion {
             text: "once end failure".to_owned(),
-            description: "switched off by its first hit".to_owned(),
+            description: "switches off after its first hit".to_owned(),
         });
     }
     all

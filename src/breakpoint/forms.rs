@@ -15,9 +15,14 @@ pub struct Form {
 
 /// All forms, in the order of the documentation.
 pub const FORMS: &[Form] = &[
-    form("action ~ REGEX", "action ~ heat", "an action that matches is proposed", AT_PROPOSAL),
-    form("action = WORDS", "action = go to fridge 1", "an action with these words is proposed", AT_PROPOSAL),
-    form("observation ~ REGEX", "observation ~ closed", "what the agent sees matches", AFTER_ANSWER),
+    form("action ~ REGEX", "action ~ heat", "the proposed action matches", AT_PROPOSAL),
+    form(
+        "action = WORDS",
+        "action = go to fridge 1",
+        "the proposed action contains these words",
+        AT_PROPOSAL,
+    ),
+    form("observation ~ REGEX", "observation ~ closed", "the observation matches", AFTER_ANSWER),
     form("thought ~ REGEX", "thought ~ (give up|stuck)", "a thought matches", AT_PROPOSAL),
     form(
         "nothing [N]",
@@ -25,7 +30,7 @@ pub const FORMS: &[Form] = &[
         "nothing happened N times in a row, and again after every N more",
         BEFORE_REFLECTION,
     ),
-    form("invalid [N]", "invalid 2", "the environment refused the action N times in a row", AFTER_ANSWER),
+    form("invalid [N]", "invalid 2", "the environment rejected the action N times in a row", AFTER_ANSWER),
     form(
         "same action N",
         "same action 3",
@@ -60,8 +65,8 @@ pub const FORMS: &[Form] = &[
         "N steps in a row made no progress, and again after every N more",
         AFTER_ANSWER,
     ),
-    form("step N", "step 12", "step N of an episode was answered", AFTER_ANSWER),
-    form("won", "won", "the goal holds", AFTER_ANSWER),
+    form("step N", "step 12", "step N of an episode is complete", AFTER_ANSWER),
+    form("won", "won", "the goal is reached", AFTER_ANSWER),
     form(
         "reflection [KIND]",
         "reflection error",
@@ -71,8 +76,8 @@ pub const FORMS: &[Form] = &[
     form(
         "lesson N",
         "lesson 6",
-        "the lesson with this short number is in a prompt and was not in the previous one",
-        "after that call was answered",
+        "lesson N is in a prompt and wasn't in the previous one",
+        "after the reply to that call",
     ),
     form("tokens > N", "tokens > 20k", "the run has used more tokens; once per run", "after the reply"),
     form(
@@ -102,8 +107,8 @@ pub const FORMS: &[Form] = &[
 ];
 
 const AT_PROPOSAL: &str = "at the proposal, before it runs";
-const AFTER_ANSWER: &str = "right after the answer";
-const BEFORE_REFLECTION: &str = "right after the answer, before any reflection";
+const AFTER_ANSWER: &str = "right after the observation";
+const BEFORE_REFLECTION: &str = "after the observation, before any reflection";
 
 const fn form(write: &'static str, example: &'static str, when: &'static str, stands: &'static str) -> Form {
     Form { syntax: write, example, meaning: when, pauses_at: stands }
@@ -111,7 +116,7 @@ const fn form(write: &'static str, example: &'static str, when: &'static str, st
 
 /// Returns a suggestion of a line or two: the forms that begin with this word, otherwise a few of all.
 pub fn hint(word: &str) -> String {
-    const REFERENCE: &str = "docs/BREAKPOINTS.md and `retrospect run --help` have every condition";
+    const REFERENCE: &str = "docs/BREAKPOINTS.md and `retrospect run --help` list all conditions";
     let of = |form: &&Form| form.syntax.split([' ', '[']).next() == Some(word);
     let forms: Vec<String> = FORMS.iter().filter(of).map(|f| format!("`{}`", f.syntax)).collect();
     if forms.is_empty() {

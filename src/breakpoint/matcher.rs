@@ -151,10 +151,10 @@ impl<'a> BreakpointCheck<'a> {
         Some((
             step,
             match part {
-                TextPart::Action => format!("`{line}` is proposed at turn {step}"),
-                TextPart::Thought => format!("it thought \"{line}\" at turn {step}"),
-                TextPart::Observation if step == 0 => format!("the world began with \"{line}\""),
-                TextPart::Observation => format!("the world said \"{line}\" at turn {step}"),
+                TextPart::Action => format!("`{line}` proposed at step {step}"),
+                TextPart::Thought => format!("thought \"{line}\" at step {step}"),
+                TextPart::Observation if step == 0 => format!("first observation: \"{line}\""),
+                TextPart::Observation => format!("observed \"{line}\" at step {step}"),
             },
         ))
     }
@@ -177,11 +177,7 @@ impl<'a> BreakpointCheck<'a> {
         }
         Some((
             *step,
-            format!(
-                "the {} time in a row at turn {step}: `{}`",
-                reason::ordinal(count),
-                reason::shorten(now)
-            ),
+            format!("{} time in a row at step {step}: `{}`", reason::ordinal(count), reason::shorten(now)),
         ))
     }
 
@@ -190,18 +186,21 @@ impl<'a> BreakpointCheck<'a> {
         let (step, episode, rows) = (*step, self.episode()?, &self.state_after.breakpoints.streaks);
         let words = match condition {
             Condition::Invalid(n) if self.is_streak_due(*n, rows.invalid, step) => {
-                format!("the world refused the action {}", reason::at_streak_steps(episode, rows.invalid, *n))
+                format!(
+                    "the environment rejected the action {}",
+                    reason::at_streak_steps(episode, rows.invalid, *n)
+                )
             }
             Condition::Repeated(_, n) if self.is_streak_due(*n, rows.observation, step) => {
                 let observation = episode.last_step().and_then(Step::observation).unwrap_or_default();
                 format!(
-                    "the world said the same {}: \"{}\"",
+                    "same observation {}: \"{}\"",
                     reason::at_streak_steps(episode, rows.observation, *n),
                     reason::shorten(observation)
                 )
             }
-            Condition::Won if turn.won => format!("the goal holds at turn {step}"),
-            Condition::Step(n) if *n == step => format!("turn {step} was answered"),
+            Condition::Won if turn.won => format!("goal reached at step {step}"),
+            Condition::Step(n) if *n == step => format!("step {step} is complete"),
             Condition::RewardChanged | Condition::ProgressChanged => {
                 return self.check_change(condition, step);
             }
@@ -211,8 +210,8 @@ impl<'a> BreakpointCheck<'a> {
                     return None;
                 }
                 match episode.progress_step {
-                    0 => format!("no progress in the first {since} turns"),
-                    last => format!("no progress for {since} turns, since turn {last}"),
+                    0 => format!("no progress in the first {since} steps"),
+                    last => format!("no progress for {since} steps, since step {last}"),
                 }
             }
             _ => return None,
@@ -233,10 +232,7 @@ impl<'a> BreakpointCheck<'a> {
         };
         let other = (from - to).abs() > f64::EPSILON;
         other.then(|| {
-            (
-                step,
-                format!("the {name} went from {} to {} at turn {step}", format_rate(from), format_rate(to)),
-            )
+            (step, format!("{name} changed from {} to {} at step {step}", format_rate(from), format_rate(to)))
         })
     }
 
@@ -259,7 +255,7 @@ impl<'a> BreakpointCheck<'a> {
             _ => false,
         })?;
         let named = note.detector.replace('_', " ");
-        Some((step, format!("{named} at turn {step}: {}", reason::shorten(&note.evidence))))
+        Some((step, format!("{named} at step {step}: {}", reason::shorten(&note.evidence))))
     }
 
     fn check_reflection(&self, kind: Option<ReflectionKind>) -> Hit {
@@ -273,10 +269,7 @@ impl<'a> BreakpointCheck<'a> {
             .map(|i| format!(": {}", reason::shorten(&i.text.text)))
             .unwrap_or_default();
         let step = reflection.step;
-        Some((
-            step,
-            format!("a reflection ({}) was written after turn {step}{says}", reflection.question().name()),
-        ))
+        Some((step, format!("reflection ({}) written after step {step}{says}", reflection.question().name())))
     }
 
     fn check_lesson(&self, number: u32) -> Hit {
@@ -295,7 +288,7 @@ impl<'a> BreakpointCheck<'a> {
         let stays = last.is_some_and(|p| p.episode == prompt.episode && in_it(p));
         let to = prompt.question.map_or_else(String::new, |q| format!(" to the mentor ({})", q.name()));
         (in_it(prompt) && !stays).then(|| {
-            (prompt.step, format!("lesson {number} is new in the prompt{to} of turn {}", prompt.step))
+            (prompt.step, format!("lesson {number} is new in the prompt{to} of step {}", prompt.step))
         })
     }
 
@@ -316,21 +309,21 @@ impl<'a> BreakpointCheck<'a> {
         let words = match spend {
             SpendLimit::Tokens(bound) => {
                 let now = less(state.usage.tokens(), meter.tokens_at_start);
-                (now > bound).then(|| format!("{now} tokens"))
+                (now > bound).then(|| format!("used {now} tokens"))
             }
             SpendLimit::Cost(bound) => {
                 let now = less(state.usage.cost_nano(), meter.cost_at_start);
-                (now > bound).then(|| format!("costs of {}", number::format_billionths(now)))
+                (now > bound).then(|| format!("cost {}", number::format_billionths(now)))
             }
             SpendLimit::Time(bound) => {
                 let before = if whole { meter.earlier_time } else { std::time::Duration::ZERO };
                 let now = before.saturating_add(state.clock.elapsed);
-                let describe = || format!("{} of moving time", number::format_seconds(now.as_secs()));
+                let describe = || format!("been running for {}", number::format_seconds(now.as_secs()));
                 (now > std::time::Duration::from_secs(bound)).then(describe)
             }
         }?;
         let of = if whole { "the run".to_owned() } else { format!("episode {number}") };
-        Some((reason::step_number(state.last_step()), format!("{of} has taken {words}")))
+        Some((reason::step_number(state.last_step()), format!("{of} has {words}")))
     }
 
     fn check_episode_end(&self, won: Option<bool>) -> Hit {
@@ -338,7 +331,7 @@ impl<'a> BreakpointCheck<'a> {
         if won.is_some_and(|won| won != summary.won) {
             return None;
         }
-        let how = if summary.won { "was won" } else { "ended without success" };
+        let how = if summary.won { "won" } else { "ended without success" };
         Some((
             reason::step_number(self.state_after.last_step()),
             format!(

@@ -61,10 +61,10 @@ pub fn parse(text: &str) -> Result<BreakpointSpec, ParseError> {
         hint: hint(word),
     };
     if text.is_empty() {
-        return Err(ParseError { message: "a condition is missing".to_owned(), hint: hint("") });
+        return Err(ParseError { message: "missing condition".to_owned(), hint: hint("") });
     }
     if text.chars().count() > MAX_CONDITION_CHARS || text.chars().any(char::is_control) {
-        return Err(bad(format!("a condition is one line of {MAX_CONDITION_CHARS} characters at most"), ""));
+        return Err(bad(format!("a condition is one line of at most {MAX_CONDITION_CHARS} characters"), ""));
     }
     let (mut rest, mut warn, mut once) = (text, false, false);
     loop {
@@ -104,8 +104,9 @@ pub fn parse_checked(text: &str, detectors: &[&str]) -> Result<BreakpointSpec, P
     let suggestion =
         if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
     Err(ParseError {
-        message: format!("{:?}: there is no detector `{}`{suggestion}", shorten(text.trim()), shorten(name)),
-        hint: "docs/SYMBOLIC.md names the detectors, docs/PDDL.md those of planning problems".to_owned(),
+        message: format!("{:?}: unknown detector `{}`{suggestion}", shorten(text.trim()), shorten(name)),
+        hint: "detectors are listed in docs/SYMBOLIC.md, those of planning problems in docs/PDDL.md"
+            .to_owned(),
     })
 }
 
@@ -122,14 +123,13 @@ fn parse_condition(word: &str, rest: &str) -> Result<Condition, String> {
     let given = rest.strip_prefix('=').map_or(rest, str::trim_start);
     let bare = |condition: Condition| match rest {
         "" => Ok(condition),
-        more => Err(format!("`{word}` stands alone; {more:?} says nothing")),
+        more => Err(format!("`{word}` takes no argument, got {more:?}")),
     };
     let counted = |least: u32, or: Option<u32>| match (given, or) {
         ("", Some(n)) => Ok(n),
-        ("", None) => Err(format!("how many? such as `{word} 3`")),
-        (n, _) => {
-            number::parse_count(n, least).ok_or_else(|| format!("{n:?} is no count from {least} to 1000000"))
-        }
+        ("", None) => Err(format!("missing number, such as `{word} 3`")),
+        (n, _) => number::parse_count(n, least)
+            .ok_or_else(|| format!("{n:?} is not a number from {least} to 1000000")),
     };
     Ok(match word {
         "action" => parse_text(TextPart::Action, rest)?,
@@ -142,23 +142,23 @@ fn parse_condition(word: &str, rest: &str) -> Result<Condition, String> {
         "lesson" => {
             let n = given.strip_prefix('#').unwrap_or(given);
             let number = number::parse_count(n, 1);
-            Condition::Lesson(number.ok_or("which lesson? its short number, such as `lesson 6`")?)
+            Condition::Lesson(number.ok_or("expected the number of a lesson, such as `lesson 6`")?)
         }
         "same" => parse_repeated(rest)?,
         "cycle" => bare(Condition::GoingInCircles)?,
         "won" => bare(Condition::Won)?,
         "mistake" => bare(Condition::Mistake)?,
-        "note" if given.is_empty() => return Err("which detector? such as `note wrong_object`".to_owned()),
+        "note" if given.is_empty() => return Err("missing detector, such as `note wrong_object`".to_owned()),
         "note" => {
             let name = given.split_whitespace().collect::<Vec<_>>().join("_").to_ascii_lowercase();
             if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-                return Err(format!("{given:?} is no name of a detector; such as `note wrong_object`"));
+                return Err(format!("{given:?} is not a detector name, such as `note wrong_object`"));
             }
             Condition::Note(name)
         }
         "reward" if rest == "changed" => Condition::RewardChanged,
         "progress" if rest == "changed" => Condition::ProgressChanged,
-        "reward" | "progress" => return Err(format!("`{word} changed` is what can be waited for")),
+        "reward" | "progress" => return Err(format!("expected `{word} changed`")),
         "reflection" if given.is_empty() => Condition::Reflection(None),
         "reflection" => Condition::Reflection(Some(parse_kind(given)?)),
         "tokens" | "cost" | "time" => Condition::SpentMoreThan(SpendScope::Run, parse_spend(word, rest)?),
@@ -166,7 +166,7 @@ fn parse_condition(word: &str, rest: &str) -> Result<Condition, String> {
             let (what, rest) = split_word(rest);
             let what = what.to_ascii_lowercase();
             if !matches!(what.as_str(), "tokens" | "cost" | "time") {
-                return Err("`episode` goes before tokens, cost or time".to_owned());
+                return Err("expected tokens, cost or time after `episode`".to_owned());
             }
             Condition::SpentMoreThan(SpendScope::Episode, parse_spend(&what, rest)?)
         }
@@ -174,13 +174,13 @@ fn parse_condition(word: &str, rest: &str) -> Result<Condition, String> {
             "" => None,
             "failure" | "failed" | "lost" => Some(false),
             "success" | "won" => Some(true),
-            other => return Err(format!("an episode ends in `end failure` or `end success`, not {other:?}")),
+            other => return Err(format!("expected `end failure` or `end success`, got {other:?}")),
         }),
         "" => return Err("a condition begins with a word".to_owned()),
         other => {
             return Err(match most_similar(other, FIRST_WORDS) {
-                Some(near) => format!("there is no condition `{other}`; did you mean `{near}`?"),
-                None => format!("there is no condition `{other}`"),
+                Some(near) => format!("unknown condition `{other}`; did you mean `{near}`?"),
+                None => format!("unknown condition `{other}`"),
             });
         }
     })
@@ -188,7 +188,7 @@ fn parse_condition(word: &str, rest: &str) -> Result<Condition, String> {
 
 fn parse_text(part: TextPart, rest: &str) -> Result<Condition, String> {
     let name = part.name();
-    let missing = || format!("say what to look for: `{name} ~ REGEX`, or `{name} = WORDS`");
+    let missing = || format!("missing pattern: write `{name} ~ REGEX` or `{name} = WORDS`");
     let (sign, wanted) = (rest.chars().next().ok_or_else(missing)?, rest.get(1..).unwrap_or_default().trim());
     if wanted.is_empty() {
         return Err(missing());
@@ -196,7 +196,7 @@ fn parse_text(part: TextPart, rest: &str) -> Result<Condition, String> {
     match sign {
         '~' => {
             let pattern = Pattern::Regex(wanted.to_owned());
-            compile_pattern(&pattern).map_err(|why| format!("the pattern cannot be used: {why}"))?;
+            compile_pattern(&pattern).map_err(|why| format!("invalid pattern: {why}"))?;
             Ok(Condition::Text(part, pattern))
         }
         '=' => Ok(Condition::Text(part, Pattern::Words(wanted.to_owned()))),
@@ -240,15 +240,14 @@ fn parse_repeated(rest: &str) -> Result<Condition, String> {
         "observation" => RepeatedPart::Observation,
         "thought" => RepeatedPart::Thought,
         _ => {
-            return Err(
-                "what is the same? `same action 3`, `same observation 3` or `same thought 3`".to_owned()
-            );
+            return Err("expected `same action 3`, `same observation 3` or `same thought 3`".to_owned());
         }
     };
     if n.is_empty() {
         return Ok(Condition::Repeated(what, 2));
     }
-    let count = number::parse_count(n, 2).ok_or_else(|| format!("{n:?} is no count from 2 to 1000000"))?;
+    let count =
+        number::parse_count(n, 2).ok_or_else(|| format!("{n:?} is not a number from 2 to 1000000"))?;
     Ok(Condition::Repeated(what, count))
 }
 
@@ -258,8 +257,8 @@ fn parse_kind(text: &str) -> Result<ReflectionKind, String> {
         let names: Vec<String> = ReflectionKind::ALL.iter().map(|k| k.name().to_lowercase()).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         match most_similar(&wanted, &known) {
-            Some(near) => format!("there is no kind of reflection {text:?}; did you mean `{near}`?"),
-            None => format!("there is no kind of reflection {text:?}; there are {}", known.join(", ")),
+            Some(near) => format!("unknown kind of reflection {text:?}; did you mean `{near}`?"),
+            None => format!("unknown kind of reflection {text:?}; known: {}", known.join(", ")),
         }
     })
 }
@@ -271,13 +270,13 @@ fn parse_spend(word: &str, rest: &str) -> Result<SpendLimit, String> {
         _ => "time > 10m",
     };
     let bound = rest.strip_prefix('>').map(str::trim).filter(|b| !b.is_empty());
-    let bound = bound.ok_or_else(|| format!("above what? such as `{example}`"))?;
+    let bound = bound.ok_or_else(|| format!("missing limit, such as `{example}`"))?;
     let read = match word {
         "tokens" => number::parse_tokens(bound).map(SpendLimit::Tokens),
         "cost" => number::parse_cost(bound).map(SpendLimit::Cost),
         _ => number::parse_seconds(bound).map(SpendLimit::Time),
     };
-    read.ok_or_else(|| format!("{bound:?} is no bound that can be read; such as `{example}`"))
+    read.ok_or_else(|| format!("{bound:?} is not a valid limit; write for example `{example}`"))
 }
 
 fn shorten(text: &str) -> String {

@@ -6,11 +6,11 @@ use crate::engine::{Episode, Streak};
 /// Maximum number of steps listed one by one; longer streaks are summarized.
 const MAX_LISTED_STEPS: u32 = 6;
 
-/// Formats the last `n` steps of a streak that ends with the step `last`: `at turn 5`, `at turns 5, 6 and 7`.
+/// Formats the last `n` steps of a streak that ends with the step `last`: `at step 5`, `at steps 5, 6 and 7`.
 /// Thought-only steps between them are skipped; if there are many, only the end is named.
 pub(super) fn at_steps(episode: &Episode, last: u32, n: u32, first: u32) -> String {
     if n == 1 {
-        return format!("at turn {last}");
+        return format!("at step {last}");
     }
     let mut named = vec![last];
     let mut at = last;
@@ -26,12 +26,12 @@ pub(super) fn at_steps(episode: &Episode, last: u32, n: u32, first: u32) -> Stri
     }
     named.reverse();
     if named.len() as u32 != n || n > MAX_LISTED_STEPS {
-        return format!("{n} times, up to turn {last}");
+        return format!("{n} times, up to step {last}");
     }
     let words: Vec<String> = named.iter().map(u32::to_string).collect();
     match words.split_last() {
-        Some((end, before)) if !before.is_empty() => format!("at turns {} and {end}", before.join(", ")),
-        _ => format!("at turn {last}"),
+        Some((end, before)) if !before.is_empty() => format!("at steps {} and {end}", before.join(", ")),
+        _ => format!("at step {last}"),
     }
 }
 

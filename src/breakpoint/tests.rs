@@ -76,30 +76,30 @@ fn warn_and_once_stand_before_and_once_also_behind() {
 #[test]
 fn what_cannot_be_read_says_what_is_wrong_and_what_to_write() {
     let cases = [
-        ("", "a condition is missing"),
+        ("", "missing condition"),
         ("nothin 3", "did you mean `nothing`?"),
         ("staled 8", "did you mean `stalled`?"),
-        ("xyzzy", "there is no condition `xyzzy`"),
-        ("nothing 0", "\"0\" is no count"),
-        ("nothing -1", "is no count"),
-        ("stalled", "how many? such as `stalled 3`"),
-        ("same", "what is the same?"),
-        ("same action 1", "is no count from 2"),
-        ("action", "say what to look for"),
-        ("action ~", "say what to look for"),
-        ("action ~ (", "the pattern cannot be used"),
+        ("xyzzy", "unknown condition `xyzzy`"),
+        ("nothing 0", "\"0\" is not a number"),
+        ("nothing -1", "is not a number"),
+        ("stalled", "missing number, such as `stalled 3`"),
+        ("same", "expected `same action 3`"),
+        ("same action 1", "is not a number from 2"),
+        ("action", "missing pattern"),
+        ("action ~", "missing pattern"),
+        ("action ~ (", "invalid pattern"),
         ("action ~ ((((a{100}){100}){100}){100})", "too large"),
         ("reflection eror", "did you mean `error`?"),
-        ("lesson x", "which lesson?"),
-        ("tokens 20000", "above what? such as `tokens > 20k`"),
-        ("cost > lots", "no bound that can be read"),
-        ("time > 3y", "no bound that can be read"),
+        ("lesson x", "the number of a lesson"),
+        ("tokens 20000", "missing limit, such as `tokens > 20k`"),
+        ("cost > lots", "is not a valid limit"),
+        ("time > 3y", "is not a valid limit"),
         ("reward", "`reward changed`"),
         ("end badly", "`end failure` or `end success`"),
         // A name that would be parsed differently after being written.
-        ("note==", "is no name of a detector"),
-        ("cycle 3", "`cycle` stands alone"),
-        ("episode nothing 3", "`episode` goes before"),
+        ("note==", "is not a detector name"),
+        ("cycle 3", "`cycle` takes no argument"),
+        ("episode nothing 3", "after `episode`"),
         ("warn", "a condition begins with a word"),
         ("action ~ a\nb", "one line"),
         ("3", "a condition begins with a word"),
@@ -127,14 +127,14 @@ fn a_detector_that_nobody_is_is_no_condition() {
     let known = ["left_closed", "repeat", "wrong_object"];
     let bad = |text: &str| parse_checked(text, &known).expect_err(text);
     for (text, part) in [
-        ("note wrong_objct", "there is no detector `wrong_objct`; did you mean `wrong_object`?"),
+        ("note wrong_objct", "unknown detector `wrong_objct`; did you mean `wrong_object`?"),
         ("warn note reapet", "did you mean `repeat`?"),
         ("note closed once", "did you mean `left_closed`?"),
     ] {
         assert!(bad(text).message.contains(part), "{:?}", bad(text));
         assert!(parse(text).is_ok(), "a journal may hold it");
     }
-    assert!(bad("note zzz").message.ends_with("there is no detector `zzz`"), "{:?}", bad("note zzz"));
+    assert!(bad("note zzz").message.ends_with("unknown detector `zzz`"), "{:?}", bad("note zzz"));
     assert!(bad("note zzz").hint.contains("docs/SYMBOLIC.md"));
     assert_eq!(bad("note"), parse("note").unwrap_err());
     assert!(parse_checked("note = Wrong Object", &known).is_ok() && parse_checked("nothing 3", &[]).is_ok());
@@ -234,7 +234,7 @@ proptest! {
         // A pattern that is not a valid regular expression (`+` first) is rejected; others never are.
         match parse(&text) {
             Ok(read) => prop_assert_eq!(read, spec),
-            Err(bad) => prop_assert!(bad.message.contains("the pattern cannot be used"), "{}: {}", text, bad.message),
+            Err(bad) => prop_assert!(bad.message.contains("invalid pattern"), "{}: {}", text, bad.message),
         }
     }
 

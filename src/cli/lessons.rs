@@ -343,7 +343,7 @@ fn parse_typed_lesson(
 fn non_empty_text(text: &str) -> Result<String, CliError> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(CliError::usage("an empty lesson teaches nothing", "write a sentence"));
+        return Err(CliError::usage("the lesson is empty", "write a sentence"));
     }
     Ok(text.to_owned())
 }

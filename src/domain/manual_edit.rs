@@ -142,23 +142,24 @@ impl ManualEdit {
 
     /// Describes the edit in a few words.
     pub fn describe(&self) -> String {
-        let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "as it was".to_owned());
         match self {
-            Self::Thought { step, text, .. } => format!("thought of step {step}: {}", or_none(text)),
+            Self::Thought { step, text, .. } => {
+                format!("thought of step {step}: {}", text.as_deref().unwrap_or("(none)"))
+            }
             Self::Observation { step, text, .. } => {
-                format!("observation of step {step}: {}", or_none(text))
+                format!("observation of step {step}: {}", text.as_deref().unwrap_or("the original"))
             }
             Self::Setting { name, setting, .. } => match setting {
                 Some(setting) => {
                     format!("setting {name} = {}", super::describe_setting_value(name, &setting.value))
                 }
-                None => format!("setting {name} taken away"),
+                None => format!("setting {name} removed"),
             },
             Self::Autonomy { autonomy, .. } => format!("autonomy {autonomy:?}").to_lowercase(),
-            Self::Remark { text, removed: true, .. } => format!("remark taken away: {text}"),
+            Self::Remark { text, removed: true, .. } => format!("remark removed: {text}"),
             Self::Remark { text, .. } => format!("remark: {text}"),
-            Self::Prompt { prompt, .. } if prompt.edited => "your words in a prompt".to_owned(),
-            Self::Prompt { .. } => "prompt as it was drafted".to_owned(),
+            Self::Prompt { prompt, .. } if prompt.edited => "prompt edited".to_owned(),
+            Self::Prompt { .. } => "prompt restored to its draft".to_owned(),
             Self::Breakpoint { number, config: None, .. } => format!("breakpoint {number} removed"),
             Self::Breakpoint { number, previous, config: Some(config), enabled, .. }
                 if previous.as_ref() != Some(config) =>
@@ -167,7 +168,7 @@ impl ManualEdit {
                 let word = config.kind_name();
                 match previous {
                     None => format!("{word} {number} set: {config}{off}"),
-                    Some(previous) => format!("{word} {number} {config} in the place of {previous}{off}"),
+                    Some(previous) => format!("{word} {number} changed from {previous} to {config}{off}"),
                 }
             }
             Self::Breakpoint { number, config, enabled, .. } => {

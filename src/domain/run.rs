@@ -128,21 +128,21 @@ impl EndReason {
     /// Describes the reason in a few words.
     pub fn describe(self) -> &'static str {
         match self {
-            Self::Won => "the goal holds",
-            Self::Done => "the world ended it",
-            Self::StepLimit => "out of turns",
-            Self::MoveLimit => "out of moves",
-            Self::TimeLimit => "out of time",
-            Self::Loop => "it went in a loop",
-            Self::PlanEnd => "the plan came to its end",
-            Self::Person => "a person ended it",
-            Self::Error => "a call failed",
+            Self::Won => "goal reached",
+            Self::Done => "ended by the environment",
+            Self::StepLimit => "step limit",
+            Self::MoveLimit => "move limit",
+            Self::TimeLimit => "time limit",
+            Self::Loop => "repeated action",
+            Self::PlanEnd => "end of the plan",
+            Self::Person => "ended by a person",
+            Self::Error => "failed call",
         }
     }
 
-    /// Returns `won`, or `not won` and the reason.
+    /// Returns `won`, or `lost` and the reason.
     pub fn verdict(self, won: bool) -> String {
-        if won || self == Self::Won { "won".to_owned() } else { format!("not won: {}", self.describe()) }
+        if won || self == Self::Won { "won".to_owned() } else { format!("lost ({})", self.describe()) }
     }
 }
 

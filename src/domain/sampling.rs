@@ -1,34 +1,35 @@
-//! How a role's answers are sampled where a person wants it otherwise than its server's profile does: settings of the run by
-//! the names `actor.temperature`, `mentor.max_tokens` and so on.
+//! Sampling parameters of a role that differ from its server's profile: settings of the run, named `actor.temperature`,
+//! `mentor.max_tokens` and so on.
 
 use super::{ModelRole, PromptRecord, RunSpec, SettingOrigin, Settings};
 use serde_json::{Map, Value, json};
 
-/// One thing that can be wanted otherwise.
+/// A sampling parameter is a value such as `temperature` that controls how a model samples its replies; a run can
+/// override the server profile's.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SamplingParam {
-    /// Its name, behind the role's.
+    /// The name without the role.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// What it does, in one phrase.
     pub meaning: &'static str,
-    /// What it may be, in words.
+    /// The allowed values, described for people.
     pub allowed: &'static str,
     kind: ValueKind,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum ValueKind {
-    /// A number from 0 on.
+    /// A number, at least 0.
     Number,
     /// A number from 0 to 1.
     Fraction,
-    /// A whole number from 0 on, of 32 bits.
+    /// An unsigned 32-bit number.
     Integer,
-    /// A whole number from 1 on, of 32 bits.
+    /// An unsigned 32-bit number, at least 1.
     PositiveInteger,
-    /// Texts.
+    /// A non-empty string or a list of them.
     Strings,
-    /// A whole number, or whether it is sent.
+    /// A whole number, or a boolean that says whether the run's seed is sent.
     Seed,
 }
 
@@ -41,7 +42,7 @@ const fn param(
     SamplingParam { name, meaning, allowed, kind }
 }
 
-/// All of them, in the order of lists.
+/// All parameters, in the order in which they are listed.
 pub const SAMPLING_PARAMS: [SamplingParam; 7] = [
     param(
         "temperature",
@@ -87,41 +88,42 @@ pub const SAMPLING_PARAMS: [SamplingParam; 7] = [
     ),
 ];
 
-/// The role and the knob that a setting's name stands for; none: it is about something else.
+/// Returns the role and the parameter of a setting, or `None` if it isn't a sampling parameter.
 pub fn sampling_param(setting: &str) -> Option<(ModelRole, &'static SamplingParam)> {
     let (role, name) = setting.split_once('.')?;
-    let asked = match role {
+    let model_role = match role {
         "actor" => ModelRole::Actor,
         "mentor" => ModelRole::Mentor,
         _ => return None,
     };
-    Some((asked, SAMPLING_PARAMS.iter().find(|k| k.name == name)?))
+    Some((model_role, SAMPLING_PARAMS.iter().find(|k| k.name == name)?))
 }
 
-/// The value of a setting in words: what switches a knob off is called so.
+/// Formats the value of a setting. Values of sampling parameters are written as `on`, `off` and `own`.
 pub fn describe_setting_value(setting: &str, value: &Value) -> String {
     if sampling_param(setting).is_some() { SamplingParam::format_value(value) } else { value.to_string() }
 }
 
-/// The bound that is sent in place of `value`, where that was raised for the model.
-fn raised_value(why: &str, value: &Value) -> Option<u64> {
+/// Returns the limit sent instead of `value`, if it was raised for the model. `reason` is what follows the colon in the
+/// line about it.
+fn raised_value(reason: &str, value: &Value) -> Option<u64> {
     let number = |words: &str| words.split(' ').next().and_then(|n| n.parse::<u64>().ok());
     let value = value.as_u64()?;
-    if let Some(least) = why.strip_prefix("at least ").and_then(number) {
+    if let Some(least) = reason.strip_prefix("at least ").and_then(number) {
         return Some(value.max(least));
     }
-    let (bound, cut) = why.split_once(" in place of ")?;
+    let (bound, cut) = reason.split_once(" in place of ")?;
     (number(cut) == Some(value)).then(|| number(bound)).flatten()
 }
 
 impl SamplingParam {
-    /// The name of its setting.
+    /// Returns the name of its setting.
     pub fn setting_name(&self, asked: ModelRole) -> String {
         format!("{}.{}", asked.name(), self.name)
     }
 
-    /// What a server is sent in place of `value`, after what was learnt of its model: the lines of
-    /// [`State::unsent_settings`](crate::engine::State::unsent_settings). None: it is left out.
+    /// Returns what a server is sent instead of `value`, given what was learned about its model: the lines of
+    /// [`State::unsent_settings`](crate::engine::State::unsent_settings). Returns `None` if the parameter isn't sent.
     pub fn sent_value(&self, value: &Value, unsent: &[String]) -> Option<Value> {
         // Older sessions have "not sent".
         const LEFT_OUT: [&str; 3] = ["the server refused", "left out", "not sent"];
@@ -137,15 +139,15 @@ impl SamplingParam {
         Some(raised.map_or_else(|| value.clone(), Value::from))
     }
 
-    /// It is drawn from by whoever is asked, a model or not: the number that seeds begin with.
+    /// Returns whether this is a number from which seeds are derived. Actors that are not models use it too.
     pub fn is_seed_number(&self, value: &Value) -> bool {
         self.kind == ValueKind::Seed && (value.is_null() || value.is_u64())
     }
 
-    /// What was typed, as the setting's value: null for the profile's own.
+    /// Parses what a person typed into the value of the setting; null means the profile's value.
     ///
     /// # Errors
-    /// What was expected, in words.
+    /// Returns a description of the expected value.
     pub fn parse(&self, text: &str) -> Result<Value, String> {
         let value = match text.trim() {
             "own" | "default" => Value::Null,
@@ -156,27 +158,27 @@ impl SamplingParam {
         self.validate(&value).map(|()| value)
     }
 
-    /// Whether it may have this value.
+    /// Checks that a value is allowed.
     ///
     /// # Errors
-    /// What was expected, in words.
+    /// Returns a description of the expected value.
     pub fn validate(&self, value: &Value) -> Result<(), String> {
         let whole = || value.as_u64().is_some_and(|n| u32::try_from(n).is_ok());
         let number = || value.as_f64().is_some_and(|n| n.is_finite() && n >= 0.0);
-        let left = *value == json!(false);
+        let unsent = *value == json!(false);
         let fits = value.is_null()
             || match self.kind {
-                ValueKind::Number => left || number(),
-                ValueKind::Fraction => left || (number() && value.as_f64() <= Some(1.0)),
-                ValueKind::Integer => left || whole(),
-                ValueKind::PositiveInteger => left || whole() && value.as_u64() > Some(0),
-                ValueKind::Strings => left || !non_empty_strings(value).is_empty(),
+                ValueKind::Number => unsent || number(),
+                ValueKind::Fraction => unsent || (number() && value.as_f64() <= Some(1.0)),
+                ValueKind::Integer => unsent || whole(),
+                ValueKind::PositiveInteger => unsent || whole() && value.as_u64() > Some(0),
+                ValueKind::Strings => unsent || !non_empty_strings(value).is_empty(),
                 ValueKind::Seed => value.is_boolean() || value.is_u64(),
             };
         if fits { Ok(()) } else { Err(format!("expected {}", self.allowed)) }
     }
 
-    /// A value in the words it is typed in.
+    /// Formats a value as it is typed.
     pub fn format_value(value: &Value) -> String {
         match value {
             Value::Null => "own".to_owned(),
@@ -187,7 +189,7 @@ impl SamplingParam {
     }
 }
 
-/// A text, or each of a list; none where there is anything else among them, or a text without a character.
+/// Returns the string, or the strings of a list. Returns nothing if any of them is empty or not a string.
 fn non_empty_strings(value: &Value) -> Vec<String> {
     let one = |value: &Value| value.as_str().filter(|t| !t.is_empty()).map(str::to_owned);
     match value {
@@ -197,44 +199,44 @@ fn non_empty_strings(value: &Value) -> Vec<String> {
 }
 
 impl Settings {
-    /// What a person wants otherwise of a role's sampling: by the names of the request's fields what is sent, `false` for
-    /// what is left away. What is not named is the endpoint's own.
+    /// Returns the overridden sampling parameters of a role, by the names of the request's fields; `false` means not
+    /// sent. Parameters that are absent keep the profile's value.
     pub fn sampling_overrides(&self, asked: ModelRole) -> Map<String, Value> {
-        let chosen = SAMPLING_PARAMS.iter().filter_map(|knob| {
-            let value = &self.0.get(&knob.setting_name(asked))?.value;
-            let value = match (&knob.kind, value) {
+        let chosen = SAMPLING_PARAMS.iter().filter_map(|param| {
+            let value = &self.0.get(&param.setting_name(asked))?.value;
+            let value = match (&param.kind, value) {
                 (_, Value::Null) => return None,
-                // A number is what seeds are drawn from; the seed itself is the request's.
+                // Seeds are derived from the number; each request has its own.
                 (ValueKind::Seed, Value::Number(_)) => json!(true),
                 (ValueKind::Strings, Value::String(_) | Value::Array(_)) => json!(non_empty_strings(value)),
                 _ => value.clone(),
             };
-            Some((knob.name.to_owned(), value))
+            Some((param.name.to_owned(), value))
         });
         chosen.collect()
     }
 
-    /// The number that a role's seeds are drawn from in the place of the run's, where a person chose one.
+    /// Returns the number from which a role's seeds are derived instead of the run's seed, if one is set.
     pub fn seed_override(&self, asked: ModelRole) -> Option<u64> {
         self.0.get(&format!("{}.seed", asked.name()))?.value.as_u64()
     }
 }
 
-/// A temperature that much warmer, up to 1; one that is higher by itself stays.
-pub fn raised_temperature(own: f64, warmer: f64) -> f64 {
-    // In fifths, the steps of the ladder, so that the steps from 0 on are 0.2, 0.4, 0.6 and so on to the last digit.
-    ((own * 5.0 + warmer * 5.0) / 5.0).min(1.0).max(own)
+/// Raises a temperature by `increase`, up to 1. A temperature that is already higher stays.
+pub fn raised_temperature(own: f64, increase: f64) -> f64 {
+    // Computed in fifths, the size of an increase, so that the results from 0 are exactly 0.2, 0.4, 0.6 and so on.
+    ((own * 5.0 + increase * 5.0) / 5.0).min(1.0).max(own)
 }
 
 impl PromptRecord {
-    /// How much warmer it is asked than it would be: 0.2 for each rung of the ladder (Reflexion's public code), up to 1.
+    /// Returns by how much its temperature is raised: 0.2 for each retry (Reflexion's public code), up to 1.
     pub fn temperature_increase(&self) -> f64 {
         f64::from(self.temperature_level.min(5)) / 5.0
     }
 }
 
 impl RunSpec {
-    /// Who is asked in a role, as on the command line.
+    /// Returns the provider of a role, as written on the command line.
     pub fn provider_spec(&self, asked: ModelRole) -> &str {
         match asked {
             ModelRole::Actor => &self.actor,
@@ -242,66 +244,67 @@ impl RunSpec {
         }
     }
 
-    /// Whether whoever is asked in a role heeds a value of a knob.
+    /// Checks that the provider of a role uses a value of a parameter.
     ///
     /// # Errors
-    /// Why not, in words.
+    /// Returns why it doesn't.
     pub fn check_param_supported(
         &self,
         asked: ModelRole,
-        knob: &SamplingParam,
+        param: &SamplingParam,
         value: &Value,
     ) -> Result<(), String> {
         Err(match self.provider_spec(asked) {
             model if model.starts_with("openai:") => return Ok(()),
-            "rules" if knob.is_seed_number(value) => return Ok(()),
+            "rules" if param.is_seed_number(value) => return Ok(()),
             "rules" => {
-                "the built-in rules have no sampling settings: they answer from the prompt and the seed alone"
+                "the rule-based actor has no sampling parameters; it depends on the prompt and the seed only"
                     .to_owned()
             }
-            "symbolic" => "the symbolic rules are not asked, so nothing is sampled".to_owned(),
-            "none" => "there is no mentor to be asked".to_owned(),
-            "human" => "a person is not sampled".to_owned(),
+            "symbolic" => "symbolic rules call no model, so nothing is sampled".to_owned(),
+            "none" => "there is no mentor".to_owned(),
+            "human" => "a person plays, so nothing is sampled".to_owned(),
             recorded if recorded.starts_with("recorded:") => {
-                "a recording answers as it was recorded, whatever is set".to_owned()
+                "a recording replies as it was recorded, whatever is set".to_owned()
             }
-            other => format!("{other} has no sampling settings"),
+            other => format!("{other} has no sampling parameters"),
         })
     }
 
-    /// What of a role's sampling is known, in a few words; why there is none, where that is so.
+    /// Describes the known sampling parameters of a role, or says why it has none.
     pub fn describe_sampling(&self, asked: ModelRole) -> String {
         let Some(first) = SAMPLING_PARAMS.first() else { return String::new() };
         if let Err(why) = self.check_param_supported(asked, first, &Value::Bool(false)) {
             return why;
         }
-        let known = SAMPLING_PARAMS.iter().filter_map(|knob| {
-            let (value, _) = self.effective_value(asked, knob);
-            Some(format!("{} {}", knob.name, SamplingParam::format_value(&value?)))
+        let known = SAMPLING_PARAMS.iter().filter_map(|param| {
+            let (value, _) = self.effective_value(asked, param);
+            Some(format!("{} {}", param.name, SamplingParam::format_value(&value?)))
         });
         let known: Vec<String> = known.collect();
-        if known.is_empty() { "as its profile has it".to_owned() } else { known.join(", ") }
+        if known.is_empty() { "as in its profile".to_owned() } else { known.join(", ") }
     }
 
-    /// A knob as it stands for a role, and whether a person chose it; none: only the server's profile knows it.
-    pub fn effective_value(&self, asked: ModelRole, knob: &SamplingParam) -> (Option<Value>, bool) {
-        if let Some(chosen) = self.settings.0.get(&knob.setting_name(asked)).filter(|s| !s.value.is_null()) {
+    /// Returns the current value of a parameter for a role (`None` if only the server's profile knows it), and whether
+    /// a setting overrides it.
+    pub fn effective_value(&self, asked: ModelRole, param: &SamplingParam) -> (Option<Value>, bool) {
+        if let Some(chosen) = self.settings.0.get(&param.setting_name(asked)).filter(|s| !s.value.is_null()) {
             return (Some(chosen.value.clone()), true);
         }
         let noted = self.settings.0.get(&format!("{}.sampling", asked.name()));
-        let own = noted.and_then(|s| s.value.get(knob.name)).filter(|v| !v.is_null());
+        let own = noted.and_then(|s| s.value.get(param.name)).filter(|v| !v.is_null());
         (own.cloned(), false)
     }
 
-    /// Who chose a value that was sent, in words: as long as it is in force its setting says so.
+    /// Says who chose a value that was sent. The setting says so only while it still has that value.
     fn describe_override_origin(
         &self,
         asked: ModelRole,
-        knob: &SamplingParam,
+        param: &SamplingParam,
         sent: Option<&Value>,
     ) -> &'static str {
-        let in_force = self.settings.sampling_overrides(asked).get(knob.name) == sent;
-        let setting = self.settings.0.get(&knob.setting_name(asked)).filter(|_| in_force);
+        let in_force = self.settings.sampling_overrides(asked).get(param.name) == sent;
+        let setting = self.settings.0.get(&param.setting_name(asked)).filter(|_| in_force);
         match setting.map(|setting| setting.origin) {
             Some(SettingOrigin::Flag) => " (by a flag)",
             Some(SettingOrigin::Config) => " (by the configuration)",
@@ -309,43 +312,45 @@ impl RunSpec {
         }
     }
 
-    /// How the request of a prompt is sampled, in words: what a person chose, and what the server's profile has as far as it
-    /// was written down, with what `unsent` says of the model (what was learnt of it by then). None where no model is asked.
+    /// Describes the sampling parameters of a prompt's request: overridden values, and those of the server's profile if
+    /// they were recorded, adjusted by what was learned about the model by then (`unsent`). Returns `None` if the role
+    /// has no model.
     pub fn describe_request_sampling(&self, record: &PromptRecord, unsent: &[String]) -> Option<String> {
         self.provider_spec(record.role).strip_prefix("openai:")?;
-        let warmer = record.temperature_increase();
-        let told = SAMPLING_PARAMS.iter().filter_map(|knob| {
-            let sent = record.sampling.get(knob.name);
+        let increase = record.temperature_increase();
+        let parts = SAMPLING_PARAMS.iter().filter_map(|param| {
+            let sent = record.sampling.get(param.name);
             let own =
-                || self.settings.0.get(&format!("{}.sampling", record.role.name()))?.value.get(knob.name);
+                || self.settings.0.get(&format!("{}.sampling", record.role.name()))?.value.get(param.name);
             let value = sent.or_else(own).filter(|v| !v.is_null())?;
-            let by = if sent.is_some() { self.describe_override_origin(record.role, knob, sent) } else { "" };
-            let value = &match knob.sent_value(value, unsent) {
+            let by =
+                if sent.is_some() { self.describe_override_origin(record.role, param, sent) } else { "" };
+            let value = &match param.sent_value(value, unsent) {
                 None => return None,
                 Some(raised) if raised != *value => {
-                    return Some(format!("{} {raised} (raised from {value})", knob.name));
+                    return Some(format!("{} {raised} (raised from {value})", param.name));
                 }
                 Some(value) => value,
             };
             let value = match value {
                 Value::Bool(true) => record.seed.to_string(),
-                other => match other.as_f64().filter(|_| warmer > 0.0 && knob.name == "temperature") {
+                other => match other.as_f64().filter(|_| increase > 0.0 && param.name == "temperature") {
                     Some(own) => {
-                        format!("{} ({warmer} above {own}, up to 1)", raised_temperature(own, warmer))
+                        format!("{} ({increase} above {own}, up to 1)", raised_temperature(own, increase))
                     }
                     None => SamplingParam::format_value(other),
                 },
             };
-            Some(format!("{} {value}{by}", knob.name))
+            Some(format!("{} {value}{by}", param.name))
         });
-        let mut told: Vec<String> = told.collect();
+        let mut parts: Vec<String> = parts.collect();
         if !self.settings.0.contains_key(&format!("{}.sampling", record.role.name())) {
-            if warmer > 0.0 && !record.sampling.contains_key("temperature") {
-                told.push(format!("temperature {warmer} above its profile's, up to 1"));
+            if increase > 0.0 && !record.sampling.contains_key("temperature") {
+                parts.push(format!("temperature {increase} above its profile's, up to 1"));
             }
-            told.push("all else as its profile has it".to_owned());
+            parts.push("the rest as in its profile".to_owned());
         }
-        Some(format!("sampling: {}", told.join(", ")))
+        Some(format!("sampling: {}", parts.join(", ")))
     }
 }
 
@@ -362,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn parses_only_allowed_values() {
+    fn parse_accepts_only_allowed_values() {
         let cases = [
             ("temperature", "0.7", Some(json!(0.7))),
             ("temperature", "off", Some(json!(false))),
@@ -390,17 +395,17 @@ mod tests {
             ("seed", "seven", None),
         ];
         for (name, typed, want) in cases {
-            let (asked, knob) = sampling_param(&format!("mentor.{name}")).unwrap();
-            assert_eq!((asked, knob.parse(typed).ok()), (ModelRole::Mentor, want), "{name} {typed}");
+            let (asked, param) = sampling_param(&format!("mentor.{name}")).unwrap();
+            assert_eq!((asked, param.parse(typed).ok()), (ModelRole::Mentor, want), "{name} {typed}");
         }
         assert_eq!(sampling_param("actor.base_url"), None);
         assert_eq!(sampling_param("critic.seed"), None);
         assert_eq!(sampling_param("temperature"), None);
     }
 
-    /// It said "0.2 higher" of a profile's 0.6 where 0.2 was sent, and where nothing was.
+    /// Regression: it said "0.2 higher" for a profile's 0.6 when 0.2 was sent, and when nothing was sent.
     #[test]
-    fn raised_temperature_is_described_as_sent() {
+    fn description_of_a_retry_has_the_raised_temperature() {
         let cases = [
             (json!({}), json!({"temperature": 0.6}), "temperature 0.8 (0.2 above 0.6, up to 1)"),
             (json!({}), json!({"temperature": 0.9}), "temperature 1 (0.2 above 0.9, up to 1)"),
@@ -414,7 +419,7 @@ mod tests {
             (
                 json!({}),
                 Value::Null,
-                "temperature 0.2 above its profile's, up to 1, all else as its profile has it",
+                "temperature 0.2 above its profile's, up to 1, the rest as in its profile",
             ),
         ];
         for (chosen, noted, want) in cases {
@@ -429,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn description_names_the_origin_of_each_override() {
+    fn description_of_a_request_says_who_chose_each_value() {
         let cases = [
             (json!(64), SettingOrigin::Flag, "max_tokens 64 (by a flag)"),
             (json!(64), SettingOrigin::Config, "max_tokens 64 (by the configuration)"),

@@ -79,10 +79,7 @@ pub struct ExecutedAction {
 
 /// An observation is what the environment answered to an action, and how the agent sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "what a world says beside its words, as the journal has it"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "named as in the journal")]
 pub struct Observation {
     /// The environment's text, unchanged.
     pub raw: String,

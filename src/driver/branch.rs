@@ -67,7 +67,7 @@ impl Driver {
             ));
         }
         let Some(run) = state.run.clone() else {
-            return Err(CommandError::new("no run has begun there", "go on from a later event"));
+            return Err(CommandError::new("no run has started at that point", "choose a later event"));
         };
         let launch = self.run_config_for(&run)?;
         let stops = self.engine.state.breakpoints.events_to_replace(&state.breakpoints);
@@ -146,7 +146,7 @@ impl Driver {
             (opened.timeline, opened.valid_len, keeper, opened.parents)
         };
         let Some(run) = timeline.head().run.clone() else {
-            return Err(CommandError::new("no run has begun there", "choose another branch"));
+            return Err(CommandError::new("no run has started on that branch", "choose another branch"));
         };
         let launch = self.run_config_for(&run)?;
         let mut writer = writer.truncate_to(whole, keeper.event_file().clone()).map_err(refused)?;

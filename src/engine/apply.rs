@@ -1,4 +1,4 @@
-//! The fold. It cannot fail, asks nobody, and has no wildcard.
+//! Folds events into the state. The fold cannot fail, calls nothing, and its match has no wildcard.
 
 mod breakpoints;
 mod cancelled;
@@ -28,7 +28,7 @@ impl State {
             let call = effect.call();
             if !matches!(envelope.event, Event::CallCancelled { .. }) {
                 self.next_call = self.next_call.max(call.0.saturating_add(1));
-                // Its own sending, or in old sessions whatever was asked under its number in its place.
+                // The draft has been sent; in old sessions another call may have taken its number.
                 self.draft.take_if(|draft| draft.call == call);
                 self.clear_cancelled(&effect);
                 self.calls.insert(call, effect);
@@ -54,13 +54,12 @@ impl State {
                 self.keep_attempt();
                 self.reset_streaks();
                 self.run_over = false;
-                let begun = Episode::new(*episode, task, *trial, *role, seq);
-                self.episode = Some(Arc::new(begun));
+                self.episode = Some(Arc::new(Episode::new(*episode, task, *trial, *role, seq)));
             }
             Event::WorldReset { call, result: turn, agent_view: seen, goal } => {
                 self.calls.remove(call);
                 self.edit_episode(|e| {
-                    // Who explores is not told the goal.
+                    // An exploring agent isn't shown the goal.
                     if e.role != EpisodeRole::Explore {
                         e.task.goal.clone_from(goal);
                     }
@@ -83,13 +82,13 @@ impl State {
                 });
                 self.grant = None;
             }
-            Event::PrefetchChanged(told) => self.record_prefetch(told),
-            Event::SettingsUnsent { call, role: asked, settings: what } => {
-                self.record_unsent_settings(seq, *call, *asked, what);
+            Event::PrefetchChanged(update) => self.record_prefetch(update),
+            Event::SettingsUnsent { call, role, settings } => {
+                self.record_unsent_settings(seq, *call, *role, settings);
             }
-            Event::ReplyReceived { call, usage, truncated, reply_source: from, .. } => {
-                // An actor's call stays in flight until its proposal is read, so that a cut between the two asks again; what
-                // a mentor's answer comes to stands in the same batch.
+            Event::ReplyReceived { call, usage, truncated, reply_source, .. } => {
+                // An actor's call stays in flight until its proposal follows, so that it is repeated if the program is
+                // killed in between. The events that follow from a mentor's reply are in the same batch.
                 let asked = match self.calls.get(call) {
                     Some(Effect::Ask { prompt, .. }) => {
                         let prompt = prompt.clone();
@@ -106,7 +105,7 @@ impl State {
                     self.actor_replies.truncated = truncated.is_some();
                     self.edit_step(seq, |s| {
                         s.usage = *usage;
-                        s.reply_source.clone_from(from);
+                        s.reply_source.clone_from(reply_source);
                     });
                 }
             }
@@ -127,21 +126,16 @@ impl State {
             }
             Event::Approved { .. } => self.edit_step(seq, |s| s.approved = true),
             Event::ActionOverridden {
-                step,
-                action,
-                shown_as,
-                thought_disposition: fate,
-                thoughts_from,
-                ..
+                step, action, shown_as, thought_disposition, thoughts_from, ..
             } => {
                 if let Some(from) = *thoughts_from {
                     self.drop_thoughts(from, *step);
                 }
-                // The person acts in its place.
+                // The person acts instead of the actor.
                 self.draft.take_if(|draft| draft.role == ModelRole::Actor);
                 self.edit_step(seq, |s| {
                     s.approved = true;
-                    // A step whose call was broken off has no decision to wait for but this one.
+                    // The call of this step may have been cancelled; this decision replaces its proposal.
                     s.stage = Stage::Decision;
                     s.executed = Some(ExecutedAction {
                         action: action.clone(),
@@ -149,7 +143,7 @@ impl State {
                         rule: None,
                         decided_by: crate::domain::DecidedBy::Person,
                         shown_as: *shown_as,
-                        thought_disposition: fate.clone(),
+                        thought_disposition: thought_disposition.clone(),
                     });
                 });
             }
@@ -168,9 +162,9 @@ impl State {
                     self.actor_replies.count_unusable();
                 }
             }
-            Event::ActionTaken { executed, call, list_only: list, .. } => {
+            Event::ActionTaken { executed, call, list_only, .. } => {
                 self.last_pool_use = seq;
-                let moved = call.is_some() && !list;
+                let moved = call.is_some() && !list_only;
                 self.edit_step(seq, |s| {
                     s.reached_world = moved;
                     s.executed = Some(executed.clone());
@@ -257,7 +251,7 @@ impl State {
             }
             Event::EditUndone { target_seq: of, change } => self.apply_undo_or_redo(seq, *of, change, true),
             Event::EditRedone { target_seq: of, change } => self.apply_undo_or_redo(seq, *of, change, false),
-            Event::ReplaySeedLoaded { replay_seed: carried } => self.apply_replay_seed(carried),
+            Event::ReplaySeedLoaded { replay_seed } => self.apply_replay_seed(replay_seed),
             Event::MemorySet { value } => self.memory = value.clone(),
             Event::Remarked { step, text } => {
                 let remark = text.clone();
@@ -280,10 +274,10 @@ impl State {
                 if self.run.as_ref().is_none_or(|run| run.actor != spec.actor) {
                     self.actor_replies = ReplyTally::default();
                 }
-                // What was learnt of the servers before says nothing of those from now on.
+                // What was learned about the previous servers doesn't apply to the new ones.
                 self.unsent_settings.clear();
                 self.token_ratios.clear();
-                // What another method asked is nothing that this one could go on without.
+                // Cancelled calls of another method can't be given up in this one.
                 if self.run.as_ref().is_none_or(|run| run.method != spec.method) {
                     self.cancelled_calls.clear();
                 }
@@ -317,9 +311,9 @@ impl State {
                     self.add_failed_call(effect, failure.clone());
                 }
             }
-            Event::CallCancelled { call, partial_reply: came } => self.cancel_call(seq, *call, came),
+            Event::CallCancelled { call, partial_reply } => self.cancel_call(seq, *call, partial_reply),
             Event::Retried { call, reply_source: from } => {
-                // Without a call it is about the difference, or in the oldest sessions about what failed.
+                // Without a call this settles the divergence or, in the oldest sessions, retries the failed call.
                 let failed = || self.failed_call.as_ref().map(|(effect, _)| effect.call());
                 let failed = if self.divergence.is_some() { *call } else { call.or_else(failed) };
                 if let Some((effect, failure)) = failed.and_then(|call| self.take_failed_call(call)) {
@@ -328,7 +322,7 @@ impl State {
                     self.reply_overrides.extend(from.clone().map(|from| (effect.call(), from)));
                     self.calls.insert(effect.call(), effect);
                 } else if let (Some(call), Some(from)) = (*call, from) {
-                    // Sent anew in the same batch.
+                    // The call was sent again in the same batch.
                     self.reply_overrides.extend(self.calls.contains_key(&call).then(|| (call, from.clone())));
                 }
                 self.divergence = None;
@@ -343,8 +337,8 @@ impl State {
                     self.edit_step(seq, Step::clear_proposal);
                 }
             }
-            Event::Diverged { episode, step, recorded, actual: now } => {
-                self.divergence = Some((*episode, *step, recorded.clone(), now.clone()));
+            Event::Diverged { episode, step, recorded, actual } => {
+                self.divergence = Some((*episode, *step, recorded.clone(), actual.clone()));
             }
             Event::EpisodeEnded { summary } => {
                 let mut outcome = summary.clone();
@@ -366,17 +360,17 @@ impl State {
                 }
             }
             Event::RunEnded => self.run_over = true,
-            Event::BreakpointSet { breakpoint, config: stop } => self.breakpoints.set(*breakpoint, stop),
-            Event::BreakpointSwitched { breakpoint, enabled: on } => {
-                self.breakpoints.set_enabled(*breakpoint, *on);
+            Event::BreakpointSet { breakpoint, config } => self.breakpoints.set(*breakpoint, config),
+            Event::BreakpointSwitched { breakpoint, enabled } => {
+                self.breakpoints.set_enabled(*breakpoint, *enabled);
             }
             Event::BreakpointRemoved { breakpoint } => self.breakpoints.remove(*breakpoint),
-            Event::BreakpointHit { breakpoint, episode, step, reason: why } => {
-                self.record_hit(seq, *breakpoint, (*episode, *step), why);
+            Event::BreakpointHit { breakpoint, episode, step, reason } => {
+                self.record_hit(seq, *breakpoint, (*episode, *step), reason);
             }
             Event::Closed => self.closed = true,
             Event::Reopened => {
-                // What is asked anew is asked of the model itself.
+                // Calls that are sent again go to the model.
                 self.reply_overrides.clear();
                 self.closed = false;
                 self.run_status = RunStatus::Paused;

@@ -96,10 +96,7 @@ impl PrefetchStats {
             0 => String::new(),
             n => format!("; {n} open{}", spent(self.pending)),
         };
-        Some(format!(
-            "{} asked, {} used, {} for nothing{wasted}{open}",
-            self.requested, self.used, self.dropped
-        ))
+        Some(format!("{} sent, {} used, {} unused{wasted}{open}", self.requested, self.used, self.dropped))
     }
 
     /// Returns the sum of both.

@@ -84,7 +84,8 @@ pub fn open_world(id: &TaskId) -> Result<World, EnvError> {
 /// Opens a game after verifying that its walkthrough wins it and that it isn't won at the start.
 fn checked_world(game: &GeneratedGame) -> Result<World, EnvError> {
     let label = format!("household/{}", game.id);
-    let wrong = |what: String| EnvError::Refused { what: format!("`{label}` was generated wrongly: {what}") };
+    let wrong =
+        |what: String| EnvError::Refused { what: format!("`{label}` was generated incorrectly: {what}") };
     let targets = Targets::from_traj_data(&label, game.traj_json.as_bytes())?;
     let mut world = World::new(Game::load(&label, game.game_json.as_bytes())?, Some(&targets))?;
     for command in &game.walkthrough {
@@ -95,7 +96,7 @@ fn checked_world(game: &GeneratedGame) -> Result<World, EnvError> {
             return Err(wrong(format!("`{command}` of its walkthrough is not admissible")));
         }
     }
-    if world.is_won() { Ok(world) } else { Err(wrong("its walkthrough does not win it".to_owned())) }
+    if world.is_won() { Ok(world) } else { Err(wrong("its walkthrough doesn't reach the goal".to_owned())) }
 }
 
 fn build_game(id: TaskId) -> Result<GeneratedGame, EnvError> {
@@ -103,7 +104,7 @@ fn build_game(id: TaskId) -> Result<GeneratedGame, EnvError> {
     let (scene, aim) = furnish::draw_task(stock, id)?;
     let names = problem::assign_names(&scene);
     let walkthrough = walkthrough::find_walkthrough(&scene, &names, &aim)
-        .ok_or_else(|| EnvError::Refused { what: format!("`{id}` was generated without a way to win it") })?;
+        .ok_or_else(|| EnvError::Refused { what: format!("`{id}` was generated unsolvable") })?;
     let trial = format!("trial_household_{}_{}_{}", id.difficulty.word(), id.kind.word(), id.seed);
     let problem = problem::problem_text(stock, &scene, &aim, &format!("plan_{trial}"));
     export::assemble_game(id, &scene, &aim, &problem, walkthrough, &trial)

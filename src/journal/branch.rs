@@ -1,4 +1,4 @@
-//! The branches of a session: the set of their headers is the tree.
+//! The branches of a session. Their headers form the branch tree.
 
 use super::index::Summary;
 use super::open::{MOST_PARENTS, is_branch_name};
@@ -13,53 +13,52 @@ use std::fs;
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
-/// A branch with what can be said of it without opening it on a screen.
+/// A branch and its summary, for lists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Branch {
-    /// Its header.
     pub header: BranchHeader,
-    /// What people call it.
+    /// Its name and note.
     pub label: Label,
-    /// What changed at its root, in words: the first thing a person did there; else the reason it was made for.
+    /// Describes what changed at its root: a person's first action there, otherwise the reason for the fork.
     pub root_change: String,
     /// Its last event.
     pub head: Seq,
-    /// How it stands: closed, being written, crashed.
+    /// Whether it is closed, being written or crashed.
     pub status: SessionStatus,
-    /// How its last episode ended, or where its open one is, in words.
+    /// Describes how its last episode ended, or how far the current one is.
     pub outcome: String,
     /// The goal of its open or last episode.
     pub goal: String,
-    /// The tasks of its episodes, as its summary has them.
+    /// The tasks of its episodes, as in its summary.
     pub tasks: Vec<u64>,
-    /// Ended episodes, and how many of them were won.
+    /// The number of ended episodes.
     pub episodes: u32,
-    /// Of them, the won ones.
+    /// The number of episodes won.
     pub won: u32,
     /// Steps of the open or last episode.
     pub steps: u32,
-    /// Tokens of all calls to models on its line.
+    /// Tokens of all model calls of the branch and its ancestors.
     pub tokens: u64,
-    /// Why it cannot be read, where that is so; the numbers are 0 then.
+    /// Why it cannot be read, if it cannot; the numbers are then 0.
     pub read_error: Option<String>,
 }
 
-/// Files of branches that cannot be read, and why.
+/// Branch files that cannot be read, with the reasons.
 type UnreadableBranches = Vec<(BranchId, JournalError)>;
 
 impl Session {
-    /// The file of a branch.
+    /// Returns the path of a branch file.
     pub fn branch_file(&self, branch: &BranchId) -> PathBuf {
         branch_path(&self.dir, branch)
     }
 
-    /// The file of a branch that is there.
+    /// Returns the path of an existing branch file.
     ///
     /// # Errors
-    /// [`JournalError::NoBranch`]; why its header is none, where that is so.
+    /// Returns [`JournalError::NoBranch`] if there is none, or the error of its header.
     pub fn existing_branch_file(&self, branch: &BranchId) -> Result<PathBuf, JournalError> {
         let file = self.branch_file(branch);
-        // A trunk that is missing is an error of its own, which names the file.
+        // A missing trunk has an error of its own, which names the file.
         if *branch == BranchId::trunk() {
             return Ok(file);
         }
@@ -69,30 +68,31 @@ impl Session {
         Err(JournalError::NoBranch { path: self.dir.clone(), branch: branch.clone() })
     }
 
-    /// The headers of all branches that have a sound one: the trunk first, then in the order in which they were made. A file
-    /// whose header was never whole is a fork that was never made, and left out; [`Session::passed_over`] has the others.
+    /// Returns the headers of all readable branches: the trunk first, then the forks in the order of their creation. A
+    /// file without a complete header is a fork that was never created; [`Session::passed_over`] returns the other
+    /// unreadable files.
     ///
     /// # Errors
-    /// [`JournalError`] when the folder or the trunk's header cannot be read.
+    /// Returns an error if the folder or the trunk's header cannot be read.
     pub fn headers(&self) -> Result<Vec<BranchHeader>, JournalError> {
         Ok(self.read_headers()?.0)
     }
 
-    /// The files in `branches/` that are passed over, by the name that they give the branch, and why.
+    /// Returns the branch files that cannot be read, with the reasons.
     ///
     /// # Errors
-    /// As [`Session::headers`].
+    /// The same as [`Session::headers`].
     pub fn unreadable_branches(&self) -> Result<Vec<(BranchId, JournalError)>, JournalError> {
         Ok(self.read_headers()?.1)
     }
 
-    /// The sound headers, and why the other files have none.
+    /// Returns the readable headers, and the errors of the other files.
     fn read_headers(&self) -> Result<(Vec<BranchHeader>, UnreadableBranches), JournalError> {
         let (mut headers, mut bad) = (Vec::new(), Vec::new());
         for id in self.branch_ids()? {
             match self.read_header(&id) {
                 Ok(header) => headers.push(header),
-                // Everything stands on the trunk.
+                // Every branch depends on the trunk.
                 Err(error) if id == BranchId::trunk() => return Err(error),
                 Err(error) => bad.push((id, error)),
             }
@@ -111,11 +111,11 @@ impl Session {
         if header.id == *id {
             return Ok(header);
         }
-        let reason = format!("the header is that of branch {:?}; give the file its name again", header.id.0);
+        let reason = format!("the header is that of branch {:?}; rename the file to match", header.id.0);
         Err(JournalError::Malformed { path, line: 1, reason })
     }
 
-    /// The names of the files in `branches/` that can be branches, but for forks that were never made.
+    /// Returns the ids of the files in `branches/` that have a valid name, without forks that were never created.
     fn branch_ids(&self) -> Result<Vec<BranchId>, JournalError> {
         let folder = self.dir.join("branches");
         let entries = fs::read_dir(&folder).map_err(JournalError::io(&folder, "could not be read"))?;
@@ -130,11 +130,11 @@ impl Session {
         Ok(ids)
     }
 
-    /// The branches with what can be said of them: the trunk first, then in the order in which they were made. One that
-    /// cannot be read says why in its place.
+    /// Returns the branches with their summaries: the trunk first, then the forks in the order of their creation. An
+    /// unreadable branch has a `fault`.
     ///
     /// # Errors
-    /// [`JournalError`] when the folder, the trunk's header or the labels cannot be read.
+    /// Returns an error if the folder, the trunk's header or the labels cannot be read.
     pub fn branches(&self) -> Result<Vec<Branch>, JournalError> {
         let mut labels = self.labels()?;
         let (headers, bad) = self.read_headers()?;
@@ -164,7 +164,7 @@ impl Session {
         };
         let mut all: Vec<Branch> = headers.into_iter().map(&mut branch).collect();
         for (id, error) in bad {
-            // Nothing is known of it; it stands behind the others.
+            // Nothing is known about it; it is listed last.
             let header =
                 BranchHeader { id: id.clone(), reason: UNREADABLE.to_owned(), ..BranchHeader::trunk(newest) };
             all.push(Branch {
@@ -186,13 +186,13 @@ impl Session {
         Ok(all)
     }
 
-    /// How many branches there are, those that cannot be read among them: as many as [`Session::branches`] lists.
+    /// Returns the number of branches, including unreadable ones: as many as [`Session::branches`] returns.
     pub fn branch_count(&self) -> u32 {
         self.branch_ids().map_or(1, |ids| ids.len() as u32)
     }
 
-    /// The branch whose last event is the newest. That it was put down is no event of its own here: a fork is made before the
-    /// line at work is closed, and a crash between the two must not take the fork's place from it.
+    /// Returns the branch whose last event is the newest. Closing events don't count: a fork is created before the
+    /// active branch is closed, and must stay the newest even after a crash between the two.
     pub fn last_written(&self) -> BranchId {
         let ids = self.branch_ids().unwrap_or_default();
         if ids.len() < 2 {
@@ -204,7 +204,7 @@ impl Session {
         last_written_branch(stamped)
     }
 
-    /// Refuses a fork of a branch that stands on so many others that the fork could not be read back.
+    /// Fails if the branch has so many ancestors that a fork of it could not be read back.
     fn check_fork_depth(&self, branch: &BranchId) -> Result<(), JournalError> {
         let (mut id, mut parents) = (branch.clone(), 0);
         while let Some(parent) = self.read_header(&id)?.parent {
@@ -216,11 +216,12 @@ impl Session {
         Ok(())
     }
 
-    /// Makes a branch that goes on from an event: its header is on the disk, with all that stands before it, when this returns.
-    /// `at` must end a batch. Where the event stands on a branch below `parent`, the new one grows from that.
+    /// Creates a branch that continues from an event. When this returns, its header and everything before it are on
+    /// disk. `at` must be the end of a batch. If the event belongs to an ancestor of `parent`, that ancestor becomes
+    /// the parent.
     ///
     /// # Errors
-    /// [`JournalError`]; nothing has been made then.
+    /// Returns [`JournalError`]; nothing has been created then.
     pub fn fork(
         &self,
         parent: &BranchId,
@@ -251,7 +252,7 @@ impl Session {
                     sync_folder(&self.dir.join("branches"));
                     return Ok((header, writer));
                 }
-                // Another program was quicker.
+                // Another program has just created this branch.
                 Err(JournalError::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {
                     next += 1;
                 }
@@ -260,10 +261,10 @@ impl Session {
         }
     }
 
-    /// The branch in whose own file an event of a branch's line stands.
+    /// Returns the branch, this one or an ancestor, whose own file contains an event.
     fn owning_branch(&self, branch: &BranchId, at: Seq) -> Result<BranchId, JournalError> {
         let mut id = branch.clone();
-        // A line of parents that is no line was refused by whoever opened the branch.
+        // A cycle of parents was rejected when the branch was opened.
         for _ in 0..=self.branch_count() {
             let path = self.branch_file(&id);
             let (file, _) = open_regular(&path)?;
@@ -276,7 +277,7 @@ impl Session {
         Ok(id)
     }
 
-    /// What a person did on a branch before its first step was answered, by its first events.
+    /// Describes what a person did on a branch before its first step was answered.
     fn describe_root_change(&self, header: &BranchHeader) -> String {
         if header.parent.is_none() {
             return header.reason.clone();
@@ -288,7 +289,7 @@ impl Session {
         while left > 0 {
             let Ok(Some((envelope, _))) = lines.next_event() else { break };
             left -= u32::from(!is_inherited_breakpoint(&envelope));
-            // What a person did later is no longer at the root.
+            // Later actions no longer belong to the root.
             if matches!(envelope.event, Event::Observed { .. }) {
                 break;
             }
@@ -302,13 +303,14 @@ impl Session {
     }
 }
 
-/// What is said of a branch that cannot be read.
+/// The outcome shown for an unreadable branch.
 const UNREADABLE: &str = "cannot be read";
 
-/// Events that are looked at for what a person did at the root of a branch.
+/// The number of events searched for a person's action at the root of a branch.
 const MAX_ROOT_EVENTS: u32 = 32;
 
-/// A breakpoint that the branch took along from the line that was left: there may be many, before any deed.
+/// Returns whether an event sets a breakpoint inherited from the previous branch. There may be many before the first
+/// action.
 fn is_inherited_breakpoint(envelope: &Envelope) -> bool {
     envelope.cause == Cause::Policy
         && matches!(
@@ -317,23 +319,25 @@ fn is_inherited_breakpoint(envelope: &Envelope) -> bool {
         )
 }
 
-/// The branch that was written last, among headers that each come with the time of the branch's last event.
+/// Returns the branch written last, given the headers with the times of their last events.
 pub(super) fn last_written_branch(stamped: impl Iterator<Item = (Timestamp, BranchHeader)>) -> BranchId {
     let newest = stamped.max_by_key(|(last, h)| (*last, h.created, fork_number(&h.id)));
     newest.map_or_else(BranchId::trunk, |(_, h)| h.id)
 }
 
-/// The number of a branch that was made by a fork; 0 for the trunk.
+/// Returns the number of a fork; 0 for the trunk.
 fn fork_number(id: &BranchId) -> u64 {
     id.0.strip_prefix('b').and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
-/// The file has no whole first line: the program was killed, or the power cut, before the fork was made.
+/// Returns whether the file has no complete first line: the program was killed, or the power failed, before the fork
+/// was created.
 fn has_no_header(path: &std::path::Path) -> bool {
     files::read(path, 4095).is_ok_and(|bytes| !bytes.contains(&b'\n'))
 }
 
-/// When the last event of a file was written, but for the batch that closed it; none: there is no other.
+/// Returns the time of the last event of a file, ignoring the batch that closed it. Returns `None` if there is no
+/// other.
 fn last_event_time(path: &std::path::Path) -> Option<Timestamp> {
     #[derive(serde::Deserialize)]
     struct Stamp {
@@ -368,14 +372,14 @@ fn outcome_text(summary: &Summary) -> String {
     if let Some(missing) = summary.missing() {
         return format!("events {} to {} are missing", missing.first, missing.last);
     }
-    let Some(last) = &summary.last else { return format!("open at step {}", summary.steps) };
+    let Some(last) = &summary.last else { return format!("in progress at step {}", summary.steps) };
     if !summary.ended {
-        return format!("episode {} open at step {}", summary.episodes + 1, summary.steps);
+        return format!("episode {} in progress at step {}", summary.episodes + 1, summary.steps);
     }
     last.reason.verdict(last.won)
 }
 
-/// What a person did, in a few words; none for what only moves things on.
+/// Describes a person's action in a few words. Returns `None` for actions that only continue the session.
 fn describe_intervention(event: &Event) -> Option<String> {
     let lesson = |op: &LessonOp| match op {
         LessonOp::Add { text, .. } => format!("lesson added: {}", text.text),
@@ -386,17 +390,17 @@ fn describe_intervention(event: &Event) -> Option<String> {
             LessonStatus::Pinned => "lesson pinned".to_owned(),
             LessonStatus::Retired => "lesson deleted".to_owned(),
         },
-        LessonOp::Rescope { .. } => "lesson given another scope".to_owned(),
+        LessonOp::Rescope { .. } => "lesson scope changed".to_owned(),
         LessonOp::Move { .. } => "lesson moved".to_owned(),
-        LessonOp::Recur { .. } => "lesson drawn again".to_owned(),
+        LessonOp::Recur { .. } => "lesson found again".to_owned(),
     };
     Some(match event {
         Event::ActionOverridden { action, .. } => format!("override: {action}"),
         Event::ProposalRejected { proposed: was, .. } => format!("rejected: {was}"),
         Event::AskedAgain { .. } => "asked again".to_owned(),
         Event::LessonChanged { op, .. } => lesson(op),
-        Event::LessonUndone { op, .. } => format!("undone; {}", lesson(op)),
-        Event::LessonRedone { op, .. } => format!("made again; {}", lesson(op)),
+        Event::LessonUndone { op, .. } => format!("undone: {}", lesson(op)),
+        Event::LessonRedone { op, .. } => format!("redone: {}", lesson(op)),
         Event::SettingChanged { name, value } => {
             format!("setting {name} = {}", describe_setting_value(name, value))
         }
@@ -407,8 +411,8 @@ fn describe_intervention(event: &Event) -> Option<String> {
             format!("thought of step {step}: {}", text.as_deref().unwrap_or("(none)"))
         }
         Event::ObservationEdited { step, text, .. } => format!("observation of step {step}: {text}"),
-        Event::EditUndone { change, .. } => format!("taken back; {}", change.inverse().describe()),
-        Event::EditRedone { change, .. } => format!("made again; {}", change.describe()),
+        Event::EditUndone { change, .. } => format!("undone: {}", change.inverse().describe()),
+        Event::EditRedone { change, .. } => format!("redone: {}", change.describe()),
         Event::PromptDrafted { prompt } if prompt.edited => "prompt edited".to_owned(),
         Event::EpisodeEnded { .. } => "episode ended by a person".to_owned(),
         _ => return None,

@@ -1,9 +1,9 @@
-//! States kept beside a branch file, so that opening it folds its end only and an old state is near. They are a shortcut
-//! and no evidence: whatever is odd about them makes them as if they were not there, and they are made anew.
+//! Checkpoints: folded states stored beside a branch file, so that opening it folds only its end. They are a cache: a
+//! checkpoint with any inconsistency is ignored and rebuilt.
 //!
-//! `index/BRANCH/head.jsonl` holds the newest state whole, the places of the events and the list of the older states;
-//! `index/BRANCH/SEQ.jsonl` is an older state, without what only grows by appending: that is a beginning of the newest
-//! state's. `docs/JOURNAL.md` has the format and what binds a checkpoint to its branch file.
+//! `index/BRANCH/head.jsonl` contains the newest state, the offsets of the events and the list of older states.
+//! `index/BRANCH/SEQ.jsonl` is an older state without its append-only lists, which are prefixes of the newest state's.
+//! `docs/JOURNAL.md` describes the format and how a checkpoint is bound to its branch file.
 
 mod checkpoint_file;
 mod file_binding;
@@ -20,14 +20,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How far checkpoints lie apart, each as events and as bytes: whichever comes first.
+/// The distance between checkpoints, in events or bytes, whichever comes first.
 #[derive(Clone, Copy, Debug)]
 struct Spacing {
-    /// After so much a state is kept when an episode has just begun: it is small then.
+    /// From this distance, a state is stored if an episode has just begun, because it is small then.
     at_episode_start: (u64, u64),
-    /// After so much it is kept wherever the episode stands.
+    /// From this distance, a state is stored at any point of an episode.
     anywhere: (u64, u64),
-    /// A shorter end of a branch is folded as fast as a checkpoint is read.
+    /// A shorter distance is folded as fast as a checkpoint is read.
     min_tail: (u64, u64),
 }
 
@@ -38,27 +38,27 @@ impl Default for Spacing {
     }
 }
 
-/// Steps of an episode that has just begun.
+/// The number of steps up to which an episode counts as just begun.
 const MAX_STARTING_STEPS: usize = 4;
 
 /// The checkpoints of one branch file.
 #[derive(Clone, Debug, Default)]
 pub struct Checkpoints {
     branch: PathBuf,
-    /// Their folder; none where none may be made.
+    /// Their folder; `None` if none may be written.
     dir: Option<PathBuf>,
-    /// The older ones.
+    /// The older checkpoints.
     older: Vec<OlderCheckpoint>,
-    /// What the branch grew from: its first state goes back to these files as they were.
+    /// The branch's ancestors, to which its states are bound.
     parents: ParentFiles,
-    /// The event and the byte up to which the newest one goes, and the last one of any sort.
+    /// The event and offset of the newest checkpoint, and of the last one of any kind.
     newest: (Seq, u64),
     last_written: (Seq, u64),
     spacing: Spacing,
 }
 
-/// What a branch grew from: the event it begins after, and the files of its line of parents with the byte up to which each
-/// is part of it. Nothing for a trunk.
+/// The ancestors of a branch: the event after which it begins, and the ancestors' files with the length of the part
+/// that belongs to the branch. Empty for a trunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ParentFiles {
     pub(super) fork_seq: Seq,
@@ -66,14 +66,14 @@ pub(super) struct ParentFiles {
 }
 
 impl ParentFiles {
-    /// What binds to these files as they are now.
+    /// Returns bindings to these files as they are now.
     fn bind(&self) -> Option<Vec<FileBinding>> {
         let bound =
             |(path, offset): &(PathBuf, u64)| FileBinding::capture(&files::open(path).ok()?, *offset, false);
         self.files.iter().map(bound).collect()
     }
 
-    /// Something when these files still are what they were bound to.
+    /// Returns `Some` if these files still match their bindings.
     fn check(&self, bounds: &[FileBinding]) -> Option<()> {
         (bounds.len() == self.files.len()).then_some(())?;
         self.files.iter().zip(bounds).try_for_each(|((path, offset), bound)| {
@@ -83,16 +83,16 @@ impl ParentFiles {
     }
 }
 
-/// A checkpoint that was found sound.
+/// A valid checkpoint.
 pub(super) struct LoadedCheckpoint {
     pub(super) state: State,
-    /// The byte behind its last event.
+    /// The offset after its last event.
     pub(super) offset: u64,
     pub(super) positions: Vec<u64>,
 }
 
 impl Checkpoints {
-    /// The checkpoints beside a branch file of a session; a file that is in no session has none.
+    /// Returns the checkpoints of a branch file. A file outside a session has none.
     pub fn for_branch(branch: &Path) -> Self {
         let branches = branch.parent().filter(|p| p.file_name().is_some_and(|n| n == "branches"));
         let index =
@@ -103,14 +103,14 @@ impl Checkpoints {
         Self { branch: branch.to_owned(), dir, ..Self::default() }
     }
 
-    /// Says what the branch grew from.
+    /// Sets the branch's ancestors.
     pub(super) fn set_parents(&mut self, under: ParentFiles) {
         (self.newest, self.last_written) = ((under.fork_seq, 0), (under.fork_seq, 0));
         self.parents = under;
     }
 
-    /// The checkpoints of a fork that goes on from an event of this branch, whose places these are. Where the event stands
-    /// below this branch there are none: whoever opens the fork next makes them.
+    /// Returns the checkpoints of a fork that continues from an event of this branch, given the branch's offsets. There
+    /// are none if the event belongs to an ancestor; opening the fork writes them.
     pub fn for_fork(&self, fork: &Path, places: &EventFile, at: Seq) -> Self {
         let offset = if at > self.parents.fork_seq { places.end_offset(at) } else { None };
         let Some(offset) = offset.filter(|_| self.dir.is_some()) else { return Self::default() };
@@ -121,12 +121,12 @@ impl Checkpoints {
         kept
     }
 
-    /// The files of the line of parents.
+    /// Returns the ancestors' files.
     pub(super) fn parent_files(&self) -> &[(PathBuf, u64)] {
         &self.parents.files
     }
 
-    /// The newest checkpoint, when it is sound and speaks of this file.
+    /// Returns the newest checkpoint if it is valid and matches this file.
     pub(super) fn load_newest(&mut self, file: &File) -> Option<LoadedCheckpoint> {
         let shared: u64 = self.parents.files.iter().map(|(_, bytes)| bytes).sum();
         let len = file.metadata().ok()?.len().saturating_add(shared);
@@ -139,32 +139,33 @@ impl Checkpoints {
         Some(LoadedCheckpoint { state: page.state, offset: page.binding.offset, positions: page.positions })
     }
 
-    /// The last event of the newest checkpoint and the byte behind it, whether or not the branch file still has them.
+    /// Returns the last event of the newest checkpoint and the offset after it, even if the branch file no longer has
+    /// them.
     pub(super) fn newest_seq(&self) -> Option<(Seq, u64)> {
         checkpoint_file::newest_seq(self.dir.as_deref()?)
     }
 
-    /// A state should be kept now, because the last one that is lies far behind.
+    /// Returns whether a state should be stored now because the last checkpoint is far behind.
     pub fn is_due(&self, state: &State, offset: u64) -> bool {
         let since = distance(self.last_written, state, offset);
         let steps = state.episode.as_ref().map_or(0, |e| e.steps.len());
-        // Within a very long episode every state is long: it is kept less and less often, so that all states together
-        // stay within a few times the journal.
+        // States are large within a very long episode, so they are stored less and less often. All together then stay
+        // within a few times the size of the journal.
         (steps <= MAX_STARTING_STEPS && exceeds(since, self.spacing.at_episode_start))
             || (exceeds(since, self.spacing.anywhere) && since.0 >= 4 * steps as u64)
     }
 
-    /// A branch that ends with this state goes on far enough behind the newest checkpoint for another one.
+    /// Returns whether a branch that ends with this state is far enough beyond the newest checkpoint for another one.
     pub fn is_tail_long_enough(&self, state: &State, offset: u64) -> bool {
         exceeds(distance(self.newest, state, offset), self.spacing.min_tail)
     }
 
-    /// A branch that is put down with this state is long enough for a checkpoint at its very end.
+    /// Returns whether a branch closed with this state is long enough for a checkpoint at its end.
     pub fn is_branch_long_enough(&self, state: &State, offset: u64) -> bool {
         exceeds(distance((self.parents.fork_seq, 0), state, offset), self.spacing.min_tail)
     }
 
-    /// Keeps an older state. Whether it could be written is found out by who wants it back.
+    /// Stores an older state. A failure is ignored; the state is then folded again when needed.
     pub fn write_older(&mut self, state: &State, offset: u64) {
         self.last_written = (state.head, offset);
         let Some(dir) = &self.dir else { return };
@@ -174,8 +175,8 @@ impl Checkpoints {
         }
     }
 
-    /// Keeps the newest state, with the list of all older ones. `rest` says that the file rests: whoever finds it
-    /// otherwise later knows that it was changed. A failure is harmless: the next opening reads more.
+    /// Stores the newest state, with the list of all older ones. `rest` says that the file is closed, so that a later
+    /// difference means it was changed. A failure is harmless: the next opening reads more.
     pub fn write_newest(&mut self, state: &State, offset: u64, places: &EventFile, rest: bool) {
         (self.newest, self.last_written) = ((state.head, offset), (state.head, offset));
         let Some(dir) = &self.dir else { return };
@@ -192,7 +193,7 @@ impl Checkpoints {
         }
     }
 
-    /// Forgets all that is kept; `anew` says that it will be made anew, and so is removed from the disk.
+    /// Discards all checkpoints; `anew` says that they will be rebuilt and so are removed from disk.
     pub(super) fn clear(&mut self, anew: bool) {
         self.older.clear();
         (self.newest, self.last_written) = ((self.parents.fork_seq, 0), (self.parents.fork_seq, 0));
@@ -201,12 +202,12 @@ impl Checkpoints {
         }
     }
 
-    /// Takes it that this state is kept, by somebody else who was told to.
+    /// Assumes that this state has been stored by another thread.
     pub fn mark_written(&mut self, state: &State, offset: u64) {
         self.last_written = (state.head, offset);
     }
 
-    /// The older states for a timeline whose head is, or comes after, this one.
+    /// Returns the older states for a timeline whose head is at or after this one.
     pub fn index(&self, head: &Arc<State>) -> CheckpointIndex {
         let (dir, older, head) = (self.dir.clone(), self.older.clone(), head.clone());
         let at = older.iter().map(|o| o.seq).collect();
@@ -222,12 +223,12 @@ impl Checkpoints {
     }
 }
 
-/// Events and bytes behind a checkpoint.
+/// A distance from a checkpoint, in events and bytes.
 fn distance(kept: (Seq, u64), state: &State, offset: u64) -> (u64, u64) {
     (state.head.0.saturating_sub(kept.0.0), offset.saturating_sub(kept.1))
 }
 
-/// As many events, or as many bytes.
+/// Returns whether either the events or the bytes reach this distance.
 fn exceeds(since: (u64, u64), than: (u64, u64)) -> bool {
     since.0 >= than.0 || since.1 >= than.1
 }

@@ -1,4 +1,4 @@
-//! Where events stand in a branch file, so that old ones can be read again instead of being held.
+//! Offsets of events in a branch file, so that old events can be read again instead of being kept in memory.
 
 use crate::domain::Seq;
 use crate::engine::Envelope;
@@ -11,10 +11,10 @@ use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A place is noted for every so many events.
+/// The number of events per recorded offset.
 const POSITION_INTERVAL: u64 = 64;
 
-/// The events of one branch file, by their numbers.
+/// Access to the events of one branch file by sequence number.
 #[derive(Debug)]
 pub struct EventFile {
     path: PathBuf,
@@ -22,11 +22,11 @@ pub struct EventFile {
     base_seq: u64,
     /// Byte offsets of the first event and of every [`SPACING`]th after it.
     positions: Mutex<Vec<u64>>,
-    /// The open file of whoever writes it: what was written is read from there, whatever becomes of the path.
+    /// The writer's open file: events are read from it even if the path changes.
     open_file: Mutex<Option<Arc<File>>>,
 }
 
-/// Reads an open file from a byte on, without moving the position that others share.
+/// Reads an open file from an offset, without moving its shared position.
 struct PositionedReader {
     file: Arc<File>,
     offset: u64,
@@ -48,7 +48,7 @@ impl Read for PositionedReader {
 }
 
 impl EventFile {
-    /// The events of a file whose first has the number after `at_seq`.
+    /// Creates the index of a file whose first event follows `at_seq`.
     pub(super) fn new(path: &Path, at_seq: Seq) -> Self {
         Self {
             path: path.to_owned(),
@@ -58,23 +58,23 @@ impl EventFile {
         }
     }
 
-    /// The file.
+    /// Returns the path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its first event comes no later than this one.
+    /// Returns whether its first event is at or before this one.
     pub(super) fn begins_before(&self, seq: Seq) -> bool {
         self.base_seq < seq.0
     }
 
-    /// Events are read from the path again, where they are read from this open file now.
+    /// Switches back to reading from the path if this open file is being read.
     pub(super) fn stop_reading_through(&self, file: &Arc<File>) {
         let mut open = self.open_file.lock().unwrap_or_else(PoisonError::into_inner);
         open.take_if(|open| Arc::ptr_eq(open, file));
     }
 
-    /// From now on events are read from this open file, or again from the path.
+    /// Sets the open file from which events are read; `None` reads from the path.
     pub(super) fn set_open_file(&self, open: Option<Arc<File>>) {
         *self.open_file.lock().unwrap_or_else(PoisonError::into_inner) = open;
     }
@@ -88,7 +88,7 @@ impl EventFile {
         Ok(PositionedReader { file, offset: at })
     }
 
-    /// Notes where an event begins; events come in order, and an event that is already noted is not noted again.
+    /// Records the offset of an event. Events must come in order; one that is already known is ignored.
     pub(super) fn record_position(&self, seq: Seq, offset: u64) {
         let place = seq.0.saturating_sub(self.base_seq + 1);
         let mut places = self.lock_positions();
@@ -97,16 +97,16 @@ impl EventFile {
         }
     }
 
-    /// Forgets the places of all events above this one (they were cut off).
+    /// Discards the offsets of all events after this one, which were truncated.
     pub(super) fn forget_after(&self, seq: Seq) {
         let kept = self.position_count(seq);
         self.lock_positions().truncate(kept);
     }
 
-    /// Reads the events above `after` up to and with `to`; fewer where the file ends before.
+    /// Reads the events after `after` up to `to`, inclusive; fewer if the file ends earlier.
     ///
     /// # Errors
-    /// When the file cannot be read, or an event is not where it was.
+    /// Returns an error if the file cannot be read or an event is not at its offset.
     pub fn read_events(&self, after: Seq, to: Seq) -> io::Result<Vec<Arc<Envelope>>> {
         let place = after.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
         let Some(offset) = self.lock_positions().get(usize::try_from(place).unwrap_or(usize::MAX)).copied()
@@ -124,7 +124,7 @@ impl EventFile {
             }
             let envelope: Envelope = serde_json::from_slice(&line)?;
             if envelope.seq.0 != due {
-                let moved = format!("event {} stands where event {due} stood", envelope.seq);
+                let moved = format!("found event {} where event {due} was", envelope.seq);
                 return Err(io::Error::new(io::ErrorKind::InvalidData, moved));
             }
             due += 1;
@@ -135,15 +135,15 @@ impl EventFile {
         Ok(events)
     }
 
-    /// The same as a function for a timeline, with its failures in words. Events that were acknowledged and are not
-    /// there any more are a failure too.
+    /// Returns a function that does the same for a timeline, with errors as text. Missing acknowledged events are an
+    /// error too.
     pub fn fetcher(self: &Arc<Self>) -> EventFetcher {
         let (file, searched) = (self.clone(), self.clone());
         let all = EventFetcher::new(move |after, to| {
             let lost = |what: &dyn Display| {
                 format!(
                     "{}: the events from {} to {} could not be read again: {what}; was the file changed or moved \
-                     while it was open? Close this, then look at it with `retrospect verify`",
+                     while it was open? close the session and run `retrospect verify`",
                     file.path.display(),
                     after.0 + 1,
                     to.0
@@ -153,7 +153,7 @@ impl EventFile {
             if events.len() as u64 == to.0.saturating_sub(after.0) {
                 Ok(events)
             } else {
-                Err(lost(&format_args!("only {} of them are there", events.len())))
+                Err(lost(&format_args!("only {} of them exist", events.len())))
             }
         });
         all.with_matching(move |after, to, pattern| {
@@ -166,8 +166,8 @@ impl EventFile {
         })
     }
 
-    /// The events above `after` up to and with `to` in whose lines the pattern stands: only these are read as events, so
-    /// that gigabytes are searched in the time it takes to look at their bytes.
+    /// Returns the events after `after` up to `to`, inclusive, whose lines match the pattern. Only these lines are
+    /// parsed, so that searching gigabytes takes only as long as scanning their bytes.
     fn read_matching(&self, after: Seq, to: Seq, pattern: &Regex) -> io::Result<Vec<Arc<Envelope>>> {
         let place = |seq: Seq| seq.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
         let (begin, end) = {
@@ -186,7 +186,7 @@ impl EventFile {
         let mut from = 0;
         while let Some(found) = pattern.find_at(&bytes, from) {
             let line = bytes[..found.start()].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-            // A line without its end is still being written, and not acknowledged.
+            // A line without a line break is still being written and isn't acknowledged.
             let Some(length) = bytes[line..].iter().position(|b| *b == b'\n') else { break };
             let envelope: Envelope = serde_json::from_slice(&bytes[line..line + length])?;
             if envelope.seq > after && envelope.seq <= to {
@@ -197,7 +197,7 @@ impl EventFile {
         Ok(events)
     }
 
-    /// The byte behind an event; none where it cannot be found.
+    /// Returns the offset after an event, or `None` if it cannot be found.
     pub(super) fn end_offset(&self, seq: Seq) -> Option<u64> {
         let (offset, before) = self.position_before(Seq(seq.0.checked_sub(1)?))?;
         let mut file = BufReader::new(self.reader_at(offset).ok()?);
@@ -210,20 +210,21 @@ impl EventFile {
         (line.last() == Some(&b'\n')).then_some(at)
     }
 
-    /// The noted place at or before the event behind this one: its byte, and the number before the event that begins there.
+    /// Returns the recorded offset at or before the event after this one, and the number of the event that precedes
+    /// that offset.
     pub(super) fn position_before(&self, seq: Seq) -> Option<(u64, Seq)> {
         let place = seq.0.saturating_sub(self.base_seq) / POSITION_INTERVAL;
         let offset = *self.lock_positions().get(usize::try_from(place).ok()?)?;
         Some((offset, Seq(self.base_seq + place * POSITION_INTERVAL)))
     }
 
-    /// The places noted for the events up to one: byte offsets of the first event and of every [`SPACING`]th after it.
+    /// Returns the recorded offsets up to an event: those of the first event and of every [`SPACING`]th after it.
     pub(super) fn positions_up_to(&self, seq: Seq) -> Vec<u64> {
         let places = self.lock_positions();
         places.get(..self.position_count(seq).min(places.len())).unwrap_or_default().to_vec()
     }
 
-    /// Takes over places that were noted before.
+    /// Restores recorded offsets.
     pub(super) fn set_positions(&self, noted: Vec<u64>) {
         *self.lock_positions() = noted;
     }
@@ -232,7 +233,7 @@ impl EventFile {
         Self::position_count_for(seq.0.saturating_sub(self.base_seq))
     }
 
-    /// How many places so many events have.
+    /// Returns the number of recorded offsets for a number of events.
     pub(super) fn position_count_for(events: u64) -> usize {
         usize::try_from(events.div_ceil(POSITION_INTERVAL)).unwrap_or(usize::MAX)
     }

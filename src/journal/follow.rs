@@ -1,4 +1,4 @@
-//! Reads what another program appends to a branch file, and nothing twice.
+//! Reads what another program appends to a branch file.
 
 use super::JournalError;
 use super::stream::{EventLines, open_regular};
@@ -7,27 +7,27 @@ use crate::engine::Envelope;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Follows a branch file.
+/// Reads the new events of a branch file.
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
-    /// The byte behind the last whole batch that was read, and its last event.
+    /// The offset after the last complete batch that was read, and its last event.
     valid_len: u64,
     last_seq: Seq,
-    /// The length at the last look.
+    /// The length of the file at the last check.
     seen_len: u64,
 }
 
 impl Follower {
-    /// Goes on behind an opened branch: `whole` are its bytes, `last` its last event.
+    /// Continues after an opened branch; `whole` is its length in bytes, `last` its last event.
     pub fn new(path: &Path, whole: u64, last: Seq) -> Self {
         Self { path: path.to_owned(), valid_len: whole, last_seq: last, seen_len: whole }
     }
 
-    /// The whole batches written since the last look.
+    /// Returns the complete batches written since the last call.
     ///
     /// # Errors
-    /// [`JournalError`] when the file cannot be read, or is no longer what it was.
+    /// Returns an error if the file cannot be read or was changed.
     pub fn read_new_events(&mut self) -> Result<Vec<Arc<Envelope>>, JournalError> {
         let (file, metadata) = open_regular(&self.path)?;
         if metadata.len() == self.seen_len {
@@ -35,8 +35,8 @@ impl Follower {
         }
         let (header, mut lines) = EventLines::from_file(&self.path, file)?;
         if metadata.len() < self.valid_len {
-            let cut = std::io::Error::other("it is shorter than what was read of it; open it anew");
-            return Err(JournalError::io(&self.path, "is no longer what it was")(cut));
+            let cut = std::io::Error::other("it is shorter than before; open it again");
+            return Err(JournalError::io(&self.path, "has changed")(cut));
         }
         lines.seek_to(self.valid_len, self.last_seq.0.max(header.at_seq.0), header.at_seq.0)?;
         let (mut events, mut whole) = (Vec::new(), 0);

@@ -1,5 +1,5 @@
-//! What can be said of a session without opening it. Kept beside the journal, and rebuilt from it at will. It is a
-//! shortcut for lists and no evidence: whoever wants to know what happened reads the journal.
+//! Summaries of sessions, for lists. They are a cache beside the journal, rebuilt from it when needed; only the journal
+//! is authoritative.
 
 use super::session::{branch_path, read_small, write_private};
 use super::{JournalError, Missing, OpenMode, Session, open_branch};
@@ -13,63 +13,62 @@ use std::fs;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// How a session stands.
+/// Whether a session is closed, being written or crashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionStatus {
-    /// Put down in order.
+    /// Closed properly.
     Closed,
-    /// A program is writing it now.
+    /// Being written by a program.
     Live,
-    /// No closing event, and nobody holds the lock.
+    /// Without a closing event, and not locked.
     Crashed,
 }
 
-/// What can be said of a session.
+/// The summary of a branch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// The branch that this speaks of.
     pub branch: BranchId,
-    /// How many branches the session has; 1: the trunk alone.
+    /// The number of branches of the session, including the trunk.
     #[serde(skip)]
     pub branches: u32,
-    /// Bytes of its file that this speaks of; when the file has grown, it is made anew.
+    /// The length in bytes of the file it summarizes. If the file has grown, the summary is rebuilt.
     pub bytes: u64,
-    /// A hash over the last bytes of that, so that a journal changed by hand is noticed; empty before it is kept.
+    /// A hash of the last of these bytes, which detects a journal that was edited; empty until the summary is stored.
     #[serde(default)]
     pub tail: String,
     /// The last event.
     pub head: Seq,
-    /// The last event that this program is known to have acknowledged: above `head` where the journal was cut or replaced.
+    /// The last event known to have been acknowledged: after `head` if the journal was truncated or replaced.
     #[serde(default)]
     pub acknowledged: Seq,
     /// The goal of the open or last episode.
     pub goal: String,
     /// The tasks of its episodes ([`crate::domain::Task::key`]), each once, the newest 1,000 of them.
     pub tasks: Vec<u64>,
-    /// Ended episodes.
+    /// The number of ended episodes.
     pub episodes: u32,
-    /// How many were won.
+    /// The number of episodes won.
     pub won: u32,
     /// Progress rate of the open or last episode.
     pub progress: f64,
     /// Steps of the open or last episode.
     pub steps: u32,
-    /// The last episode has ended: `last` is what `steps` and `progress` are about.
+    /// Whether the last episode has ended, so that `steps` and `progress` are those of `last`.
     pub ended: bool,
-    /// Tokens of all calls to models so far.
+    /// Tokens of all model calls so far.
     pub tokens: u64,
     /// Lessons in the pool.
     pub lessons: u32,
-    /// The run is over.
+    /// Whether the run is over.
     pub over: bool,
-    /// The session was put down in order.
+    /// Whether the session was closed properly.
     pub closed: bool,
     /// The last ended episode.
     pub last: Option<EpisodeSummary>,
 }
 
-/// What can be said of a state, the last one of a branch.
+/// Summarizes the last state of a branch.
 pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
     let episode = state.episode.as_deref();
     Summary {
@@ -94,7 +93,7 @@ pub fn summarize(state: &State, branch: &BranchId, bytes: u64) -> Summary {
     }
 }
 
-/// Tasks that a summary names at most: it stays small, however long the run is.
+/// The maximum number of tasks in a summary, which keeps it small.
 const MAX_TASKS: usize = 1000;
 
 fn task_marks(state: &State) -> Vec<u64> {
@@ -114,7 +113,7 @@ fn task_marks(state: &State) -> Vec<u64> {
 }
 
 impl Summary {
-    /// Its file in a session's folder.
+    /// Returns the path of a summary in a session's folder.
     fn path(dir: &Path, branch: &BranchId) -> PathBuf {
         let name = if *branch == BranchId::trunk() {
             "summary.json".to_owned()
@@ -124,7 +123,7 @@ impl Summary {
         dir.join("index").join(name)
     }
 
-    /// Keeps it beside the journal, with the hash of the branch file's end.
+    /// Stores the summary, with the hash of the end of the branch file.
     ///
     /// # Errors
     /// [`JournalError::Io`].
@@ -134,27 +133,27 @@ impl Summary {
             let link = std::io::Error::other("it is a symbolic link, which is not followed here");
             return Err(JournalError::io(&index, "could not be written")(link));
         }
-        fs::create_dir_all(&index).map_err(JournalError::io(&index, "could not be made"))?;
+        fs::create_dir_all(&index).map_err(JournalError::io(&index, "could not be created"))?;
         let file = branch_path(dir, &self.branch);
         let tail = tail_hash(&file, self.bytes).map_err(JournalError::io(&file, "could not be read"))?;
         let bytes = serde_json::to_vec(&Self { tail, ..self.clone() }).unwrap_or_default();
         write_private(&Self::path(dir, &self.branch), &bytes)
     }
 
-    /// What can be said of the branch that was written last.
+    /// Returns the summary of the branch written last.
     ///
     /// # Errors
-    /// As [`Summary::of_branch`].
+    /// The same as [`Summary::of_branch`].
     pub fn load(session: &Session) -> Result<Self, JournalError> {
         let summary = Self::load_branch(session, &session.last_written())?;
         Ok(Self { branches: session.branch_count(), ..summary })
     }
 
-    /// The kept summary when it still speaks of the whole branch file, else one made from the journal. It is kept only where
-    /// there is an index already: reading makes no folder in a session that was shipped or archived without one.
+    /// Returns the stored summary if it is up to date, otherwise one built from the journal. That is stored only if
+    /// `index/` exists, because reading a session that was archived without one must not create folders.
     ///
     /// # Errors
-    /// [`JournalError`] when the journal cannot be read.
+    /// Returns an error if the journal cannot be read.
     pub fn load_branch(session: &Session, branch: &BranchId) -> Result<Self, JournalError> {
         let file = session.branch_file(branch);
         let len = super::stream::open_regular(&file)?.1.len();
@@ -171,25 +170,25 @@ impl Summary {
             summary.acknowledged = missing.last;
         }
         if session.dir.join("index").is_dir() {
-            // A session that may not be written is read anew each time.
+            // A session that isn't writable is read again each time.
             let _ = summary.save(&session.dir);
         }
         Ok(summary)
     }
 
-    /// The summary that was kept, whatever has become of the branch file since.
+    /// Returns the stored summary, even if it is outdated.
     fn read_saved(dir: &Path, branch: &BranchId) -> Option<Self> {
         let bytes = read_small(&Self::path(dir, branch)).ok()?;
         serde_json::from_slice::<Self>(&bytes).ok().filter(|kept| kept.branch == *branch)
     }
 
-    /// The events that the branch had and has no more, where there are any.
+    /// Returns the acknowledged events that are missing from the branch, if any.
     pub fn missing(&self) -> Option<Missing> {
         let (first, last) = (Seq(self.head.0 + 1), self.acknowledged);
         (last >= first).then(|| Missing { branch: self.branch.clone(), first, last })
     }
 
-    /// How the branch stands now.
+    /// Returns whether the branch is closed, being written or crashed.
     pub fn status(&self, session: &Session) -> SessionStatus {
         match files::open(&session.branch_file(&self.branch)).map(|f| f.try_lock_shared()) {
             Ok(Err(fs::TryLockError::WouldBlock)) => SessionStatus::Live,
@@ -199,7 +198,7 @@ impl Summary {
     }
 }
 
-/// The last event that a branch file is known to have had, by the summary beside it; 0 where there is none.
+/// Returns the last event that a branch file is known to have contained, according to its summary; 0 without one.
 pub(super) fn acknowledged(branch: &Path) -> Seq {
     let branches = branch.parent().filter(|p| p.file_name().is_some_and(|n| n == "branches"));
     let kept = branches
@@ -209,7 +208,7 @@ pub(super) fn acknowledged(branch: &Path) -> Seq {
     kept.map_or(Seq(0), |kept| kept.acknowledged.max(kept.head))
 }
 
-/// A hash over at most the last 16 KiB before `len`, which hold the last line of nearly every journal.
+/// Returns a hash of at most the last 16 KiB before `len`, which contain the last line of nearly every journal.
 fn tail_hash(path: &Path, len: u64) -> std::io::Result<String> {
     const MAX_BYTES: u64 = 16 * 1024;
     let mut file = files::open(path)?;
@@ -219,11 +218,11 @@ fn tail_hash(path: &Path, len: u64) -> std::io::Result<String> {
     Ok(hex(&Sha256::digest(&bytes)[..8]))
 }
 
-/// A session's folder with what can be said of it, or why nothing can.
+/// A session's folder with its summary, or the error.
 pub type ListedSession = (PathBuf, Result<(Session, Summary), JournalError>);
 
-/// Sorts the folders of sessions by when these were begun, the newest first. Names begin with the second; who began several
-/// within one is asked for the rest of the time.
+/// Sorts session folders by their start, newest first. Names begin with the start in seconds; for equal seconds the
+/// meta files are read.
 pub fn sort_newest_first(dirs: &mut [PathBuf]) {
     const STAMP_LEN: usize = "20261120T104000Z".len();
     let second = |dir: &PathBuf| {
@@ -236,7 +235,7 @@ pub fn sort_newest_first(dirs: &mut [PathBuf]) {
     }
 }
 
-/// The sessions below a folder, the newest first; broken ones with the reason.
+/// Returns the sessions below a folder, newest first; broken ones with the error.
 pub fn list_sessions(root: &Path) -> Vec<ListedSession> {
     let Ok(entries) = fs::read_dir(root) else { return Vec::new() };
     let mut dirs: Vec<PathBuf> = entries

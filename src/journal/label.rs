@@ -1,5 +1,5 @@
-//! What people call branches: names, notes, and which ones are put away. A file of its own that only grows; the last line on
-//! a matter counts.
+//! Names and notes of branches, and which branches are archived. They are in an append-only file; the last line for
+//! each field counts.
 
 use super::open::is_branch_name;
 use super::stream::open_regular;
@@ -13,26 +13,26 @@ use std::io::{BufRead, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom, Wri
 /// The stem of the file of labels; no branch has this name.
 pub const LABELS_STEM: &str = "labels";
 
-/// Characters that the name of a branch may have.
+/// The maximum length of a branch name, in characters.
 const MAX_NAME_CHARS: usize = 80;
 
-/// Characters that the name of a branch may not have: they end it where a branch is asked for.
+/// Characters that a branch name must not contain, because they end it in `SESSION@NAME#EPISODE`.
 const RESERVED_CHARS: [char; 3] = ['#', '@', '/'];
 
-/// Characters that a note on a branch may have.
+/// The maximum length of a note, in characters.
 const MAX_NOTE_CHARS: usize = 2_000;
 
-/// Bytes of a line that are held; nobody writes a longer one, and it says nothing.
+/// The maximum length of a line in bytes. Longer lines are ignored; this program never writes one.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// What a person calls a branch.
+/// A person's label of a branch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Label {
     /// Its name.
     pub name: Option<String>,
     /// A note on it.
     pub note: Option<String>,
-    /// It is put away: lists leave it out unless they are asked for all. Nothing of it is removed.
+    /// Whether it is archived: lists omit it unless all branches are requested. Nothing is deleted.
     pub archived: bool,
 }
 
@@ -40,11 +40,11 @@ pub struct Label {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LabelChange {
-    /// Another name; none takes it away.
+    /// Sets the name, or removes it.
     Name(Option<String>),
-    /// Another note; none takes it away.
+    /// Sets the note, or removes it.
     Note(Option<String>),
-    /// Put away, or taken out again.
+    /// Archives the branch, or restores it.
     Archived(bool),
 }
 
@@ -61,12 +61,12 @@ impl Session {
         self.dir.join("branches").join(format!("{LABELS_STEM}.jsonl"))
     }
 
-    /// Changes the label of a branch, by a line more.
+    /// Changes the label of a branch by appending a line.
     ///
     /// # Errors
-    /// [`JournalError::NoBranch`] when there is no such branch, [`JournalError::TooLong`] for a name or a note that is,
-    /// [`JournalError::BadName`] for a name that could not be told from another branch's or not be asked for,
-    /// [`JournalError::Io`] when the file cannot be written.
+    /// Returns [`JournalError::NoBranch`] if there is no such branch, [`JournalError::TooLong`] for a name or note that
+    /// is too long, [`JournalError::BadName`] for a name that is ambiguous or cannot be referred to, and
+    /// [`JournalError::Io`] if the file cannot be written.
     pub fn set_label(&self, branch: &BranchId, change: LabelChange) -> Result<(), JournalError> {
         let path = self.labels_path();
         if !is_branch_name(branch) || !self.branch_file(branch).is_file() {
@@ -79,7 +79,7 @@ impl Session {
         }
         let io = |action| JournalError::io(&path, action);
         let mut line = Vec::new();
-        // A line that a power cut tore must not swallow this one.
+        // Without the line break, this line would be appended to one torn by a power failure.
         if has_torn_line(&path) {
             line.push(b'\n');
         }
@@ -91,11 +91,11 @@ impl Session {
         file.sync_all().map_err(io("could not be synced"))
     }
 
-    /// Refuses a name that means another branch already, or will, and one that no command line can read.
+    /// Fails for a name that refers to another branch, now or later, and for one that no command line could express.
     fn check_name(&self, branch: &BranchId, name: &str) -> Result<(), JournalError> {
         let refused = |why: String| Err(JournalError::BadName { name: name.to_owned(), why });
         if let Some(mark) = name.chars().find(|c| RESERVED_CHARS.contains(c)) {
-            return refused(format!("`{mark}` in a name cannot be read in SESSION@NAME#EPISODE"));
+            return refused(format!("`{mark}` has a meaning in SESSION@NAME#EPISODE"));
         }
         if name == branch.0 {
             return Ok(());
@@ -103,22 +103,22 @@ impl Session {
         if self.branch_file(&BranchId(name.to_owned())).is_file() || name == BranchId::trunk().0 {
             return refused("another branch has this id".to_owned());
         }
-        // The next forks take these.
+        // Later forks get these names.
         if name.strip_prefix('b').is_some_and(|n| !n.is_empty() && n.bytes().all(|c| c.is_ascii_digit())) {
-            return refused("new branches are called b1, b2 and so on".to_owned());
+            return refused("names such as b1 and b2 are reserved for new branches".to_owned());
         }
         let labels = self.labels()?;
         match labels.iter().find(|(id, label)| *id != branch && label.name.as_deref() == Some(name)) {
-            Some((other, _)) => refused(format!("branch {other} is called so")),
+            Some((other, _)) => refused(format!("branch {other} has this name")),
             None => Ok(()),
         }
     }
 
-    /// The labels of all branches that have one. A line that is not understood says nothing. The file may be of any length:
-    /// one line of it is held at a time.
+    /// Returns the labels of all branches that have one. Invalid lines are ignored. The file may have any length: one
+    /// line at a time is held in memory.
     ///
     /// # Errors
-    /// [`JournalError::Io`] when the file is there and cannot be read.
+    /// Returns [`JournalError::Io`] if the file exists but cannot be read.
     pub fn labels(&self) -> Result<BTreeMap<BranchId, Label>, JournalError> {
         let path = self.labels_path();
         let file = match open_regular(&path) {
@@ -132,10 +132,10 @@ impl Session {
     }
 }
 
-/// The labels in the text of such a file, as [`Session::labels`] reads it.
+/// Parses the content of a label file like [`Session::labels`].
 ///
 /// # Errors
-/// What reading comes to.
+/// Returns the error of the reader.
 pub fn parse_labels(mut from: impl BufRead) -> std::io::Result<BTreeMap<BranchId, Label>> {
     let mut labels: BTreeMap<BranchId, Label> = BTreeMap::new();
     let mut bytes = Vec::new();
@@ -144,7 +144,7 @@ pub fn parse_labels(mut from: impl BufRead) -> std::io::Result<BTreeMap<BranchId
         if (&mut from).take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes)? == 0 {
             return Ok(labels);
         }
-        // The pieces of a line that is too long are no lines: each begins or ends in the middle of one.
+        // The pieces of an overlong line are not lines.
         let Ok(LabelLine { branch, change }) = serde_json::from_slice::<LabelLine>(&bytes) else { continue };
         let label = labels.entry(branch).or_default();
         match change {
@@ -155,7 +155,7 @@ pub fn parse_labels(mut from: impl BufRead) -> std::io::Result<BTreeMap<BranchId
     }
 }
 
-/// The file's last line has no end.
+/// Returns whether the file's last line has no line break.
 fn has_torn_line(path: &std::path::Path) -> bool {
     let last = || {
         let mut file = files::open(path)?;
@@ -166,7 +166,7 @@ fn has_torn_line(path: &std::path::Path) -> bool {
     last().is_ok_and(|last: u8| last != b'\n')
 }
 
-/// Refuses what is too long for a list.
+/// Fails for a name or note that is too long.
 fn check_length(change: &LabelChange) -> Result<(), JournalError> {
     let (what, text, most) = match change {
         LabelChange::Name(Some(name)) => ("name", name, MAX_NAME_CHARS),
@@ -179,7 +179,7 @@ fn check_length(change: &LabelChange) -> Result<(), JournalError> {
     }
 }
 
-/// Blank words are none.
+/// Turns blank names and notes into `None`.
 fn normalize(change: LabelChange) -> LabelChange {
     let said = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
     match change {

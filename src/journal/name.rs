@@ -3,7 +3,7 @@
 use jiff::{Timestamp, tz::TimeZone};
 use sha2::{Digest, Sha256};
 
-/// The name of a new session's folder. `salt` tells two sessions of the same second and words apart.
+/// Returns the name of a new session's folder. `salt` distinguishes sessions of the same second and title.
 pub fn session_name(at: Timestamp, words: &str, salt: u64) -> String {
     let stamp = at.to_zoned(TimeZone::UTC).strftime("%Y%m%dT%H%M%SZ").to_string();
     let mut hash = Sha256::new();
@@ -16,7 +16,7 @@ pub fn session_name(at: Timestamp, words: &str, salt: u64) -> String {
     format!("{stamp}-{}-{id}", slug(words))
 }
 
-/// Lower-case words joined by hyphens, at most 40 bytes; `session` where nothing is left.
+/// Returns the text as lower-case words joined by hyphens, at most 40 bytes; `session` if nothing is left.
 pub fn slug(words: &str) -> String {
     let mut slug = String::new();
     for c in words.chars() {

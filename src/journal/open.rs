@@ -1,5 +1,5 @@
-//! Opens a branch file: the newest checkpoint that is sound, and what comes after it folded onto it. A fork reads as its
-//! parent up to the event it begins after, and then itself.
+//! Opens a branch file by folding the events after its newest valid checkpoint. A fork reads as its parent up to the
+//! event after which it begins, followed by its own events.
 
 mod ancestry;
 
@@ -17,46 +17,46 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Events whose state is kept at once in a timeline.
+/// The number of events folded into a timeline at a time.
 const BATCH: usize = 64;
 
-/// What a branch file is opened for, and so what may be done to its checkpoints.
+/// The purpose of opening a branch file, which decides how its checkpoints are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenMode {
-    /// To look at it: checkpoints are used, and made where there are none and nobody else is writing the session.
+    /// For reading: checkpoints are used, and written if they are missing and no other program is writing the session.
     Read,
-    /// To go on with it; the caller holds its lock.
+    /// For continuing the session; the caller holds its lock.
     Resume,
-    /// To look at every event: no checkpoint is used or made.
+    /// For checking every event: no checkpoint is used or written.
     Verify,
 }
 
-/// A branch that was opened: its last state, and the way to all before.
+/// An opened branch: its last state, and access to all earlier ones.
 pub struct OpenBranch {
-    /// The branch's header.
     pub header: BranchHeader,
-    /// Its states; events are read from the files when they are wanted.
+    /// Its states; events are read from the files when needed.
     pub timeline: Timeline,
-    /// Bytes of header and whole batches.
+    /// The length in bytes of the header and the complete batches.
     pub valid_len: u64,
-    /// What stood behind them.
+    /// What follows them, if anything.
     pub torn_tail: Option<TornTail>,
-    /// Where the events stand in the file.
+    /// The offsets of the events in the file.
     pub event_file: Arc<EventFile>,
-    /// The checkpoints beside it.
+    /// Its checkpoints.
     pub checkpoints: Checkpoints,
-    /// The files that it grew from, held open.
+    /// The files of its ancestors, held open.
     pub parents: Vec<Arc<ParentFile>>,
-    /// Events that it had and has no more.
+    /// Acknowledged events that are missing.
     pub missing: Option<Missing>,
-    /// The last event that was not read, because a checkpoint has it; 0 when all were.
+    /// The last event that was not read because a checkpoint contains it; 0 if all were read.
     pub skipped_through: Seq,
 }
 
-/// Opens a branch file. Its size matters only where there is no sound checkpoint; memory does not grow with it.
+/// Opens a branch file. This takes time linear in its size only if there is no valid checkpoint; the memory used is
+/// constant.
 ///
 /// # Errors
-/// [`JournalError`] with file, line and reason, also of the branches it grew from. Checkpoints are never a reason.
+/// Returns an error with file, line and reason, which may concern an ancestor. Invalid checkpoints are never an error.
 pub fn open_branch(path: &Path, how: OpenMode) -> Result<OpenBranch, JournalError> {
     let checkpoints =
         if how == OpenMode::Verify { Checkpoints::default() } else { Checkpoints::for_branch(path) };
@@ -69,13 +69,13 @@ pub(super) fn open_with_checkpoints(
     how: OpenMode,
     checkpoints: Checkpoints,
 ) -> Result<OpenBranch, JournalError> {
-    // Asked before the journal is read: it may still grow.
+    // Checked before the journal is read, because it may still grow.
     let noted = acknowledged(path);
     let mut opening = BranchOpener::new(path, how, checkpoints)?;
     let found = opening.checkpoints.load_newest(&opening.file);
     let kept = if found.is_some() { None } else { Checkpoints::for_branch(path).newest_seq() };
-    let len = opening.file.metadata().map_err(JournalError::io(path, "could not be measured"))?.len();
-    // The last trace of what was cut off is not removed.
+    let len = opening.file.metadata().map_err(JournalError::io(path, "size could not be read"))?.len();
+    // The last trace of the truncated events is not removed.
     opening.cut = kept.is_some_and(|(_, bytes)| bytes > len);
     let mut opened = opening.open(found, None)?;
     let (head, noted) = (opened.timeline.head().head, noted.max(kept.map_or(Seq(0), |(seq, _)| seq)));
@@ -83,20 +83,18 @@ pub(super) fn open_with_checkpoints(
         opened.missing =
             Some(Missing { branch: opened.header.id.clone(), first: Seq(head.0 + 1), last: noted });
         if let Some(torn) = &mut opened.torn_tail {
-            torn.description = format!("{} bytes at the cut end of the file are no whole batch", torn.bytes);
+            torn.description =
+                format!("{} bytes at the truncated end of the file are not a complete batch", torn.bytes);
         }
     }
     Ok(opened)
 }
 
-/// Events that were acknowledged, and that their branch file has no more.
+/// Acknowledged events that are missing from their branch file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// The branch.
     pub branch: BranchId,
-    /// The first of them.
     pub first: Seq,
-    /// The last of them.
     pub last: Seq,
 }
 
@@ -104,22 +102,22 @@ impl std::fmt::Display for Missing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "branch {}: events {} to {} were acknowledged and are missing: the journal was cut or replaced, or a power cut took \
-             its end; restore it from a copy, or from the session NAME-saved beside it where that exists",
+            "branch {}: events {} to {} were acknowledged and are missing: the journal was truncated or replaced, or lost its end \
+             in a power failure; restore it from a copy, or from the session NAME-saved beside it if there is one",
             self.branch, self.first, self.last
         )
     }
 }
 
-/// The checkpoints of a branch file and the newest state among them.
+/// Returns the checkpoints of a branch file and the newest state among them.
 fn open_checkpoints(path: &Path) -> Option<(Checkpoints, Option<LoadedCheckpoint>)> {
     let mut opening = BranchOpener::new(path, OpenMode::Read, Checkpoints::for_branch(path)).ok()?;
     let newest = opening.checkpoints.load_newest(&opening.file);
     Some((opening.checkpoints, newest))
 }
 
-/// Every state that is kept beside a branch file and believed, the newest too: for whoever folds all events anyway and
-/// can say whether they are right.
+/// Returns every valid checkpointed state of a branch file, including the newest, for a caller that folds all events
+/// and can check them.
 pub fn stored_checkpoints(branch: &Path) -> CheckpointIndex {
     let opened = open_checkpoints(branch);
     let (checkpoints, newest) = opened.unwrap_or_default();
@@ -132,28 +130,28 @@ pub fn stored_checkpoints(branch: &Path) -> CheckpointIndex {
     CheckpointIndex { seqs: at, load: Arc::new(recall) }
 }
 
-/// A branch file on its way to being open.
+/// A branch file that is being opened.
 struct BranchOpener<'p> {
     path: &'p Path,
     mode: OpenMode,
     file: File,
     header: BranchHeader,
     checkpoints: Checkpoints,
-    /// What it grew from.
+    /// Its ancestors.
     base: Option<ForkBase>,
-    /// A checkpoint goes beyond the end of the file.
+    /// Whether a checkpoint reaches beyond the end of the file.
     cut: bool,
 }
 
 impl<'p> BranchOpener<'p> {
-    /// Opens the file and the branches that it grew from.
+    /// Opens the file and the branch's ancestors.
     fn new(path: &'p Path, how: OpenMode, checkpoints: Checkpoints) -> Result<Self, JournalError> {
         let header = read_header(path)?;
         let base = open_base(path, &header, how)?;
         Self::with_base(path, how, checkpoints, base)
     }
 
-    /// Opens the file of a branch that grew from this base.
+    /// Opens the file of a branch with these ancestors.
     fn with_base(
         path: &'p Path,
         how: OpenMode,
@@ -168,7 +166,7 @@ impl<'p> BranchOpener<'p> {
         Ok(Self { path, mode: how, file, header, checkpoints, base, cut: false })
     }
 
-    /// Goes on from a checkpoint, where one was found, to the end or up to and with an event.
+    /// Folds from a checkpoint, if one was found, to the end or up to an event, inclusive.
     fn open(
         &mut self,
         found: Option<LoadedCheckpoint>,
@@ -176,7 +174,7 @@ impl<'p> BranchOpener<'p> {
     ) -> Result<OpenBranch, JournalError> {
         let jumped = found.is_some();
         match self.fold_file(found, upto) {
-            // A journal that goes on otherwise than its checkpoint says is read from its beginning, and then has the word.
+            // If the journal contradicts its checkpoint, it is read from the start, and the journal counts.
             Err(_) if jumped => self.fold_file(None, upto),
             opened => opened,
         }
@@ -266,8 +264,8 @@ impl<'p> BranchOpener<'p> {
         })
     }
 
-    /// The state to begin with: the newest one, or the last before the event that is wanted; with the byte at which the
-    /// reading begins, and the event before that byte.
+    /// Returns the state to start from (the newest, or the last one before the wanted event), the offset from which to
+    /// read, and the event before that offset.
     fn start_state(
         &self,
         found: LoadedCheckpoint,
@@ -285,7 +283,7 @@ impl<'p> BranchOpener<'p> {
         Some((Arc::new(older), offset, before))
     }
 
-    /// All states that are kept for a timeline with this head: those of the parents, and its own.
+    /// Returns all checkpointed states for a timeline with this head: its own and those of its ancestors.
     fn checkpoint_index(&self, head: &Arc<State>) -> CheckpointIndex {
         let own = self.checkpoints.index(head);
         match &self.base {
@@ -299,25 +297,25 @@ fn clone_handle(path: &Path, file: &File) -> Result<File, JournalError> {
     file.try_clone().map_err(JournalError::io(path, "could not be opened"))
 }
 
-/// Nobody writes the file now. Somebody who begins just after this makes the same checkpoints of the same events.
+/// No program is writing the file now. One that starts just after this writes the same checkpoints.
 fn is_unlocked(file: &File) -> bool {
     let lock = file.try_lock_shared();
     let _ = file.unlock();
     !matches!(lock, Err(TryLockError::WouldBlock))
 }
 
-/// A state that goes on, batch by batch.
+/// A state that is folded forward batch by batch.
 struct BatchFolder {
     state: State,
     timeline: Timeline,
-    /// Events that the timeline has not got yet; those of a batch that is not whole at their end.
+    /// Events not yet passed to the timeline, ending with those of an incomplete batch.
     batch: Vec<Arc<Envelope>>,
-    /// How many of them are folded.
+    /// The number of them that have been folded.
     folded_count: usize,
 }
 
 impl BatchFolder {
-    /// Takes an event in; whether the batch is whole with it.
+    /// Adds an event. Returns whether it completes its batch.
     fn push_event(&mut self, envelope: Envelope) -> bool {
         let whole = !envelope.batch_continues;
         self.batch.push(Arc::new(envelope));

@@ -1,5 +1,5 @@
-//! The files that a fork grew from, held open while it is driven: a change of one is noticed, and its events can still be read
-//! when the path leads elsewhere.
+//! The files of a fork's ancestors, held open while the fork is written, so that changes are detected and events can
+//! still be read if a path changes.
 
 use super::{EventFile, FileChange, JournalError};
 use crate::domain::Seq;
@@ -9,30 +9,30 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Files that are held open at most: a process may open about a thousand. Of the others beyond, a change is noticed, and
-/// their events are read from the path.
+/// The maximum number of files held open, since a process may open about a thousand. Changes of further files are
+/// detected too, but their events are read from the path.
 const MOST_HELD: usize = 64;
 
-/// One file of a fork's line of parents.
+/// The file of an ancestor of a fork.
 #[derive(Debug)]
 pub struct ParentFile {
     events: Arc<EventFile>,
-    /// As it was opened.
+    /// Its identity when it was opened.
     opened: Metadata,
     held: Option<Arc<File>>,
-    /// Its first bytes that belong to the fork.
+    /// The length in bytes of the part that belongs to the fork.
     bytes: u64,
 }
 
 impl ParentFile {
-    /// Holds a file of which so many bytes belong to a fork that stands on `below` others.
+    /// Holds a file whose first `bytes` bytes belong to a fork; `below` ancestors are held already.
     pub(super) fn hold(
         events: Arc<EventFile>,
         file: File,
         bytes: u64,
         below: usize,
     ) -> Result<Arc<Self>, JournalError> {
-        let opened = file.metadata().map_err(JournalError::io(events.path(), "could not be measured"))?;
+        let opened = file.metadata().map_err(JournalError::io(events.path(), "size could not be read"))?;
         let held = (below < MOST_HELD).then(|| Arc::new(file));
         if let Some(file) = held.as_ref().filter(|_| cfg!(unix)) {
             events.set_open_file(Some(file.clone()));
@@ -40,7 +40,7 @@ impl ParentFile {
         Ok(Arc::new(Self { events, opened, held, bytes }))
     }
 
-    /// Whether the path still leads to the file, and the file has all that the fork needs of it.
+    /// Checks that the path still leads to the file, and that the file still has the part that belongs to the fork.
     pub(super) fn check(&self) -> Result<(), JournalError> {
         let path = self.events.path();
         let now = self.held.as_ref().and_then(|file| file.metadata().ok());
@@ -53,7 +53,7 @@ impl ParentFile {
     }
 }
 
-/// What has become of the path of an open file; none where it still leads to it.
+/// Returns what happened to the path of an open file, or `None` if it still leads to the file.
 pub(super) fn path_change(path: &Path, open: &Metadata) -> Option<FileChange> {
     let removed = files::is_removed(open);
     match std::fs::metadata(path) {
@@ -62,15 +62,15 @@ pub(super) fn path_change(path: &Path, open: &Metadata) -> Option<FileChange> {
         }
         Ok(there) if !files::is_same_file(&there, open) => Some(FileChange::Replaced),
         Ok(_) if removed => Some(FileChange::Removed),
-        // A path that cannot be looked at is no sign that the file is gone.
+        // A path that cannot be inspected doesn't mean that the file is gone.
         Ok(_) | Err(_) => None,
     }
 }
 
-/// The files under a fork at an event of a branch that stands on `parents` and has its own events in `own`.
+/// Returns the ancestors' files of a fork at an event of a branch with the ancestors `parents` and the file `own`.
 ///
 /// # Errors
-/// [`JournalError::Io`].
+/// Returns [`JournalError::Io`] if a file cannot be opened.
 pub fn parents_of_fork(
     parents: &[Arc<ParentFile>],
     own: &Arc<EventFile>,
@@ -78,14 +78,14 @@ pub fn parents_of_fork(
 ) -> Result<Vec<Arc<ParentFile>>, JournalError> {
     let mut line: Vec<&Arc<EventFile>> = parents.iter().map(|parent| &parent.events).collect();
     line.push(own);
-    // The event may stand on a branch below.
+    // The event may belong to an ancestor.
     let last = line.iter().rposition(|events| events.begins_before(at)).unwrap_or(0);
     let events = line[last].clone();
     let io = |action| JournalError::io(events.path(), action);
     let file = files::open(events.path()).map_err(io("could not be opened"))?;
     let bytes = match events.end_offset(at) {
         Some(bytes) => bytes,
-        None => file.metadata().map_err(io("could not be measured"))?.len(),
+        None => file.metadata().map_err(io("size could not be read"))?.len(),
     };
     let mut under = parents[..last.min(parents.len())].to_vec();
     under.push(ParentFile::hold(events.clone(), file, bytes, last)?);

@@ -1,4 +1,4 @@
-//! Reads branch files. A torn end is cut and reported; anything else that is wrong stops with file, line and reason.
+//! Reads branch files. A torn end is dropped and reported; any other problem is an error with file, line and reason.
 
 use super::branch::last_written_branch;
 use super::open::{MOST_PARENTS, is_branch_name};
@@ -23,18 +23,18 @@ pub struct BranchHeader {
     pub kind: String,
     /// Name of the branch.
     pub id: BranchId,
-    /// The branch it grew from.
+    /// The parent branch.
     pub parent: Option<BranchId>,
     /// The last event it shares with its parent.
     pub at_seq: Seq,
     /// Why it was made.
     pub reason: String,
-    /// When.
+    /// When it was created.
     pub created: Timestamp,
 }
 
 impl BranchHeader {
-    /// The header of a trunk.
+    /// Returns the header of a trunk.
     pub fn trunk(created: Timestamp) -> Self {
         Self {
             v: super::VERSION,
@@ -48,34 +48,34 @@ impl BranchHeader {
     }
 }
 
-/// An end of a file that was never acknowledged.
+/// The end of a file that was never acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TornTail {
-    /// Bytes that do not count.
+    /// Its length in bytes.
     pub bytes: u64,
-    /// In words.
+    /// A description.
     pub description: String,
 }
 
-/// A branch file, read.
+/// The content of a branch file.
 #[derive(Clone, Debug)]
 pub struct ReadBranch {
     /// Its header.
     pub header: BranchHeader,
     /// Its events.
     pub events: Vec<Arc<Envelope>>,
-    /// Bytes of header and whole batches.
+    /// The length in bytes of the header and the complete batches.
     pub valid_len: u64,
-    /// What stood behind them.
+    /// What follows them, if anything.
     pub torn_tail: Option<TornTail>,
-    /// Where the events stand in the file.
+    /// The offsets of the events in the file.
     pub event_file: Arc<EventFile>,
 }
 
-/// Reads a branch file and holds all its events. What only looks takes [`super::open_branch`], which does not.
+/// Reads a branch file with all its events into memory. [`super::open_branch`] opens one without that.
 ///
 /// # Errors
-/// [`JournalError`] with file, line and reason.
+/// Returns an error with file, line and reason.
 pub fn read_branch(path: &Path) -> Result<ReadBranch, JournalError> {
     let (file, _) = open_regular(path)?;
     let (header, lines) = EventLines::from_file(path, file)?;
@@ -85,16 +85,17 @@ pub fn read_branch(path: &Path) -> Result<ReadBranch, JournalError> {
 /// Reads the bytes of a branch file; `path` is only the name for errors.
 ///
 /// # Errors
-/// [`JournalError::Malformed`] with line and reason.
+/// Returns [`JournalError::Malformed`] with line and reason.
 pub fn read_branch_bytes(path: &Path, bytes: &[u8]) -> Result<ReadBranch, JournalError> {
     let (header, lines) = EventLines::new(path, bytes)?;
     read_all_events(path, header, lines)
 }
 
-/// Reads a branch and the line it grew from out of bytes: `files` has them by branch, `path` is only the folder for errors.
+/// Reads a branch and its ancestors from bytes; `files` returns those of a branch, and `path` is the folder named in
+/// errors.
 ///
 /// # Errors
-/// [`JournalError`] with file, line and reason.
+/// Returns an error with file, line and reason.
 pub fn read_with_parents<'b>(
     path: &Path,
     branch: &BranchId,
@@ -117,7 +118,7 @@ pub fn read_with_parents<'b>(
                 path: path.join(format!("branches/{id}.jsonl")),
                 line: 1,
                 reason: format!(
-                    "branch {branch} goes on from event {at}, and this one has no more than {has}"
+                    "branch {branch} continues from event {at}, but this one ends at event {has}"
                 ),
             });
         }
@@ -128,7 +129,7 @@ pub fn read_with_parents<'b>(
     Ok(whole)
 }
 
-/// The branch that was written last, as [`super::Session::last_written`] finds it, among files by their branches.
+/// Returns the branch written last, like [`super::Session::last_written`], given the contents of the branch files.
 pub fn last_written_of<'b>(files: impl Iterator<Item = (BranchId, &'b [u8])>) -> BranchId {
     let stamped = files.filter(|(id, _)| is_branch_name(id)).filter_map(|(id, bytes)| {
         let read = read_branch_bytes(Path::new(&id.0), bytes).ok()?;
@@ -162,13 +163,13 @@ fn read_all_events<R: BufRead>(
     Ok(ReadBranch { header, events, valid_len: whole, torn_tail: torn, event_file: places })
 }
 
-/// Folds events into a timeline that holds them all.
+/// Folds events into a timeline that keeps them all in memory.
 pub fn fold_events(events: Vec<Arc<Envelope>>) -> Timeline {
     fold_into(Timeline::default(), events)
 }
 
 impl ReadBranch {
-    /// Folds the events into a timeline that reads old ones from the file again when they are wanted.
+    /// Folds the events into a timeline that reads old events from the file again when needed.
     pub fn into_timeline(self) -> Timeline {
         fold_into(Timeline::with_fetcher(self.event_file.fetcher()), self.events)
     }

@@ -1,5 +1,5 @@
-//! Saves a branch whose file another program removed, replaced or cut: all events that the running process still has go to a
-//! new session beside it.
+//! Saves a branch whose file another program removed, replaced or truncated: all events that the process still has are
+//! written to a new session beside it.
 
 use super::session::branch_path;
 use super::{JournalError, Session, Writer};
@@ -9,7 +9,7 @@ use crate::files;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A new session that a branch is saved to, as a single branch with all its events.
+/// A new session to which a branch is saved, as a single branch with all its events.
 pub struct Rescue {
     session: Session,
     writer: Writer,
@@ -17,10 +17,10 @@ pub struct Rescue {
 }
 
 impl Rescue {
-    /// Creates the session `NAME-saved` beside `session`; with a number where that exists.
+    /// Creates the session `NAME-saved` beside `session`, with a number if that name exists.
     ///
     /// # Errors
-    /// [`JournalError::Io`].
+    /// Returns [`JournalError::Io`] if a file cannot be created or written.
     pub fn create(session: &Session) -> Result<Self, JournalError> {
         let root = session.dir.parent().unwrap_or(Path::new("."));
         let name = session.dir.file_name().map(|n| n.to_string_lossy().into_owned());
@@ -33,12 +33,12 @@ impl Rescue {
         Ok(Self { session, writer, state: State::default() })
     }
 
-    /// Its folder.
+    /// Returns its folder.
     pub fn dir(&self) -> &Path {
         &self.session.dir
     }
 
-    /// The last event that was saved.
+    /// Returns the last event that was saved.
     pub fn head(&self) -> Seq {
         self.state.head
     }
@@ -46,7 +46,7 @@ impl Rescue {
     /// Appends the next events.
     ///
     /// # Errors
-    /// [`JournalError::Io`].
+    /// Returns [`JournalError::Io`] if a file cannot be created or written.
     pub fn append(&mut self, events: &[Arc<Envelope>]) -> Result<(), JournalError> {
         let batch: Vec<Envelope> = events.iter().map(|event| Envelope::clone(event)).collect();
         self.writer.append(&batch)?;
@@ -56,15 +56,15 @@ impl Rescue {
         Ok(())
     }
 
-    /// Whether what was saved leads to this state.
+    /// Returns whether the saved events fold to this state.
     pub fn leads_to(&self, state: &State) -> bool {
         self.state == *state
     }
 
-    /// Saves events that do not go on from those before, because some between are lost, to a file of their own.
+    /// Saves events that don't follow the previous ones, because some in between are lost, to a separate file.
     ///
     /// # Errors
-    /// [`JournalError::Io`].
+    /// Returns [`JournalError::Io`] if a file cannot be created or written.
     pub fn save_rest(&self, events: &[Arc<Envelope>]) -> Result<PathBuf, JournalError> {
         let path = self.session.dir.join("rest.jsonl");
         let mut bytes = Vec::new();
@@ -77,10 +77,10 @@ impl Rescue {
         Ok(path)
     }
 
-    /// Brings it to the disk.
+    /// Syncs the session to the disk.
     ///
     /// # Errors
-    /// [`JournalError::Io`].
+    /// Returns [`JournalError::Io`] if a file cannot be created or written.
     pub fn finish(mut self) -> Result<PathBuf, JournalError> {
         self.writer.sync()?;
         debug_assert!(branch_path(&self.session.dir, &BranchId::trunk()).is_file());

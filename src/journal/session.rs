@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 use std::io::Error;
 use std::path::{Path, PathBuf};
 
-/// What `meta.toml` holds: enough to list a session without reading its journal.
+/// The content of `meta.toml`: enough to list a session without reading its journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     /// Version of the format.
     pub v: u32,
-    /// Name of the session, also of its folder.
+    /// The name of the session and of its folder.
     pub session: String,
-    /// When it was made.
+    /// When it was created.
     pub created: Timestamp,
-    /// Version of the program that made it.
+    /// The version of the program that created it.
     pub program: String,
     /// The environment.
     pub env: String,
@@ -25,9 +25,9 @@ pub struct Meta {
     pub method: String,
     /// The actor.
     pub actor: String,
-    /// What it is about, in a few words.
+    /// A short title.
     pub title: String,
-    /// Where a demo opens: episode and step.
+    /// The position at which `demo` opens it: episode and step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bookmark: Option<String>,
 }
@@ -37,32 +37,32 @@ pub struct Meta {
 pub struct Session {
     /// The folder.
     pub dir: PathBuf,
-    /// Its `meta.toml`.
+    /// The content of its `meta.toml`.
     pub meta: Meta,
 }
 
-/// The file of a branch in a session's folder.
+/// Returns the path of a branch file in a session's folder.
 pub fn branch_path(dir: &Path, branch: &BranchId) -> PathBuf {
     dir.join("branches").join(format!("{branch}.jsonl"))
 }
 
 impl Session {
-    /// Makes the folder below `root` with its meta file and the trunk's header, and locks the trunk.
+    /// Creates the folder below `root` with its meta file and the trunk's header, and locks the trunk.
     ///
     /// # Errors
-    /// [`JournalError::Io`] when a file cannot be made.
+    /// Returns [`JournalError::Io`] if a file cannot be created.
     pub fn create(root: &Path, meta: Meta) -> Result<(Self, Writer), JournalError> {
         let dir = root.join(&meta.session);
         let branches = dir.join("branches");
         files::create_folder(&branches)
-            .map_err(JournalError::io(&branches, "could not make the session's folder"))?;
+            .map_err(JournalError::io(&branches, "the session's folder could not be created"))?;
         let index = dir.join("index");
         files::create_folder(&index)
-            .map_err(JournalError::io(&index, "could not make the session's index"))?;
+            .map_err(JournalError::io(&index, "the session's index could not be created"))?;
         write_private(&dir.join("meta.toml"), to_toml(&meta).as_bytes())?;
         let header = BranchHeader::trunk(meta.created);
         let writer = Writer::create(&branch_path(&dir, &BranchId::trunk()), &header)?;
-        // A file is only as lasting as the folder entries that lead to it.
+        // A file is durable only if the folder entries leading to it are.
         for folder in [branches.as_path(), dir.as_path(), root] {
             sync_folder(folder);
         }
@@ -72,7 +72,7 @@ impl Session {
     /// Reads a session's meta file.
     ///
     /// # Errors
-    /// [`JournalError::NoSession`] when there is none, [`JournalError::Malformed`] when it is not understood.
+    /// Returns [`JournalError::NoSession`] if there is none, and [`JournalError::Malformed`] if it is invalid.
     pub fn open(dir: &Path) -> Result<Self, JournalError> {
         let path = dir.join("meta.toml");
         let text = match read_small(&path).and_then(|b| String::from_utf8(b).map_err(Error::other)) {
@@ -92,7 +92,7 @@ impl Session {
         Ok(Self { dir: dir.to_owned(), meta })
     }
 
-    /// Writes the meta file anew (a bookmark was set).
+    /// Rewrites the meta file (after setting a bookmark).
     ///
     /// # Errors
     /// [`JournalError::Io`].
@@ -100,8 +100,8 @@ impl Session {
         write_private(&self.dir.join("meta.toml"), to_toml(&self.meta).as_bytes())
     }
 
-    /// Writes the meta file again, where another program removed it or it cannot be understood any more. `read` says that it is
-    /// also read, not only looked for. Whether it was written.
+    /// Rewrites the meta file if another program removed it or, with `read`, if it is no longer valid. Returns whether
+    /// it was written.
     ///
     /// # Errors
     /// [`JournalError::Io`].
@@ -121,7 +121,7 @@ impl Session {
         Ok(gone)
     }
 
-    /// The trunk's file.
+    /// Returns the path of the trunk.
     pub fn trunk(&self) -> PathBuf {
         branch_path(&self.dir, &BranchId::trunk())
     }
@@ -131,15 +131,16 @@ fn to_toml(meta: &Meta) -> String {
     toml::to_string(meta).unwrap_or_default()
 }
 
-/// The most bytes that what describes a session may have: its meta and its summary are a few hundred.
+/// The maximum size in bytes of a file that describes a session. Meta files and summaries have a few hundred bytes.
 const MAX_SMALL_FILE: u64 = 1 << 20;
 
-/// Reads a file that describes a session. What is no regular file, or is far too long, is refused before it is read.
+/// Reads a file that describes a session. Anything but a regular file, and one that is too long, is rejected before it
+/// is read.
 pub(super) fn read_small(path: &Path) -> std::io::Result<Vec<u8>> {
     files::read(path, MAX_SMALL_FILE)
 }
 
-/// Writes a whole file that only its owner may read.
+/// Replaces a file with one that only its owner may read.
 pub(super) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
     files::replace(path, bytes).map_err(JournalError::io(path, "could not be written"))
 }

@@ -1,4 +1,4 @@
-//! A branch file read line by line, in memory that does not grow with the file.
+//! Reads a branch file line by line, in constant memory.
 
 use super::{BranchHeader, JournalError, TornTail, VERSION};
 use crate::engine::Envelope;
@@ -8,52 +8,52 @@ use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// Longest line that is read; a longer one is an error, not a reason to use up the memory.
+/// The maximum length of a line in bytes; a longer one is an error.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// No branch begins later: the largest whole number that every reader of JSON keeps exactly.
+/// The largest event number after which a branch may begin: the largest integer that every JSON parser keeps exactly.
 const MAX_SEQ: u64 = 1 << 53;
 
-/// Bytes asked of the system at once.
+/// The size of a read in bytes.
 const BUFFER_BYTES: usize = 128 << 10;
 
-/// Opens a file to read, when it is one: a pipe or a device could be waited for, or read, without end.
+/// Opens a regular file for reading. Pipes and devices are rejected, because reading one may never end.
 ///
 /// # Errors
-/// [`JournalError::Io`].
+/// Returns [`JournalError::Io`] if the file cannot be read.
 pub(super) fn open_regular(path: &Path) -> Result<(File, Metadata), JournalError> {
     let file = files::open(path).map_err(open_error(path))?;
-    let metadata = file.metadata().map_err(JournalError::io(path, "could not be measured"))?;
+    let metadata = file.metadata().map_err(JournalError::io(path, "size could not be read"))?;
     Ok((file, metadata))
 }
 
-/// Why a branch file could not be opened, with what to do about one that is no file.
+/// Converts the error of opening a branch file, with advice if it is not a regular file.
 pub(super) fn open_error(path: &Path) -> impl FnOnce(io::Error) -> JournalError {
     let path = path.to_owned();
     move |mut error| {
         if error.kind() == io::ErrorKind::InvalidInput {
-            error = io::Error::new(error.kind(), format!("{error}; put the session's own file in its place"));
+            error = io::Error::new(error.kind(), format!("{error}; replace it with the session's own file"));
         }
         JournalError::io(&path, "could not be read")(error)
     }
 }
 
-/// The lines of a branch file, one event after the other.
+/// The lines of a branch file: the header, then one event per line.
 pub(super) struct EventLines<R> {
     reader: R,
     path: PathBuf,
     line: Vec<u8>,
-    /// Bytes of whole lines read so far, counted from the file's beginning.
+    /// The length in bytes of the complete lines read so far, from the start of the file.
     pub(super) offset: u64,
-    /// Lines read so far; the header is the first.
+    /// The number of lines read so far, including the header.
     line_number: u64,
-    /// The number that the next event must have.
+    /// The sequence number of the next event.
     pub(super) next_seq: u64,
-    /// The end was reached, and what stood there was no whole line or no event; its bytes.
+    /// The length in bytes of an incomplete or invalid last line, once it has been reached.
     broken_tail: Option<u64>,
 }
 
-/// One line's length and whether it ended with a line break.
+/// The result of reading a line; the numbers are lengths in bytes.
 enum LineRead {
     Complete,
     Broken(u64),
@@ -62,10 +62,10 @@ enum LineRead {
 }
 
 impl<R: BufRead> EventLines<R> {
-    /// Reads the header, which must stand first.
+    /// Reads the header, which must be the first line.
     ///
     /// # Errors
-    /// [`JournalError::Malformed`], [`JournalError::Io`].
+    /// Returns [`JournalError::Malformed`] or [`JournalError::Io`].
     pub(super) fn new(path: &Path, from: R) -> Result<(BranchHeader, Self), JournalError> {
         let mut lines = Self {
             reader: from,
@@ -100,7 +100,7 @@ impl<R: BufRead> EventLines<R> {
         }
         if header.v > VERSION {
             return Err(self.malformed(format!(
-                "format version {} is newer than this program's {VERSION}; take a newer retrospect",
+                "format version {} is newer than this program's {VERSION}; update retrospect",
                 header.v
             )));
         }
@@ -110,10 +110,10 @@ impl<R: BufRead> EventLines<R> {
         Ok(header)
     }
 
-    /// The next event and the byte at which its line begins; none at the end, whole or torn.
+    /// Returns the next event and the offset of its line, or `None` at the end, complete or torn.
     ///
     /// # Errors
-    /// [`JournalError::Malformed`], [`JournalError::Io`].
+    /// Returns [`JournalError::Malformed`] or [`JournalError::Io`].
     pub(super) fn next_event(&mut self) -> Result<Option<(Envelope, u64)>, JournalError> {
         let begins = self.offset;
         match self.read_line()? {
@@ -129,7 +129,7 @@ impl<R: BufRead> EventLines<R> {
         }
         let envelope: Envelope = match serde_json::from_slice(&self.line) {
             Ok(envelope) => envelope,
-            // A power cut can leave a last line of zeros or half a line that ends in a line break of its own.
+            // A power failure can leave a last line of zeros, or half a line that happens to end with a line break.
             Err(_)
                 if serde_json::from_slice::<serde::de::IgnoredAny>(&self.line).is_err()
                     && self.is_at_end()? =>
@@ -140,18 +140,19 @@ impl<R: BufRead> EventLines<R> {
             Err(e) => return Err(self.malformed(explain_error(&self.line, &e))),
         };
         if envelope.seq.0 != self.next_seq {
-            return Err(
-                self.malformed(format!("event {} stands where {} is due", envelope.seq, self.next_seq))
-            );
+            return Err(self.malformed(format!(
+                "found event {} where event {} was expected",
+                envelope.seq, self.next_seq
+            )));
         }
         self.next_seq += 1;
         Ok(Some((envelope, begins)))
     }
 
-    /// What stands behind the last whole batch, when `cut` events of an unfinished one were read behind it.
+    /// Describes what follows the last complete batch; `cut` is the number of events read from an unfinished one.
     pub(super) fn torn_tail(&self, whole: u64, cut: usize) -> Option<TornTail> {
         let broken = match self.broken_tail {
-            // The bytes of a broken line that had its line break are counted in `at` already.
+            // `at` already includes an invalid line that has a line break.
             Some(bytes) if self.line.last() != Some(&b'\n') => bytes,
             _ => 0,
         };
@@ -160,15 +161,15 @@ impl<R: BufRead> EventLines<R> {
             bytes,
             description: if cut > 0 {
                 format!(
-                    "{cut} events of an unfinished batch at the end were never acknowledged and do not count"
+                    "{cut} events of an unfinished batch at the end were never acknowledged and are ignored"
                 )
             } else {
-                format!("{bytes} bytes of a torn last line were never acknowledged and do not count")
+                format!("{bytes} bytes of a torn last line were never acknowledged and are ignored")
             },
         })
     }
 
-    /// Reads a line; only a whole one moves `at`.
+    /// Reads a line. Only a complete one advances `at`.
     fn read_line(&mut self) -> Result<LineRead, JournalError> {
         self.line.clear();
         let most = MAX_LINE_BYTES as u64 + 1;
@@ -185,7 +186,7 @@ impl<R: BufRead> EventLines<R> {
         if bytes < most {
             return Ok(LineRead::Broken(bytes));
         }
-        // Nobody writes such a line, but a power cut can leave as many zeros.
+        // This program never writes such a line, but a power failure can leave that many zeros.
         self.line.clear();
         loop {
             let piece = self.reader.fill_buf().map_err(JournalError::io(&self.path, "could not be read"))?;
@@ -213,18 +214,18 @@ impl<R: BufRead> EventLines<R> {
 }
 
 impl EventLines<BufReader<File>> {
-    /// The lines of an open file from its beginning.
+    /// Returns the lines of an open file from its start.
     ///
     /// # Errors
-    /// As [`Lines::begin`].
+    /// The same as [`Lines::begin`].
     pub(super) fn from_file(path: &Path, file: File) -> Result<(BranchHeader, Self), JournalError> {
         Self::new(path, BufReader::with_capacity(BUFFER_BYTES, file))
     }
 
-    /// Goes on at a byte at which the event with the number after `seq` begins.
+    /// Continues at the offset of the event after `seq`.
     ///
     /// # Errors
-    /// [`JournalError::Io`].
+    /// Returns [`JournalError::Io`] if the file cannot be read.
     pub(super) fn seek_to(&mut self, at: u64, seq: u64, before: u64) -> Result<(), JournalError> {
         self.reader.seek(SeekFrom::Start(at)).map_err(JournalError::io(&self.path, "could not be read"))?;
         self.offset = at;
@@ -243,9 +244,7 @@ fn explain_error(line: &[u8], error: &serde_json::Error) -> String {
     }
     match serde_json::from_slice::<Probe>(line) {
         Ok(Probe { kind: Some(kind) }) if error.to_string().contains("unknown variant") => {
-            format!(
-                "unknown event {kind:?}: this session was written by a newer retrospect; take a newer one"
-            )
+            format!("unknown event {kind:?}: this session was written by a newer retrospect; update it")
         }
         Ok(Probe { kind: Some(kind) }) => format!("event {kind:?}: {error}"),
         _ => format!("not an event: {error}"),

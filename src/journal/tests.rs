@@ -172,7 +172,7 @@ fn what_is_broken_is_named_with_file_line_and_reason() {
         (head.replace("\"v\":1", "\"v\":99") + "\n", 1, "newer than this program"),
         (head.replace("\"branch\"", "\"twig\"") + "\n", 1, "twig"),
         (format!("{head}\nnonsense\n{one}\n"), 2, "not an event"),
-        (format!("{head}\n{}\n", event(&remark(5, false))), 2, "event 5 stands where 1 is due"),
+        (format!("{head}\n{}\n", event(&remark(5, false))), 2, "found event 5 where event 1 was expected"),
         (format!("{head}\n{}\n", one.replace("remarked", "sang")), 2, "unknown event \"sang\""),
         (format!("{head}\n{}\n{one}\n", one.replace("\"text\"", "\"words\"")), 2, "missing field `text`"),
     ];

@@ -11,40 +11,40 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often, and for how long in all, a lock that somebody holds is tried.
+/// How often, and for how long in total, a held lock is tried.
 const LOCK_TRIES: u32 = 20;
 const LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The one writer of a branch file; it holds the file's lock.
+/// The only writer of a branch file. It holds the file's lock.
 #[derive(Debug)]
 pub struct Writer {
     file: Arc<File>,
     path: PathBuf,
-    /// Bytes of whole, acknowledged lines.
+    /// The length in bytes of the acknowledged lines.
     valid_len: u64,
-    /// Lines whose write failed, kept for another try.
+    /// Lines whose write failed, kept for a retry.
     pending: Vec<u8>,
-    /// A failed write may have left a part of a line behind the whole ones.
+    /// Whether a failed write may have left part of a line at the end.
     has_partial_line: bool,
     line: Vec<u8>,
-    /// Where the events of the last batch begin, counted from its first byte.
+    /// The offsets of the last batch's events within the batch.
     batch_offsets: Vec<(Seq, u64)>,
     event_file: Arc<EventFile>,
-    /// The files that the branch grew from.
+    /// The files of the branch's ancestors.
     parents: Vec<Arc<ParentFile>>,
     unsynced: bool,
-    /// Writes that a test lets fail after half of their bytes.
+    /// The number of writes that a test makes fail after half of their bytes.
     #[cfg(test)]
     pub(crate) failing_writes: std::sync::Arc<std::sync::atomic::AtomicU32>,
 }
 
 impl Writer {
-    /// Makes a branch file with its header, synced, and locks it.
+    /// Creates a branch file with its header, syncs it and locks it.
     ///
     /// # Errors
-    /// [`JournalError::Io`] also when the file exists.
+    /// Returns [`JournalError::Io`], also if the file exists.
     pub fn create(path: &Path, header: &BranchHeader) -> Result<Self, JournalError> {
-        let file = files::create_new(path).map_err(JournalError::io(path, "could not be made"))?;
+        let file = files::create_new(path).map_err(JournalError::io(path, "could not be created"))?;
         let mut writer = Self::with_lock(file, path, 0, Arc::new(EventFile::new(path, header.at_seq)))?;
         let mut line = serde_json::to_vec(header).map_err(|e| JournalError::io(path, "header")(e.into()))?;
         line.push(b'\n');
@@ -53,17 +53,17 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Opens and locks a branch file without touching it, so that it can be read in peace before [`Writer::cut_to`].
+    /// Opens and locks a branch file without changing it, so that it can be read before [`Writer::cut_to`].
     ///
     /// # Errors
-    /// [`JournalError::Locked`] when another program writes it.
+    /// Returns [`JournalError::Locked`] if another program is writing it.
     pub fn lock(path: &Path) -> Result<Self, JournalError> {
         let file = files::open_to_append(path).map_err(super::stream::open_error(path))?;
-        let len = file.metadata().map_err(JournalError::io(path, "could not be measured"))?.len();
+        let len = file.metadata().map_err(JournalError::io(path, "size could not be read"))?.len();
         Self::with_lock(file, path, len, Arc::new(EventFile::new(path, Seq(0))))
     }
 
-    /// Cuts the file to the whole batches that were read of it, and goes on behind them.
+    /// Truncates the file to its complete batches and continues after them.
     ///
     /// # Errors
     /// [`JournalError::Io`].
@@ -74,7 +74,7 @@ impl Writer {
         if whole < self.valid_len {
             self.file
                 .set_len(whole)
-                .map_err(JournalError::io(&self.path, "could not be cut to its last whole line"))?;
+                .map_err(JournalError::io(&self.path, "could not be truncated to its last complete line"))?;
             self.valid_len = whole;
             self.unsynced = true;
         }
@@ -82,7 +82,8 @@ impl Writer {
     }
 
     fn with_lock(file: File, path: &Path, whole: u64, events: Arc<EventFile>) -> Result<Self, JournalError> {
-        // A list of sessions holds a lock for a moment to see whether anybody writes; a writer does not give up for that.
+        // Listing sessions takes the lock for a moment to see whether a session is being written, so the writer tries
+        // again.
         let mut tries = 0;
         let mut got = file.try_lock();
         while tries < LOCK_TRIES && matches!(got, Err(TryLockError::WouldBlock)) {
@@ -122,8 +123,8 @@ impl Writer {
     /// Appends a batch in one write. When it returns `Ok`, the events are acknowledged.
     ///
     /// # Errors
-    /// The system's word, or [`JournalError::Changed`]; the file stands at its last whole line and the same bytes wait for
-    /// [`Writer::retry`].
+    /// Returns the system's error, or [`JournalError::Changed`]. The file then ends with its last complete line, and
+    /// the same bytes wait for [`Writer::retry`].
     pub fn append(&mut self, batch: &[Envelope]) -> Result<(), JournalError> {
         debug_assert!(self.pending.is_empty(), "a failed write must be retried first");
         let mut bytes = std::mem::take(&mut self.line);
@@ -143,10 +144,10 @@ impl Writer {
         written
     }
 
-    /// Tries the failed write again with the same bytes.
+    /// Retries the failed write with the same bytes.
     ///
     /// # Errors
-    /// As [`Writer::append`]; the bytes still wait.
+    /// The same as [`Writer::append`]; the bytes keep waiting.
     pub fn retry(&mut self) -> Result<(), JournalError> {
         let pending = std::mem::take(&mut self.pending);
         if pending.is_empty() {
@@ -160,21 +161,21 @@ impl Writer {
         written
     }
 
-    /// The files that the branch grew from: [`Writer::check`] looks at them too.
+    /// Sets the files of the branch's ancestors, which [`Writer::check`] checks too.
     pub fn stand_on(&mut self, parents: Vec<Arc<ParentFile>>) {
         self.parents = parents;
     }
 
-    /// The files that the branch grew from.
+    /// The files of the branch's ancestors.
     pub fn parents(&self) -> &[Arc<ParentFile>] {
         &self.parents
     }
 
-    /// Whether the path still leads to the open file, and the file is as long as what was written to it; and whether the files
-    /// that the branch grew from still are what they were.
+    /// Checks that the path still leads to the open file, that its length is what was written, and that the files of
+    /// the branch's ancestors are unchanged.
     ///
     /// # Errors
-    /// [`JournalError::Changed`].
+    /// Returns [`JournalError::Changed`] if not.
     pub fn check_unchanged(&self) -> Result<(), JournalError> {
         self.check_own()?;
         self.parents.iter().try_for_each(|parent| parent.check())
@@ -182,7 +183,7 @@ impl Writer {
 
     fn check_own(&self) -> Result<(), JournalError> {
         let changed = |change| Err(JournalError::Changed { path: self.path.clone(), change });
-        let held = self.file.metadata().map_err(JournalError::io(&self.path, "could not be measured"))?;
+        let held = self.file.metadata().map_err(JournalError::io(&self.path, "size could not be read"))?;
         if let Some(change) = path_change(&self.path, &held) {
             return changed(change);
         }
@@ -196,10 +197,10 @@ impl Writer {
         }
     }
 
-    /// Brings what was written to the disk itself.
+    /// Syncs what was written to the disk.
     ///
     /// # Errors
-    /// [`JournalError::Io`]; [`JournalError::Changed`] as [`Writer::check`].
+    /// Returns [`JournalError::Io`], or [`JournalError::Changed`] like [`Writer::check`].
     pub fn sync(&mut self) -> Result<(), JournalError> {
         self.check_unchanged()?;
         if self.unsynced {
@@ -209,23 +210,23 @@ impl Writer {
         Ok(())
     }
 
-    /// Where the events of this branch stand.
+    /// Returns the offsets of this branch's events.
     pub fn event_file(&self) -> &Arc<EventFile> {
         &self.event_file
     }
 
-    /// Bytes of header and acknowledged events.
+    /// Returns the length in bytes of the header and the acknowledged events.
     pub fn valid_len(&self) -> u64 {
         self.valid_len
     }
 
-    /// Something was written since the last sync.
+    /// Returns whether anything was written since the last sync.
     pub fn is_unsynced(&self) -> bool {
         self.unsynced
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
-        // What another program does to the file must not be found out after events were acknowledged that nobody keeps.
+        // Changes by another program must be detected before events are acknowledged that would be lost.
         self.check_own()?;
         self.write_after_valid(bytes).map_err(JournalError::io(&self.path, "could not be written"))
     }
@@ -245,7 +246,7 @@ impl Writer {
                 Ok(())
             }
             Err(error) => {
-                // Whatever part reached the file is cut off again; if even that fails now, it is before the next write.
+                // Truncates whatever part reached the file; if that fails too, it is done before the next write.
                 self.has_partial_line = self.file.set_len(self.valid_len).is_err();
                 Err(error)
             }
@@ -279,7 +280,8 @@ impl Drop for Writer {
     }
 }
 
-/// The open file for readers at any position; none where they would move the writer's.
+/// Returns the open file for reading at any position. Returns `None` on systems where that would move the writer's
+/// position.
 fn shared_reader(file: &Arc<File>) -> Option<Arc<File>> {
     cfg!(unix).then(|| file.clone())
 }

@@ -9,7 +9,7 @@ use crate::engine::{Intent, LessonCommand, MentorReply, State};
 pub(super) fn apply_summary(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
     let mut reflection = reply.reflection();
     if reply.items.is_empty() {
-        reflection.complaints.push("nothing of this summary could be used: the old list stays".to_owned());
+        reflection.complaints.push("the summary is unusable; the old list stays".to_owned());
         return vec![Intent::Reflect(Box::new(reflection))];
     }
     // A lesson repeated verbatim stays the same lesson, with its number and uses; an equal duplicate is retired.

@@ -122,12 +122,12 @@ fn keep_chosen_tip(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         let shown: Vec<_> = reply.shown_lessons().map(|(id, _)| id.clone()).collect();
         let source = number.and_then(|n| shown.get(n.checked_sub(1)?)).cloned();
         match (number, &source) {
-            (None, _) => reflection
-                .complaints
-                .push("the tip does not begin with the number of the lesson it was taken from".to_owned()),
+            (None, _) => {
+                reflection.complaints.push("the tip doesn't begin with the number of a lesson".to_owned())
+            }
             (Some(n), None) => reflection
                 .complaints
-                .push(format!("the tip names lesson {n}, and {} were shown", shown.len())),
+                .push(format!("the tip names lesson {n}, but only {} were shown", shown.len())),
             _ => {}
         }
         let own = source.as_ref().filter(|_| rest.is_empty()).and_then(|id| state.pool.get(id));

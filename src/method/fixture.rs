@@ -1,4 +1,4 @@
-//! A house of a few places and a driver that folds by hand, for the tests of `prompt`, `symbolic` and `method`.
+//! A small fake household and a synchronous driver, for the tests of `prompt`, `symbolic` and `method`.
 
 use crate::domain::{
     Autonomy, CallId, Limits, ModelRole, RunSpec, Seq, Settings, StepResult, Task, Truncation, Usage,
@@ -9,7 +9,7 @@ use crate::prompt::Templates;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A place: whether it is a container, whether it is open, and what is in it.
+/// A receptacle and its contents.
 #[derive(Clone, Debug)]
 struct Place {
     container: bool,
@@ -17,7 +17,8 @@ struct Place {
     things: Vec<String>,
 }
 
-/// A tiny house that answers in the words of the real games, current or 2.1.1.
+/// A fake household that answers with the texts of the real games, of the current version or of 2.1.1
+/// (`old_wording`).
 #[derive(Clone, Debug)]
 pub(crate) struct FakeHousehold {
     pub(crate) old_wording: bool,
@@ -29,7 +30,7 @@ pub(crate) struct FakeHousehold {
 }
 
 impl FakeHousehold {
-    /// A kitchen: containers are closed at the start.
+    /// Creates a kitchen whose containers are closed.
     pub(crate) fn kitchen(goal: &str) -> Self {
         let mut places = BTreeMap::new();
         let mut add = |name: &str, container: bool, things: &[&str]| {
@@ -169,7 +170,7 @@ fn list_names(names: &[&str]) -> String {
     }
 }
 
-/// A run over tasks in the house, with nothing in the pool.
+/// Returns a run over tasks in the household, with an empty pool.
 pub(crate) fn test_spec(method: &str, tasks: &[(&str, &str)]) -> RunSpec {
     let (limits, settings, loop_detector) = defaults(method, PaperOrCode::Paper);
     let task = |(id, kind): &(&str, &str)| Task {
@@ -195,13 +196,13 @@ pub(crate) fn test_spec(method: &str, tasks: &[(&str, &str)]) -> RunSpec {
     }
 }
 
-/// An engine with its journal, driven without waiting.
+/// An engine with its journal, driven synchronously.
 pub(crate) struct TestRun {
     pub(crate) engine: Engine,
     pub(crate) journal: Vec<Envelope>,
-    /// Every prompt's body as the templates drafted it is checked against the fold after each event.
+    /// Every prompt that was sent, with the state after it.
     pub(crate) prompts: Vec<(State, crate::domain::PromptRecord)>,
-    /// What the mentor says to a prompt of its.
+    /// Returns the mentor's reply to a prompt.
     pub(crate) mentor: Box<dyn FnMut(&crate::domain::PromptRecord) -> String>,
 }
 
@@ -210,23 +211,23 @@ impl TestRun {
         Self::with_pool(spec, Vec::new())
     }
 
-    /// A run that begins with lessons.
+    /// Creates a run that starts with lessons.
     pub(crate) fn with_pool(spec: RunSpec, pool: Vec<(String, LessonCommand)>) -> Self {
-        let policy = build_policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
-        let mut play = Self {
+        let policy = build_policy(&spec, Arc::new(Templates::builtin())).expect("the method exists");
+        let mut run = Self {
             engine: Engine::new(policy),
             journal: Vec::new(),
             prompts: Vec::new(),
             mentor: Box::new(|_| String::new()),
         };
-        play.command(Command::Start {
+        run.command(Command::Start {
             session: "test".to_owned(),
             spec: Box::new(spec),
             pool,
             replay_seed: None,
             breakpoints: Vec::new(),
         });
-        play
+        run
     }
 
     pub(crate) fn state(&self) -> &State {
@@ -234,7 +235,7 @@ impl TestRun {
     }
 
     pub(crate) fn command(&mut self, command: Command) {
-        let events = self.engine.decide(&Input::Command(command)).expect("granted");
+        let events = self.engine.decide(&Input::Command(command)).expect("the command is accepted");
         self.fold(events);
     }
 
@@ -251,7 +252,8 @@ impl TestRun {
         }
     }
 
-    /// Answers one effect in flight; false when there is none and nothing advances.
+    /// Advances by one batch, or answers one effect in flight. Returns `false` if there is nothing to do or no reply
+    /// left.
     pub(crate) fn advance(
         &mut self,
         world_of: &mut dyn FnMut(Option<&str>) -> StepResult,
@@ -282,12 +284,12 @@ impl TestRun {
             }
             Effect::Cancel { .. } => return false,
         };
-        let events = self.engine.decide(&Input::Reply(reply)).expect("a reply is never refused");
+        let events = self.engine.decide(&Input::Reply(reply)).expect("a reply is never rejected");
         self.fold(events);
         true
     }
 
-    /// Plays these replies in the house, then stops with the next question open.
+    /// Plays these replies in the household, then stops with the next actor call open.
     pub(crate) fn play_script(&mut self, house: &mut FakeHousehold, replies: &[&str]) {
         let mut answer = |action: Option<&str>| match action {
             None => house.reset(),
@@ -296,7 +298,7 @@ impl TestRun {
         self.play_script_in(&mut answer, replies);
     }
 
-    /// As [`Play::script`], in a world of answers: `None` asks for the reset.
+    /// Like [`TestRun::play_script`], with an environment given as a function; `None` stands for the reset.
     pub(crate) fn play_script_in(
         &mut self,
         world_of: &mut dyn FnMut(Option<&str>) -> StepResult,
@@ -310,17 +312,18 @@ impl TestRun {
                 return;
             }
         }
-        panic!("the run does not come to rest");
+        panic!("the run doesn't come to rest");
     }
 }
 
-/// What ends the text of a reply that the token limit cut off.
+/// Marks a scripted reply as cut off by the token limit; it is the last character.
 pub(crate) const TRUNCATION_MARK: char = '✂';
 
-/// What ends the text of a reply that is a refusal.
+/// Marks a scripted reply as a refusal; it is the last character.
 pub(crate) const REFUSAL_MARK: char = '⛔';
 
-/// A model's reply; one that ends with [`TRUNCATION_MARK`] was cut off there, and one that ends with [`REFUSAL_MARK`] is a refusal.
+/// Returns a model's reply. One that ends with [`TRUNCATION_MARK`] was cut off there, and one that ends with
+/// [`REFUSAL_MARK`] is a refusal.
 fn model_reply(call: CallId, mut text: String) -> Reply {
     let truncated = match text.chars().next_back() {
         Some(TRUNCATION_MARK) => Some(Truncation::Length),

@@ -93,7 +93,7 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
     let after_last = settings.flag("reflect_after_last", false);
     let once = run.trials <= 1 && !after_last;
     const ONE_TRIAL: (&str, &str) = (
-        "there is one trial, and nothing is written after the last",
+        "there is only one trial, and nothing is written after the last one",
         "--trials 2 (or more) or --set reflect_after_last=true",
     );
     let (reason, remedy) = match run.method.as_str() {
@@ -106,7 +106,7 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
             "no reflections are written",
             "--set reflect=periodic with a kind switched on (kind_abstract ...)",
         ),
-        "react" => ("ReAct reflects on nothing", "another --method, or --calibrate,"),
+        "react" => ("ReAct doesn't reflect", "another --method or --calibrate"),
         "reflexion" if is("strategy", "none") || is("strategy", "last-attempt") => {
             ("this strategy writes no plans", "--set strategy=reflexion (or both)")
         }
@@ -117,5 +117,5 @@ pub fn unused_mentor_reason(run: &RunSpec) -> Option<String> {
         }
         _ => return None,
     };
-    Some(format!("the mentor {} will not be asked: {reason}; {remedy} has it asked", run.mentor))
+    Some(format!("the mentor {} will never be called: {reason}; to call it, use {remedy}", run.mentor))
 }

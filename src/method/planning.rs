@@ -69,7 +69,7 @@ impl Method for Planning {
 }
 
 /// The reason given if the rules have no plan.
-const NO_RULE_BASED_PLAN: &str = "the symbolic mentor is a stand-in that plans household tasks and no others";
+const NO_RULE_BASED_PLAN: &str = "the symbolic mentor is a stand-in that plans household tasks only";
 
 impl Planning {
     /// Creates the method for a run whose mentor can write plans.
@@ -80,8 +80,8 @@ impl Planning {
     pub fn for_run(run: &RunSpec) -> Result<Self, UnknownMethod> {
         let unplanned = run.tasks.iter().find(|t| !PLANNED_ENVS.contains(&t.env.as_str()));
         let why = match (run.mentor.as_str(), unplanned) {
-            ("none", _) => "the mentor writes the plans, and there is none".to_owned(),
-            ("symbolic", Some(task)) => format!("{NO_RULE_BASED_PLAN}, and this is a task of {}", task.env),
+            ("none", _) => "the mentor writes the plans, and none is set".to_owned(),
+            ("symbolic", Some(task)) => format!("{NO_RULE_BASED_PLAN}; this is a task of {}", task.env),
             _ => return Ok(Self),
         };
         Err(UnknownMethod::NoPlanner(why))
@@ -150,13 +150,13 @@ fn parse_actions(text: &str) -> (Vec<String>, Vec<String>) {
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         // No action ends in a colon: this is the heading of a list.
         if line.ends_with(':') {
-            complaints.push(format!("a heading is no action of a plan: {line}"));
+            complaints.push(format!("a heading is not an action: {line}"));
             continue;
         }
         let reading = prompt::read_reply(line);
         match (reading.action, reading.thought) {
             (Some(action), _) => actions.push(action),
-            (None, Some(thought)) => complaints.push(format!("a thought is no action of a plan: {thought}")),
+            (None, Some(thought)) => complaints.push(format!("a thought is not an action: {thought}")),
             (None, None) => {}
         }
         complaints.extend(reading.complaints);

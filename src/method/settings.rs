@@ -115,7 +115,7 @@ impl SettingSpec {
     /// Describes the allowed values.
     pub fn allowed_values(&self) -> String {
         match (self.default, self.range) {
-            (DefaultValue::Number(_), (from, MAX_NUMBER)) => format!("a whole number from {from} on"),
+            (DefaultValue::Number(_), (from, MAX_NUMBER)) => format!("a whole number, at least {from}"),
             (DefaultValue::Number(_), (from, to)) => format!("a whole number from {from} to {to}"),
             (DefaultValue::Switch(_), _) => "true or false".to_owned(),
             (DefaultValue::Word(_, words), _) => words.join(", "),

@@ -50,7 +50,7 @@ fn a_method_is_found_by_name_and_others_are_refused_in_words() {
     let error = build_policy(&test_spec("raect", &[]), Arc::clone(&templates)).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "there is no method \"raect\"; there are react, omnireflect, reflexion, fcrf, sweet_sour, planning"
+        "unknown method \"raect\"; known: react, omnireflect, reflexion, fcrf, sweet_sour, planning"
     );
     let mut neural = test_spec("omnireflect", &[]);
     neural.settings.set("generation", "oracular", SettingOrigin::Flag);
@@ -143,7 +143,7 @@ fn a_number_outside_of_its_range_is_refused_in_words_and_never_cut() {
         ("context_tokens", 4_294_967_296, "a whole number from 1 to 16000000"),
         ("context_tokens", 0, "a whole number from 1 to 16000000"),
         ("examples", 3, "a whole number from 0 to 2"),
-        ("r_freq", 0, "a whole number from 1 on"),
+        ("r_freq", 0, "a whole number, at least 1"),
         ("r_freq", u64::MAX, "at most 4294967295"),
         ("max_moves", 0, ""),
         ("max_moves", 4_294_967_296, "at most 4294967295"),

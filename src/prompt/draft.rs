@@ -179,7 +179,7 @@ impl DraftBuilder<'_> {
         if from > 1 {
             self.record.dropped.push(DroppedSegment {
                 origin: SegmentOrigin::Attempt { episode: number, from: 1, to: from - 1 },
-                reason: "an earlier attempt may fill half of the budget".to_owned(),
+                reason: "an earlier attempt may use at most half of the budget".to_owned(),
                 tokens: (1..from).map(|n| estimate_step_tokens(attempt, n)).sum(),
             });
         }
@@ -266,7 +266,7 @@ impl DraftBuilder<'_> {
             let left_out = self.dropped_tokens(from - 1);
             self.record.dropped.push(DroppedSegment {
                 origin: SegmentOrigin::Steps { from: 1, to: from - 1 },
-                reason: format!("older than what fits into {budget} tokens"),
+                reason: format!("older than what fits in {budget} tokens"),
                 tokens: left_out,
             });
         }

@@ -24,7 +24,7 @@ fn read_refusal(text: &str) -> ParsedMentorReply {
     let words = text.trim();
     let mut reply = ParsedMentorReply {
         complaints: vec![format!(
-            "the model refused to answer, so nothing of it was used: {}",
+            "the model refused to answer, so nothing was used: {}",
             read::quote_start(words)
         )],
         ..ParsedMentorReply::default()
@@ -49,7 +49,7 @@ fn read_list(question: Question, text: &str, truncated: Option<Truncation>) -> P
         complaints.retain(|words| !words.starts_with(read::OPEN_BRACKET_COMPLAINT));
         if question.purpose == Purpose::Summarise {
             dropped.splice(..0, items.drain(..).map(|item| item.text));
-            complaints.insert(0, format!("the summary was cut off by {by}, so nothing of it was used"));
+            complaints.insert(0, format!("the summary was cut off by {by} and was not used"));
         } else {
             let kept = items.len();
             let items = if kept == 1 { "item" } else { "items" };

@@ -333,7 +333,7 @@ fn replies_in_every_form_are_read() {
     }
 }
 
-/// Regression: BabyAI's guidance asked for "fewer than six lines" as well as "answer with one line", while a newline
+/// Regression: BabyAI's guidance asked for "fewer than six lines" as well as for a single line, while a newline
 /// ends the reply.
 #[test]
 fn no_text_for_an_actor_asks_for_several_lines() {
@@ -343,7 +343,7 @@ fn no_text_for_an_actor_asks_for_several_lines() {
         ("pddl", include_str!("templates/pddl.toml")),
         ("any", include_str!("templates/any.toml")),
     ] {
-        assert!(text.contains("Answer with one line each time"), "{name}");
+        assert!(text.contains("Reply with a single line"), "{name}");
         let lines: Vec<&str> = text.lines().filter(|l| l.to_lowercase().contains("lines")).collect();
         assert!(lines.is_empty(), "{name}: {lines:?}");
     }

@@ -1,12 +1,13 @@
-//! The built-in actor, a stand-in for a language model: a beginner in a household that can be taught.
+//! The rule-based actor, a stand-in for a language model: a beginner that lessons can teach.
 //!
-//! Responsibilities: answering a prompt as a model does, one line a call, from the labels and words of its segments alone
-//! (never their origins, never the state). It searches likely places, makes a beginner's mistakes at committed rates, and
-//! gives each of them up by itself after a while; a lesson in the prompt, in a documented form, spares it the while.
-//! Not here: any memory between calls, any file, any clock.
+//! It answers a prompt as a model does, one line per call, from the labels and texts of its segments only (never
+//! their origins, never the state). It searches likely places, makes a beginner's mistakes at committed rates, and
+//! gives each of them up by itself after a while, or at once if the prompt contains a lesson against it in a
+//! documented form. It keeps no memory between calls and uses no file and no clock.
 //!
-//! The core is one pure function, [`answer`]: `read` takes the prompt apart, `belief` replays the history, `forms` finds the
-//! lessons, `mind` decides with `deeds`, `search` and `voice`; `knowledge` and `dice` are what it is born with.
+//! The core is one pure function, [`answer`]: `read` parses the prompt, `belief` replays the history, `forms` finds the
+//! lessons, and `rule_context` decides with `plans`, `search` and `narration`. `knowledge` holds fixed data, and `dice`
+//! derives chance from the task and the seed. `grid` and `planning` answer prompts about other environments.
 
 mod belief;
 mod forms;
@@ -31,31 +32,31 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use std::ops::Range;
 use std::time::Duration;
 
-/// Seeds of generated games on which the rates of the mistakes were chosen.
+/// Seeds of the generated games on which the rates of the mistakes were chosen.
 pub const TUNING_SEEDS: Range<u64> = 0..1_000;
 
-/// Seeds of generated games of which tables are made; never used for tuning.
+/// Seeds of the generated games that the published tables use; never used for tuning.
 pub const TABLE_SEEDS: Range<u64> = 10_000..10_200;
 
-/// The built-in actor.
+/// The rule-based actor.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RuleBasedActor {
     word_delay: Duration,
 }
 
 impl RuleBasedActor {
-    /// An actor that answers at once.
+    /// Creates an actor that answers without delay.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// An actor that waits this long before each word, for eyes that want to follow.
+    /// Creates an actor that waits this long before each word, so that a person can follow.
     pub fn with_word_delay(delay: Duration) -> Self {
         Self { word_delay: delay }
     }
 }
 
-/// The line that the actor answers to a prompt. The same prompt and seed give the same line.
+/// Returns the actor's reply to a prompt, one line. The same prompt and seed give the same line.
 pub fn answer(prompt: &Prompt, seed: u64) -> String {
     let knowledge = knowledge::knowledge();
     let reading = prompt_parser::parse_prompt(prompt);
@@ -77,7 +78,7 @@ pub fn answer(prompt: &Prompt, seed: u64) -> String {
         without_habits: false,
     }
     .answer();
-    // A name that a prompt breaks over lines is said in one.
+    // A prompt may break a name over several lines; the reply is always one line.
     if line.contains(['\n', '\r']) { line.split_whitespace().collect::<Vec<_>>().join(" ") } else { line }
 }
 
@@ -103,7 +104,7 @@ impl Provider for RuleBasedActor {
         };
         let mut pieces = vec![Delta::Phase(Phase::Answering)];
         if self.word_delay.is_zero() {
-            // Nobody watches: every piece would only wake the driver once more.
+            // Without a delay nobody is watching, and every piece would only wake the driver once more.
             pieces.push(Delta::Text(text.to_owned()));
         } else {
             pieces.extend(text.split_inclusive(' ').map(|word| Delta::Text(word.to_owned())));

@@ -29,7 +29,7 @@ impl DroppedText<'_> {
     pub fn evidence(&self) -> String {
         let Reflection { episode, step, .. } = self.reflection;
         let text = self.number;
-        format!("the mentor's words (episode {episode}, step {step}, text {text}), accepted by you")
+        format!("the mentor's text (episode {episode}, step {step}, text {text}), accepted by you")
     }
 
     /// The number of the lesson that it has become: it rests on this text, also where a person changed its words. Lessons of

@@ -19,14 +19,14 @@ pub struct EmbeddedSession {
 pub enum EmbeddedSessionError {
     /// There is no block.
     #[error(
-        "it carries no retrospect session; only what `retrospect export --format html` wrote can be opened"
+        "no retrospect session in it; only files written by `retrospect export --format html` can be opened"
     )]
     NoBlock,
     /// The block is truncated or malformed.
-    #[error("the session it carries is damaged: {0}; export it again from the session's folder")]
+    #[error("the session in it is damaged: {0}; export it again from the session's folder")]
     Damaged(String),
     /// The block has a newer version.
-    #[error("the session it carries is of version {0}, newer than this program; take a newer retrospect")]
+    #[error("the session in it has version {0}, newer than this program; update retrospect")]
     Newer(u32),
 }
 
@@ -50,7 +50,7 @@ pub fn extract_session(page: &str) -> Result<EmbeddedSession, EmbeddedSessionErr
     let (_, rest) = page.split_once(OPEN_TAG).ok_or(EmbeddedSessionError::NoBlock)?;
     let (json, _) = rest
         .split_once(CLOSE_TAG)
-        .ok_or_else(|| EmbeddedSessionError::Damaged("it is cut off".to_owned()))?;
+        .ok_or_else(|| EmbeddedSessionError::Damaged("it is truncated".to_owned()))?;
     let carried: EmbeddedSession =
         serde_json::from_str(json).map_err(|e| EmbeddedSessionError::Damaged(e.to_string()))?;
     if carried.v > 1 {
@@ -63,7 +63,7 @@ pub fn extract_session(page: &str) -> Result<EmbeddedSession, EmbeddedSessionErr
             })
     };
     match carried.files.keys().find(|path| !safe(path)) {
-        Some(path) => Err(EmbeddedSessionError::Damaged(format!("`{path}` is no file of a session"))),
+        Some(path) => Err(EmbeddedSessionError::Damaged(format!("`{path}` is not a file of a session"))),
         None => Ok(carried),
     }
 }

@@ -37,10 +37,10 @@ pub fn render_html(record: &SessionRecord, at: StepRef, files: &BTreeMap<String,
     }
     write_settings(&mut out, record);
     if files.is_empty() {
-        out.push_str("<p class=\"soft\">This page carries no journal.</p>\n");
+        out.push_str("<p class=\"soft\">This page contains no journal.</p>\n");
     } else {
         out.push_str(
-            "<p class=\"soft\">This page carries the session's journal: <code>retrospect open FILE.html</code> opens it \
+            "<p class=\"soft\">This page contains the session's journal: <code>retrospect open FILE.html</code> opens it \
              again, read-only.</p>\n",
         );
         out.push_str(&embed_session(files, record.branch.as_ref().map(|b| b.id.0.as_str())));
@@ -131,7 +131,7 @@ fn write_episode(out: &mut String, record: &SessionRecord, entry: &EpisodeRecord
         let _ = writeln!(out, "<p>Task: {}</p>", escape(&e.task.id));
     }
     if e.assisted {
-        out.push_str("<p class=\"soft\">A person had a hand in this episode; it is in no rate.</p>\n");
+        out.push_str("<p class=\"soft\">Assisted by a person; excluded from all rates.</p>\n");
     }
     let mut progress = 0.0;
     if let Some(reset) = &e.first_observation {
@@ -194,7 +194,7 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
                 (" <span class=\"soft\">(dropped from later prompts)</span>", None)
             }
             Some(ThoughtDisposition::Rewritten(words)) => {
-                (" <span class=\"soft\">(later prompts have the next line)</span>", Some(words))
+                (" <span class=\"soft\">(replaced by the next line in later prompts)</span>", Some(words))
             }
             _ if step.dropped_by.is_some() => {
                 (" <span class=\"soft\">(dropped from later prompts)</span>", None)
@@ -208,7 +208,7 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
     }
     if step.unusable_replies > 0 {
         let again = times_text(step.unusable_replies);
-        let _ = writeln!(out, "<p class=\"soft\">asked again, as a reply could not be used: {again}</p>");
+        let _ = writeln!(out, "<p class=\"soft\">asked again because a reply was unusable: {again}</p>");
     }
     for warning in &step.warnings {
         let _ = writeln!(out, "<p class=\"soft\">warning: {}</p>", escape(warning));
@@ -227,7 +227,7 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
             let proposal = step.proposal_text().map(|w| format!(" in place of <code>{}</code>", escape(&w)));
             let _ = writeln!(
                 out,
-                "<p class=\"soft\">put in by a person{}, shown as {}</p>",
+                "<p class=\"soft\">override by a person{}, shown as {}</p>",
                 proposal.unwrap_or_default(),
                 if done.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" }
             );
@@ -250,7 +250,7 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
     if let Some(answer) = &step.answer {
         if answer.edited {
             let raw = escape(&answer.raw);
-            let _ = writeln!(out, "<p class=\"soft\">edited by a person; the world said: {raw}</p>");
+            let _ = writeln!(out, "<p class=\"soft\">edited by a person; the environment said: {raw}</p>");
         }
         let _ = writeln!(
             out,
@@ -317,7 +317,7 @@ fn write_lessons(out: &mut String, record: &SessionRecord) {
     }
     let _ = writeln!(
         out,
-        "<details open><summary><b>Lessons</b> ({} in force of {})</summary>",
+        "<details open><summary><b>Lessons</b> ({} of {} in force)</summary>",
         all.iter().filter(|l| l.is_active()).count(),
         all.len()
     );

@@ -38,14 +38,17 @@ fn write_facts(out: &mut String, record: &SessionRecord) {
             code(&spec.mentor),
             code(&spec.interface)
         );
-        let _ =
-            writeln!(out, "- seed: {}, trials: {}, cap: {} steps", spec.seed, spec.trials, spec.limits.steps);
+        let _ = writeln!(
+            out,
+            "- seed: {}, trials: {}, step limit: {}",
+            spec.seed, spec.trials, spec.limits.steps
+        );
     }
     if let Some(began) = record.started_at {
-        let _ = writeln!(out, "- began: {began:.0}");
+        let _ = writeln!(out, "- started: {began:.0}");
     }
     if record.final_state.usage.mentor_calls > 0 || record.final_state.usage.actor_counts.cost_nano > 0 {
-        let _ = writeln!(out, "- asked: {}", record.final_state.usage.describe());
+        let _ = writeln!(out, "- calls: {}", record.final_state.usage.describe());
     }
     let _ = writeln!(out, "- result: {}\n", super::Tally::from_states([&*record.final_state]).sentence());
 }
@@ -124,7 +127,7 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
     if step.unusable_replies > 0 {
         let _ = writeln!(
             out,
-            "- asked again, as a reply could not be used: {}",
+            "- asked again because a reply was unusable: {}",
             times_text(step.unusable_replies)
         );
     }
@@ -143,7 +146,7 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
             let shown = if done.shown_as == ShownAs::HumanEdit { "a human edit" } else { "the agent's own" };
             let proposal =
                 step.proposal_text().map_or_else(String::new, |w| format!(" in place of {}", code(&w)));
-            let _ = writeln!(out, "- put in by a person{proposal}, shown as {shown}");
+            let _ = writeln!(out, "- override by a person{proposal}, shown as {shown}");
         }
         if let (Some(sent), Some(rule)) = (&done.sent, &done.rule) {
             let _ = writeln!(out, "- sent as {} (rule {})", code(sent), code(rule));
@@ -154,8 +157,10 @@ fn write_step(out: &mut String, record: &SessionRecord, step: &Step, progress: &
     out.push('\n');
     if let Some(answer) = &step.answer {
         if answer.edited {
-            let _ =
-                writeln!(out, "The observation was edited by a person; the world is not. The world said:\n");
+            let _ = writeln!(
+                out,
+                "The observation was edited by a person; the environment is unchanged. It said:\n"
+            );
             write_code_block(out, &answer.raw);
             let _ = writeln!(out, "The agent sees:\n");
         }
@@ -225,7 +230,7 @@ fn write_lesson(out: &mut String, record: &SessionRecord, lesson: &Lesson) {
     let from = super::record::parents_text(&parents) + &loaded;
     let _ = writeln!(
         out,
-        " ({}, scope {}, {}, version {}, in {} prompts, learnt at {}.{}{from})",
+        " ({}, scope {}, {}, version {}, in {} prompts, learned at {}.{}{from})",
         enum_word(&lesson.origin),
         enum_word(&lesson.scope),
         enum_word(&lesson.status),

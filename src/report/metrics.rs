@@ -180,11 +180,11 @@ fn is_stand_in(role: &str) -> bool {
 
 /// Describes method, actor and mentor in words, naming everything that is not a model as such.
 fn label(spec: Option<&RunSpec>) -> String {
-    let Some(spec) = spec else { return "a session without a run".to_owned() };
+    let Some(spec) = spec else { return "session without a run".to_owned() };
     let role = |name: &str| match name {
-        "rules" => "built-in rules (a stand-in, no model)".to_owned(),
-        "symbolic" => "rules over what detectors noted (no model)".to_owned(),
-        recorded if recorded.starts_with("recorded:") => format!("{recorded} (a recording, no model)"),
+        "rules" => "rule-based (a stand-in, not a model)".to_owned(),
+        "symbolic" => "symbolic rules (not a model)".to_owned(),
+        recorded if recorded.starts_with("recorded:") => format!("{recorded} (a recording, not a model)"),
         "human" => "a person".to_owned(),
         other => other.to_owned(),
     };
@@ -205,7 +205,7 @@ fn disambiguate_labels(all: &mut [Metrics]) {
             differs.push(format!("trials={}", b.trials));
         }
         if let Some(trial) = fixed_trial(b).filter(|_| fixed_trial(a) != fixed_trial(b)) {
-            differs.push(format!("trial {trial} alone"));
+            differs.push(format!("trial {trial} only"));
         }
         if a.limits.steps != b.limits.steps {
             differs.push(format!("steps={}", b.limits.steps));

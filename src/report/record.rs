@@ -18,7 +18,7 @@ pub struct StepRef {
 
 /// A text that is not a position in a session.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no place in a session: expected EPISODE.STEP, as in `1.14`, or a step number alone")]
+#[error("`{text}` is not a position in a session: expected EPISODE.STEP, as in `1.14`, or a step number")]
 pub struct InvalidStepRef {
     /// The rejected text.
     pub text: String,
@@ -237,7 +237,7 @@ impl EpisodeRecord {
             }
             None => {
                 format!(
-                    "open at step {}, progress {:.2}",
+                    "in progress at step {}, progress {:.2}",
                     self.episode.answered_steps(),
                     self.episode.progress
                 )

@@ -175,8 +175,11 @@ impl Tally {
 
     /// Summarizes the run in one sentence.
     pub fn sentence(&self) -> String {
-        let open =
-            if self.open_episodes > 0 { format!(" and {} open", self.open_episodes) } else { String::new() };
+        let open = if self.open_episodes > 0 {
+            format!(" and {} in progress", self.open_episodes)
+        } else {
+            String::new()
+        };
         let episodes = pluralize(u64::from(self.episodes), "episode");
         let mut text = format!("{episodes}{open}, {}", pluralize(self.steps, "step"));
         if self.has_several_trials && self.tasks > 0 {
@@ -205,13 +208,13 @@ impl Tally {
             }
         }
         if self.assisted > 0 {
-            let _ = write!(text, "; {} assisted by a person, in no rate", self.assisted);
+            let _ = write!(text, "; {} assisted (excluded from rates)", self.assisted);
         }
         if let Some(cost) = self.spent.format_cost() {
             let _ = write!(text, "; {} tokens ({}), cost {cost}", self.tokens, self.spent.describe());
         }
         if let Some(words) = self.prefetch.describe() {
-            let _ = write!(text, "; asked ahead: {words}");
+            let _ = write!(text, "; prefetched: {words}");
         }
         text
     }

@@ -152,10 +152,10 @@ fn a_page_is_whole_without_network_or_script_and_gives_its_session_back() {
 fn what_is_no_report_is_said_to_be_none() {
     let page = embed_session(&files(), None);
     let cases: [(&str, &str); 4] = [
-        ("<html></html>", "carries no retrospect session"),
+        ("<html></html>", "no retrospect session in it"),
         (&page[..page.len() - 20], "damaged"),
         (&page.replace("\"v\":1,\"files\"", "\"v\":9,\"files\""), "version 9"),
-        (&page.replace("branches/trunk.jsonl", "branches/../../x.jsonl"), "is no file of a session"),
+        (&page.replace("branches/trunk.jsonl", "branches/../../x.jsonl"), "is not a file of a session"),
     ];
     for (text, words) in cases {
         let error = extract_session(text).unwrap_err().to_string();
@@ -212,8 +212,8 @@ fn a_stopped_run_counts_the_episode_that_is_open() {
     );
     assert_eq!((tally.steps, tally.moves, tally.calls, tally.tokens), (1, 1, 2, 12));
     assert_eq!(tally.spent.reported, 12);
-    let ahead = "asked ahead: 1 asked, 0 used, 0 for nothing; 1 open, 30 tokens";
-    assert_eq!(tally.sentence(), format!("0 episodes and 1 open, 1 step; {ahead}"));
+    let ahead = "prefetched: 1 sent, 0 used, 0 unused; 1 open, 30 tokens";
+    assert_eq!(tally.sentence(), format!("0 episodes and 1 in progress, 1 step; {ahead}"));
     let line: serde_json::Value = serde_json::from_str(&summary_line(&tally, "interrupted", &[])).unwrap();
     assert_eq!((&line["open"], &line["steps"], &line["calls"]), (&1.into(), &1.into(), &2.into()));
     // A killed session that has not been resumed.
@@ -279,7 +279,7 @@ fn questions_complaints_given_up_calls_and_parents_are_told() {
         "<b>Lesson that fits reflection</b>",
         "about the reply: one tip is asked for: the rest was not kept",
         "about the reply: a second action was not read: rest",
-        "asked again, as a reply could not be used: once",
+        "asked again because a reply was unusable: once",
         "in 0 prompts, made from 1</td>",
     ];
     for words in told {

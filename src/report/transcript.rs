@@ -65,8 +65,8 @@ impl Transcript {
         let name = if task.goal.is_empty() { id } else { format!("{} ({id})", task.goal) };
         let role = match episode.role {
             EpisodeRole::Test => "",
-            EpisodeRole::Calibrate => ", to learn from",
-            EpisodeRole::Explore => ", explored without a goal",
+            EpisodeRole::Calibrate => ", calibration",
+            EpisodeRole::Explore => ", exploration without a goal",
         };
         write_line(&mut out, "", &format!("Episode {}: {name}, trial {trial}{role}", episode.number));
         out
@@ -172,23 +172,23 @@ impl Transcript {
             Event::LessonChanged { op, author: by } => write_lesson(out, op, *by, after),
             Event::PoolProposed { change } => {
                 let (name, lines) = (change.question.name(), change.items.len());
-                write_line(out, "      ", &format!("{name}: its {lines} lines wait for a person's word"));
+                write_line(out, "      ", &format!("{name}: {lines} lines wait for a person's decision"));
             }
             Event::PoolSettled { refused } => {
                 let numbers: Vec<String> = refused.iter().map(|n| (n + 1).to_string()).collect();
                 let words = match &numbers[..] {
                     [] => "every line of the summary was accepted".to_owned(),
-                    some => format!("of the summary's lines these were refused: {}", some.join(", ")),
+                    some => format!("rejected lines of the summary: {}", some.join(", ")),
                 };
                 write_line(out, "      ", &words);
             }
             Event::LessonUndone { .. } | Event::EditUndone { .. } => {
                 let words = after.describe_undo(&envelope.event);
-                write_line(out, "      ", words.as_deref().unwrap_or("a change was taken back"));
+                write_line(out, "      ", words.as_deref().unwrap_or("a change was undone"));
             }
             Event::LessonRedone { .. } | Event::EditRedone { .. } => {
                 let words = after.describe_undo(&envelope.event);
-                write_line(out, "      ", words.as_deref().unwrap_or("a change was made again"));
+                write_line(out, "      ", words.as_deref().unwrap_or("a change was redone"));
             }
             Event::ThoughtEdited { step, text, .. } => {
                 let words = text.as_deref().unwrap_or("(none)");
@@ -197,7 +197,7 @@ impl Transcript {
             Event::ObservationEdited { step, text, .. } => {
                 write_line(
                     out,
-                    &format!("{step:>3} observation, edited by a person; the world is not  "),
+                    &format!("{step:>3} observation, edited by a person (environment unchanged)  "),
                     text,
                 );
             }
@@ -211,11 +211,7 @@ impl Transcript {
             }
             Event::RunChanged { spec } => {
                 let (method, actor, mentor) = (&spec.method, &spec.actor, &spec.mentor);
-                write_line(
-                    out,
-                    "      ",
-                    &format!("the run goes on with: {method}, actor {actor}, mentor {mentor}"),
-                );
+                write_line(out, "      ", &format!("run changed: {method}, actor {actor}, mentor {mentor}"));
             }
             Event::CallFailed { call, failure } => {
                 let failed = after.failed_calls().find(|(effect, _)| effect.call() == *call);
@@ -226,13 +222,13 @@ impl Transcript {
             }
             Event::PromptSent { prompt } => {
                 if let Some(question) = prompt.question {
-                    write_line(out, "      ? ", &format!("the mentor is asked: {}", question.name()));
+                    write_line(out, "      ? ", &format!("mentor call: {}", question.name()));
                 }
             }
             Event::PromptDrafted { prompt } if prompt.edited => {
-                write_line(out, "      ", "the prompt was changed before it was sent");
+                write_line(out, "      ", "the prompt was edited before it was sent");
             }
-            Event::CallGivenUp { .. } => write_line(out, "      ", "went on without the answer"),
+            Event::CallGivenUp { .. } => write_line(out, "      ", "continued without the reply"),
             Event::CallCancelled { partial_reply: reply, .. } => {
                 write_line(out, "      ", &cancelled_reply_text(reply, |text| format!("{text:?}")));
             }
@@ -241,7 +237,7 @@ impl Transcript {
                     out,
                     "      DIFFERENT ",
                     &format!(
-                        "episode {episode} step {step}: the rebuilt world says `{now}`, the journal `{recorded}`"
+                        "episode {episode} step {step}: the rebuilt environment says `{now}`, the journal `{recorded}`"
                     ),
                 );
             }
@@ -249,7 +245,7 @@ impl Transcript {
                 let how = if summary.won {
                     "won".to_owned()
                 } else {
-                    format!("not won: {}", reason_word(summary.reason))
+                    format!("lost ({})", reason_word(summary.reason))
                 };
                 let hand = if summary.assisted { ", assisted by a person" } else { "" };
                 write_line(
@@ -347,7 +343,7 @@ fn write_lesson(out: &mut String, op: &LessonOp, by: Author, after: &State) {
             format!("lesson {number} now has scope {}", super::record::enum_word(scope))
         }
         LessonOp::Move { to, .. } => format!("lesson {number} moved to place {}", to + 1),
-        LessonOp::Recur { .. } => format!("lesson {number} was drawn again"),
+        LessonOp::Recur { .. } => format!("lesson {number} was found again"),
     };
     write_line(out, "      ", &line);
 }
@@ -363,18 +359,18 @@ fn lesson_text(text: &LessonText) -> String {
 /// journal.
 pub fn reply_source(from: &str) -> String {
     match from.strip_prefix("recorded:") {
-        Some(session) => format!("recorded reply, taken from session {session}"),
-        None => "kept reply, taken from the cache".to_owned(),
+        Some(session) => format!("recorded reply from session {session}"),
+        None => "cached reply".to_owned(),
     }
 }
 
 /// The remark on a step or reflection whose prompt a person edited.
-pub(super) const PROMPT_EDITED: &str = "a person had changed the words of its prompt";
+pub(super) const PROMPT_EDITED: &str = "a person edited its prompt";
 
 /// Describes the partial reply of a call that a person cancelled; `quote` makes its text safe to show.
 pub(super) fn cancelled_reply_text(reply: &PartialReply, quote: impl Fn(&str) -> String) -> String {
     let cost = reply.describe_cost().map_or_else(String::new, |cost| format!(" ({cost})"));
-    let mut text = format!("broken off by a person{cost}");
+    let mut text = format!("cancelled by a person{cost}");
     for (name, words) in [("reasoning", &reply.reasoning), ("answer", &reply.text)] {
         if !words.trim().is_empty() {
             let _ = write!(text, "; {name} so far: {}", quote(words.trim()));

@@ -166,11 +166,11 @@ pub(super) fn progress_text(episode: &Episode) -> Option<String> {
         return None;
     }
     let so_far = if held == 0 {
-        "None of the goal holds yet.".to_owned()
+        "No condition of the goal holds yet.".to_owned()
     } else {
-        format!("{held} of {all} conditions hold.")
+        format!("{held} of {all} goal conditions hold.")
     };
-    Some(format!("{so_far} Left over: {}.", left.join("; ")))
+    Some(format!("{so_far} Still open: {}.", left.join("; ")))
 }
 
 /// Finds the words of a text that name an action of the four domains and objects of this problem.

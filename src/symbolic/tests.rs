@@ -187,12 +187,15 @@ fn symbolic_reflections_name_their_evidence_and_no_numbered_object() {
     let state = play.state();
     assert_eq!(
         lesson_texts(state, ReflectionKind::Error),
-        ["Open a closed container before you take from it or put into it.", "Heat food in a microwave only."]
+        [
+            "Open a closed container before you take something from it or put something in it.",
+            "Only a microwave can heat things."
+        ]
     );
     assert_eq!(
         lesson_texts(state, ReflectionKind::Abstract),
         [
-            "Look for a apple in/on a fridge first.",
+            "Look for an apple in/on a fridge first.",
             "Look inside closed containers too.",
             "After you heat it, put it in/on the target."
         ]
@@ -258,7 +261,10 @@ fn progress_is_replaced_unless_it_shall_be_appended_and_ends_with_its_episode() 
         play.play_script(&mut household, &actions);
         let progress: Vec<_> = play.state().pool.visible_of_kind(ReflectionKind::Progress).collect();
         assert_eq!(progress.len(), expected);
-        assert_eq!(progress.last().unwrap().text().text, "You hold apple 1. Next: heat it with a microwave.");
+        assert_eq!(
+            progress.last().unwrap().text().text,
+            "You are holding apple 1. Next: heat it with a microwave."
+        );
         play.play_script(&mut household, &["look"]);
         assert_eq!(play.state().ended_episodes.len(), 1, "the first episode ran into its cap");
         assert_eq!(
@@ -268,7 +274,7 @@ fn progress_is_replaced_unless_it_shall_be_appended_and_ends_with_its_episode() 
         );
         assert_eq!(
             lesson_texts(play.state(), ReflectionKind::Abstract),
-            ["Look for a apple in/on a countertop first."]
+            ["Look for an apple in/on a countertop first."]
         );
     }
 }
@@ -310,7 +316,7 @@ fn going_in_circles_is_noted_once_a_window() {
     assert_eq!(tally.last.kind, NoteKind::Mistake);
     assert_eq!(
         lesson_texts(play.state(), ReflectionKind::Error),
-        ["Do not go back to a place that was already searched."]
+        ["Do not go back to a place you have already searched."]
     );
 }
 

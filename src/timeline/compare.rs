@@ -66,7 +66,7 @@ impl Side {
     /// # Errors
     /// Returns a message if the episode does not exist or its events cannot be read again.
     pub fn load(name: &str, head: &State, number: Option<u32>, states: StateLoader) -> Result<Self, String> {
-        let last = head.episode.as_ref().ok_or_else(|| format!("{name}: it has no episode yet"))?;
+        let last = head.episode.as_ref().ok_or_else(|| format!("{name}: no episode yet"))?;
         let number = number.unwrap_or(last.number);
         let mut run = head.run.clone();
         let episode = if number == last.number {
@@ -75,13 +75,13 @@ impl Side {
             let past = head.ended_episodes.iter().find(|p| p.number == number);
             let past = past.ok_or_else(|| {
                 let all = last.number;
-                format!("{name}: there is no episode {number}; it has {all}")
+                format!("{name}: no episode {number}; it has {all}")
             })?;
             let state = load_state(name, &states, Seq(past.seq_range.1))?;
             run.clone_from(&state.run);
             state.episode.clone().filter(|e| e.number == number).ok_or_else(|| {
                 format!(
-                    "{name}: episode {number} does not end at event {}, as its summary says",
+                    "{name}: episode {number} doesn't end at event {}, where its summary says it does",
                     past.seq_range.1
                 )
             })?
@@ -112,7 +112,7 @@ fn load_state(name: &str, states: &StateLoader, at: Seq) -> Result<Arc<State>, S
     if state.head == at {
         return Ok(state);
     }
-    Err(format!("{name}: the events up to {at} could not be read; `retrospect verify` says what is wrong"))
+    Err(format!("{name}: the events up to {at} could not be read; run `retrospect verify`"))
 }
 
 impl Comparison {

@@ -261,7 +261,7 @@ pub fn open_for_action(
         Action::Prompt => Box::new(PromptView::new(model.templates.clone())),
         Action::PromptPreview => Box::new(PromptView::new(model.templates.clone()).showing_preview()),
         Action::Summary => {
-            let change = head.waiting_summaries.first().ok_or("no summary waits for your word")?;
+            let change = head.waiting_summaries.first().ok_or("no summary is waiting for review")?;
             Box::new(SummaryReview::new(change))
         }
         Action::Compare => {
@@ -312,7 +312,7 @@ pub fn open_for_action(
         Action::UseRecordedReply => {
             if !head.has_undecided_call(ModelRole::Actor) && !head.has_undecided_call(ModelRole::Mentor) {
                 return Err(
-                    "no call to a model has failed or was broken off; a recorded reply takes the place of one that did"
+                    "no model call has failed or was cancelled; a recorded reply can only replace one of those"
                         .to_owned(),
                 );
             }

@@ -276,19 +276,19 @@ fn a_branch_rename_is_undone_before_earlier_changes() {
         .map(str::trim)
         .filter_map(|l| match l.strip_prefix("* trunk (") {
             Some(rest) => rest.split(')').next(),
-            None => Some(l).filter(|l| l.starts_with("taken back") || l.starts_with("made again")),
+            None => Some(l).filter(|l| l.starts_with("undone") || l.starts_with("redone")),
         })
         .collect();
     let due = [
         "one",
         "two",
-        "taken back: branch trunk called two",
+        "undone: branch trunk called two",
         "one",
-        "made again: branch trunk called two",
+        "redone: branch trunk called two",
         "two",
-        "taken back: branch trunk called two",
-        "taken back: branch trunk called one",
-        "taken back: lesson 1 added",
+        "undone: branch trunk called two",
+        "undone: branch trunk called one",
+        "undone: lesson 1 added",
     ];
     assert_eq!(told, due, "{}", said.stdout);
 }

@@ -35,7 +35,7 @@ fn a_bad_configured_condition_stops_only_runs() {
     std::fs::write(&file, "[run]\nbreaks = [\n  \"step 2\",\n  \"note zzz\",\n  7,\n]\n").unwrap();
     let config = file.display().to_string();
     let with = |args: &[&str]| home.run(&[args, &["--config", &config]].concat());
-    let bad = "config.toml:4: run.breaks: \"note zzz\": there is no detector `zzz`";
+    let bad = "config.toml:4: run.breaks: \"note zzz\": unknown detector `zzz`";
     for verb in [&["sessions"][..], &["config", "show"], &["tasks", "--env", "household"]] {
         let said = with(verb).assert_success();
         assert!(said.stderr.contains("warning: ") && said.stderr.contains(bad), "{verb:?}: {}", said.stderr);

@@ -169,7 +169,7 @@ fn a_pending_proposal_is_shown_as_not_taken_and_not_counted() {
     let (a, b) = (&told[0]["a"]["steps"], &told[0]["b"]["steps"]);
     assert!(tree.contains(&format!(", {b} steps,")), "{tree}");
     let page = home.run(&["export", &sides[1], "--format", "markdown"]).assert_success().stdout;
-    assert!(page.contains(&format!("open at step {b}")), "{page}");
+    assert!(page.contains(&format!("in progress at step {b}")), "{page}");
     let rows = told[0]["rows"].as_array().unwrap();
     let taken = |side: &str| rows.iter().filter(|r| r[side]["taken"] == true).count();
     assert_eq!((&taken("a").into(), &taken("b").into()), (a, b));
@@ -204,12 +204,12 @@ fn differences_before_the_first_step_come_first() {
     for width in ["60", "120"] {
         let text = home.run(&["diff", &a, &b, "--width", width]).assert_success().stdout;
         let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
-        assert!(at("what differs before the first turn") < at("context_tokens"), "{text}");
+        assert!(at("differences before the first step") < at("context_tokens"), "{text}");
         assert!(at("context_tokens") < at("the settings are not (above)"), "{text}");
         assert!(!text.contains("no difference"), "{text}");
     }
     let itself = home.run(&["diff", &a, &a]).assert_success().stdout;
-    assert!(!itself.contains("before the first turn") && itself.contains("no difference: all "), "{itself}");
+    assert!(!itself.contains("before the first step") && itself.contains("no difference: all "), "{itself}");
 }
 
 /// Every field that is printed is explained, and nothing else is.

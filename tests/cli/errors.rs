@@ -65,7 +65,7 @@ fn every_error_says_what_where_and_what_next() {
             &["run", "--break", "note wrong_objct", "--headless"],
             2,
             "usage",
-            &["no detector `wrong_objct`", "did you mean `wrong_object`?", "docs/SYMBOLIC.md"],
+            &["unknown detector `wrong_objct`", "did you mean `wrong_object`?", "docs/SYMBOLIC.md"],
         ),
         (
             &["run", "--jobs", "2", "--tasks", "easy/*/1", "--headless"],
@@ -156,7 +156,7 @@ fn every_error_says_what_where_and_what_next() {
         (&["tasks", "--split", "train"], 2, "usage", &["no splits"]),
         (&["lessons", "edit", "1", "x"], 2, "usage", &["no lesson \"1\"", "lessons list"]),
         (&["lessons"], 2, "usage", &["needs a word", "list, add, edit", "lessons --help"]),
-        (&["lessons", "add", " "], 2, "usage", &["teaches nothing"]),
+        (&["lessons", "add", " "], 2, "usage", &["the lesson is empty"]),
         (&["lessons", "add", "x", "--kind", "joke"], 2, "usage", &["joke", "abstract, error"]),
         (&["config", "show", "--config", "none.toml"], 1, "file", &["none.toml"]),
     ];

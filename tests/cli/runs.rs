@@ -88,7 +88,7 @@ fn a_stopped_run_is_resumed_to_the_same_end() {
     let stopped = home.run(&["run", "--task", "easy/heat/23", "--break", "step=5", "--headless"]);
     assert_eq!(stopped.code, 3, "{}", stopped.stderr);
     assert!(
-        stopped.stderr.contains("breakpoint 1 `step 5`: turn 5 was answered")
+        stopped.stderr.contains("breakpoint 1 `step 5`: step 5 is complete")
             && stopped.stderr.contains("retrospect resume"),
         "{}",
         stopped.stderr
@@ -153,10 +153,10 @@ fn plain_mode_sets_lists_and_reports_breakpoints() {
         "breakpoint 1 set: stalled 3",
         "watch 2 set: warn action ~ fridge",
         "2 watch: warn action ~ fridge (0 hits)",
-        "WATCH watch 2 `action ~ fridge`: `go to fridge 1` is proposed at turn 2",
-        "STOP breakpoint 1 `stalled 3`: no progress in the first 3 turns",
+        "WATCH watch 2 `action ~ fridge`: `go to fridge 1` proposed at step 2",
+        "STOP breakpoint 1 `stalled 3`: no progress in the first 3 steps",
         "STOPPED · stalled 3",
-        "1 breakpoint: stalled 3 (1 hit; last: no progress in the first 3 turns)",
+        "1 breakpoint: stalled 3 (1 hit; last: no progress in the first 3 steps)",
         "1 breakpoint: stalled 3 (1 hit, off",
     ] {
         assert!(said.stdout.contains(part), "{part}: {}", said.stdout);
@@ -195,7 +195,7 @@ fn a_recording_replays_without_inventing_replies() {
         "--on-error",
         "skip-task",
     ]);
-    assert!(skipped.assert_success().stdout.contains("not won: error"));
+    assert!(skipped.assert_success().stdout.contains("lost (error)"));
 }
 
 #[test]

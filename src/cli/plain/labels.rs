@@ -49,7 +49,7 @@ impl PlainSession {
     pub(super) fn undo_or_redo_label(&mut self, back: bool) -> Result<bool, CliError> {
         let from = if back { &mut self.label_history.done } else { &mut self.label_history.undone };
         let Some(last) = from.pop() else { return Ok(false) };
-        let (to, verb) = if back { (&last.before, "taken back") } else { (&last.after, "made again") };
+        let (to, verb) = if back { (&last.before, "undone") } else { (&last.after, "redone") };
         if let Err(error) = self.open_session()?.set_label(&last.branch, to.clone()) {
             self.print_line(&error.to_string())?;
             return Ok(true);

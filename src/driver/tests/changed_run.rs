@@ -74,7 +74,7 @@ fn a_failed_call_is_tried_again_with_another_model() {
     other.method = "twice".to_owned();
     send_command(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap();
     let refused = send_command(&handle, Command::ChangeRun(Box::new(other.clone()))).unwrap_err();
-    assert!(refused.message.contains("the run as it is"));
+    assert!(refused.message.contains("stay the same"));
     send_command(&handle, Command::Retry).unwrap();
     run_to_end(&handle, thread);
     let events = read_branch(&session.trunk()).unwrap().events;

@@ -147,7 +147,7 @@ fn what_is_refused_makes_no_file_and_leaves_the_line_at_work() {
     let second = proposal_seq(&handle, 2);
     let before = handle.store.head();
     let refused = |fork: Fork| -> CommandError { block_on(handle.fork(fork)).unwrap_err() };
-    assert!(refused(fork_at(Seq(0), Vec::new())).message.contains("no run has begun"));
+    assert!(refused(fork_at(Seq(0), Vec::new())).message.contains("no run has started at that point"));
     assert!(refused(fork_at(second, vec![Command::Redo])).message.contains("nothing to redo"));
     let twice = [override_with("wait"), override_with("wait")].concat();
     assert!(
@@ -375,13 +375,13 @@ fn a_branch_whose_line_is_broken_says_which_file() {
     };
     let cut: String = trunk.split_inclusive('\n').take(9).collect();
     let said = put(Some(&cut), &fork);
-    assert!(said.contains("trunk.jsonl:9") && said.contains("branch b1 goes on from event"), "{said}");
+    assert!(said.contains("trunk.jsonl:9") && said.contains("branch b1 continues from event"), "{said}");
     let said = put(None, &fork);
-    assert!(said.contains("b1.jsonl:1") && said.contains("trunk.jsonl is not there"), "{said}");
+    assert!(said.contains("b1.jsonl:1") && said.contains("trunk.jsonl is missing"), "{said}");
     let said = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":\"b1\"", 1));
-    assert!(said.contains("comes back to itself"), "{said}");
+    assert!(said.contains("form a cycle"), "{said}");
     let said = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":\"../trunk\"", 1));
-    assert!(said.contains("no name of a branch"), "{said}");
+    assert!(said.contains("not a valid branch name"), "{said}");
     let said = put(Some(&trunk), &fork.replacen("\"parent\":\"trunk\"", "\"parent\":null", 1));
     assert!(said.contains("names no parent"), "{said}");
     let said = put(Some(&trunk), &fork.replacen("\"id\":\"b1\"", "\"id\":\"b4\"", 1));

@@ -27,10 +27,10 @@ const INTERFERENCES: [(&str, Interference); 8] = [
         fs::remove_file(journal).unwrap();
         fs::write(journal, bytes).unwrap();
     }),
-    ("was cut from", |_, journal| {
+    ("was truncated from", |_, journal| {
         fs::File::options().write(true).open(journal).unwrap().set_len(100).unwrap();
     }),
-    ("was cut from", |_, journal| fs::write(journal, b"").unwrap()),
+    ("was truncated from", |_, journal| fs::write(journal, b"").unwrap()),
     ("was changed from", |_, journal| {
         use std::io::Write as _;
         fs::File::options().append(true).open(journal).unwrap().write_all(b"not ours\n").unwrap();
@@ -143,7 +143,7 @@ fn a_fork_whose_parent_is_changed_halts_and_loses_nothing() {
         let halt = halt_of(&handle).unwrap();
         assert!(halt.reason.contains(what), "{what}, resumed {resumed}: {halt:?}");
         // Where the file itself was cut, only who wrote the trunk has its events still in memory.
-        if what == "was cut from" && resumed {
+        if what == "was truncated from" && resumed {
             assert!(halt.rescue.unwrap().message.contains("are lost"));
         } else {
             assert_rescued(&halt, &handle, root.path());

@@ -76,7 +76,7 @@ fn a_recorded_reply_is_taken_once_and_named() {
     let (handle, thread, session) = start(dir.path(), 1, made);
     handle.send(Command::RetryFromRecording("recorded:good".to_owned()));
     wait_until(&handle, |h| !h.store.live().signals.is_empty());
-    assert!(format!("{:?}", handle.store.live().signals).contains("no call to a model has failed"));
+    assert!(format!("{:?}", handle.store.live().signals).contains("no model call has failed"));
     handle.send(Command::Step);
     let failed_with = |words: &'static str| {
         wait_until(&handle, move |h| {

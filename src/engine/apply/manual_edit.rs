@@ -323,26 +323,26 @@ impl State {
             Event::RunChanged { spec } if self.run.as_ref().is_none_or(|run| run.method != spec.method) => {
                 "the run was changed"
             }
-            Event::PoolSettled { .. } => "a proposed change of the lessons was settled",
-            Event::CallCancelled { .. } => "a call to a model was broken off",
+            Event::PoolSettled { .. } => "a summary was settled",
+            Event::CallCancelled { .. } => "a model call was cancelled",
             Event::CallGivenUp { call } if failed(*call) => "a failed call was given up",
-            Event::CallGivenUp { .. } => "a call that was broken off was given up",
-            Event::EpisodeStarted { .. } => "an episode was begun",
+            Event::CallGivenUp { .. } => "a cancelled call was given up",
+            Event::EpisodeStarted { .. } => "an episode was started",
             Event::EpisodeEnded { .. } => "the episode was ended",
             Event::RunEnded => "the run was ended",
             Event::AskedAgain { .. } => "the agent was asked again",
-            Event::PromptSent { prompt } if prompt.edited => "a changed prompt was sent",
+            Event::PromptSent { prompt } if prompt.edited => "an edited prompt was sent",
             Event::PromptSent { prompt } if failed(prompt.call) => {
-                "a failed call was made again with other sampling"
+                "a failed call was retried with different sampling"
             }
-            Event::PromptSent { prompt } if prompt.question.is_none() => "the agent was asked",
-            Event::PromptSent { .. } => "the mentor was asked",
+            Event::PromptSent { prompt } if prompt.question.is_none() => "the actor was called",
+            Event::PromptSent { .. } => "the mentor was called",
             // A mentor's reflection follows from a question that was asked or given up, which is recorded itself.
-            Event::Reflected { reflection } if reflection.call.is_none() => "a reflection was asked for",
+            Event::Reflected { reflection } if reflection.call.is_none() => "a reflection was requested",
             // Templates are files; restoring the setting wouldn't restore their contents.
-            Event::SettingChanged { name, .. } if name == "templates" => "other prompt templates were taken",
-            Event::Retried { reply_source: Some(_), .. } => "a recorded reply was taken in the model's place",
-            Event::Retried { call: None, .. } => "the world was taken as it is now",
+            Event::SettingChanged { name, .. } if name == "templates" => "the prompt templates were replaced",
+            Event::Retried { reply_source: Some(_), .. } => "a recorded reply replaced the model's",
+            Event::Retried { call: None, .. } => "the environment's new answer was accepted",
             _ => return None,
         })
     }

@@ -70,14 +70,14 @@ impl Engine {
             let next = if known.is_empty() {
                 "none is set yet".to_owned()
             } else {
-                format!("there are {}", known.join(", "))
+                format!("existing: {}", known.join(", "))
             };
-            CommandError::new(format!("there is no breakpoint or watch {number}"), next)
+            CommandError::new(format!("no breakpoint or watch {number}"), next)
         })
     }
 }
 
 fn too_many_breakpoints() -> CommandError {
-    let why = format!("a session holds {MAX_BREAKPOINTS} breakpoints and watches at most");
+    let why = format!("a session has at most {MAX_BREAKPOINTS} breakpoints and watches");
     CommandError::new(why, "delete one first")
 }

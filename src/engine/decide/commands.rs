@@ -19,10 +19,10 @@ impl Engine {
                 events.extend(self.initial_breakpoints(breakpoints)?);
                 Ok(events)
             }
-            _ if state.run.is_none() => Err(CommandError::new("no run has begun", "start one first")),
+            _ if state.run.is_none() => Err(CommandError::new("no run has started", "start one first")),
             Command::Reopen => Ok(vec![Event::Reopened]),
             _ if state.closed => {
-                Err(CommandError::new("this session is closed", "take it up again with `resume`"))
+                Err(CommandError::new("this session is closed", "resume it first with `resume`"))
             }
             Command::Close => Ok(vec![Event::Closed]),
             Command::Step => self.step(),
@@ -62,7 +62,7 @@ impl Engine {
             Command::Reflect(kind) => self.reflect(*kind),
             Command::Remark { step, text } => {
                 if text.trim().is_empty() {
-                    return Err(CommandError::new("an empty remark says nothing", "write a sentence"));
+                    return Err(CommandError::new("the remark is empty", "write a sentence"));
                 }
                 Ok(vec![Event::Remarked { step: *step, text: text.clone() }])
             }
@@ -79,7 +79,7 @@ impl Engine {
             Command::BeginEpisode(task) => self.begin_episode(task),
             Command::EndEpisode(reason) => {
                 if state.open_episode().is_none() {
-                    return Err(CommandError::new("no episode is open", "begin one first"));
+                    return Err(CommandError::new("no episode is in progress", "start one first"));
                 }
                 Ok(vec![episode_end(state, *reason)])
             }
@@ -100,7 +100,7 @@ impl Engine {
         pool: &[(String, LessonCommand)],
     ) -> Result<Vec<Event>, CommandError> {
         if self.state.run.is_some() {
-            return Err(CommandError::new("the run has begun already", "a session holds one run"));
+            return Err(CommandError::new("the run has already started", "a session has only one run"));
         }
         let mut events =
             vec![Event::RunStarted { session: session.to_owned(), spec: Box::new(spec.clone()) }];
@@ -134,13 +134,10 @@ impl Engine {
         self.check_no_waiting_summary()?;
         let empty = state.step_awaiting_decision().is_some_and(|s| s.proposed.is_none());
         if state.autonomy == Autonomy::Human && (empty || state.is_step_cancelled()) {
-            return Err(CommandError::new(
-                "you play: this turn waits for your action",
-                "press o and type one",
-            ));
+            return Err(CommandError::new("this step waits for your action", "press o and type one"));
         }
         if state.run_over && state.open_episode().is_none() {
-            return Err(CommandError::new("the run is over", "begin an episode again, or quit with q"));
+            return Err(CommandError::new("the run is over", "start another episode, or quit with q"));
         }
         Ok(match state.run_status {
             RunStatus::Paused => self.with_approval(vec![Event::StepGranted]),
@@ -164,7 +161,7 @@ impl Engine {
         self.check_no_failed_call()?;
         self.check_no_waiting_summary()?;
         if self.state.run_over && self.state.open_episode().is_none() {
-            return Err(CommandError::new("the run is over", "begin an episode again, or quit with q"));
+            return Err(CommandError::new("the run is over", "start another episode, or quit with q"));
         }
         let mut events = Vec::new();
         if self.state.run_status != RunStatus::Paused {
@@ -194,8 +191,8 @@ impl Engine {
         }
         if self.state.divergence.is_some() {
             return Err(CommandError::new(
-                "the rebuilt world answered other than the journal says",
-                "retry accepts the world as it is now; or end the episode",
+                "the rebuilt environment's answer differs from the journal",
+                "retry to accept the new answer, or end the episode",
             ));
         }
         Ok(())
@@ -203,7 +200,7 @@ impl Engine {
 
     fn require_proposal(&self, verb: &str) -> Result<&Step, CommandError> {
         self.state.step_awaiting_decision().ok_or_else(|| {
-            CommandError::new(format!("there is no proposal to {verb} now"), "wait for the next proposal (n)")
+            CommandError::new(format!("no proposal to {verb}"), "wait for the next proposal (n)")
         })
     }
 
@@ -248,7 +245,7 @@ impl Engine {
     fn take_person_action(&self, action: &str) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         let Some(episode) = state.open_episode().filter(|e| e.first_observation.is_some()) else {
-            return Err(CommandError::new("no episode is open", "begin one first"));
+            return Err(CommandError::new("no episode is in progress", "start one first"));
         };
         let open = episode.last_step().filter(|s| s.stage < Stage::Observation);
         // Cancelled, given up, or drafted but not sent.
@@ -258,7 +255,7 @@ impl Engine {
             let number = open.map_or(episode.steps.len() as u32 + 1, |s| s.number);
             if open.is_none() {
                 if episode.last_step().is_some_and(|s| s.answer.is_none()) {
-                    return Err(CommandError::new("the world has not answered yet", "wait a moment"));
+                    return Err(CommandError::new("the environment hasn't answered yet", "wait a moment"));
                 }
                 events.push(Event::StepOpened { step: number });
             }
@@ -273,14 +270,14 @@ impl Engine {
             self.grant_if_paused(&mut events);
             return Ok(events);
         }
-        Err(CommandError::new("the agent is being asked", "cancel with Ctrl-C first, then act"))
+        Err(CommandError::new("an actor call is in progress", "cancel it with Ctrl-C, then act"))
     }
 
     fn reject(&self, reason: &str) -> Result<Vec<Event>, CommandError> {
         let step = self.require_proposal("reject")?;
         check_actor_was_asked(step)?;
         if step.call.is_none() {
-            return Err(CommandError::new("you play: there is nothing to reject", "type an action"));
+            return Err(CommandError::new("you are playing: there is nothing to reject", "type an action"));
         }
         let proposed =
             step.action().map(str::to_owned).or_else(|| step.thought.as_ref().map(|t| format!("think: {t}")));
@@ -300,12 +297,12 @@ impl Engine {
             return self.step();
         }
         if events.is_empty() {
-            let step = self.require_proposal("ask again for")?;
+            let step = self.require_proposal("retry")?;
             check_actor_was_asked(step)?;
             if step.call.is_none() && state.autonomy == Autonomy::Human {
                 return Err(CommandError::new(
-                    "you play: there is nobody to ask",
-                    "give the game back to the agent first (H, or `auto`)",
+                    "you are playing: there is no actor to ask",
+                    "hand control back to the agent first (H, or `auto`)",
                 ));
             }
             events.push(Event::AskedAgain { step: step.number, unusable_reason: None });
@@ -344,13 +341,16 @@ impl Engine {
     fn begin_episode(&self, task: &Task) -> Result<Vec<Event>, CommandError> {
         let state = &self.state;
         if state.open_episode().is_some() {
-            return Err(CommandError::new("an episode is open", "end it first (palette: end episode)"));
+            return Err(CommandError::new(
+                "an episode is in progress",
+                "end it first (palette: end episode)",
+            ));
         }
         // Asked now, the question would be about the new episode.
         if state.has_open_question() {
             return Err(CommandError::new(
-                "the mentor has not answered about the episode that ended",
-                "try again (r) or wait for it, or go on without its answer (L)",
+                "a mentor call about the last episode is unanswered",
+                "wait, retry it (r), or continue without the reply (L)",
             ));
         }
         let trial =
@@ -379,8 +379,8 @@ impl Engine {
 fn check_actor_was_asked(step: &Step) -> Result<(), CommandError> {
     if step.call.is_none() && step.proposed.is_some() {
         return Err(CommandError::new(
-            "nobody was asked for this action: it stands in the plan",
-            "override it (o), or change the plan in its lane (e)",
+            "this action comes from the plan, not from an actor call",
+            "override it (o), or edit the plan in its pane (e)",
         ));
     }
     Ok(())

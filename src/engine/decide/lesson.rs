@@ -18,13 +18,13 @@ impl Engine {
         let pool = &self.state.pool;
         let find = |id: &LessonId| {
             pool.get(id).ok_or_else(|| {
-                CommandError::new(format!("there is no lesson {id}"), "choose one from the lesson lanes")
+                CommandError::new(format!("no lesson {id}"), "choose one of the lessons listed")
             })
         };
         Ok(match command {
             LessonCommand::Add { kind, scope, text, rule, evidence, parents, transition } => {
                 if text.text.trim().is_empty() {
-                    return Err(CommandError::new("an empty lesson teaches nothing", "write a sentence"));
+                    return Err(CommandError::new("the lesson is empty", "write a sentence"));
                 }
                 let origin = match author {
                     Author::Person => LessonOrigin::Person,
@@ -47,7 +47,7 @@ impl Engine {
             }
             LessonCommand::Accept { kind, scope, text, edited, evidence } => {
                 if text.text.trim().is_empty() {
-                    return Err(CommandError::new("an empty lesson teaches nothing", "write a sentence"));
+                    return Err(CommandError::new("the lesson is empty", "write a sentence"));
                 }
                 LessonOp::Add {
                     id: self.lesson_id(n),
@@ -65,8 +65,8 @@ impl Engine {
             LessonCommand::Load(lesson) => {
                 if pool.get(&lesson.id).is_some() {
                     return Err(CommandError::new(
-                        format!("lesson {} is there already", lesson.id),
-                        "edit the one that is there",
+                        format!("lesson {} already exists", lesson.id),
+                        "edit the existing one",
                     ));
                 }
                 LessonOp::Add {
@@ -84,10 +84,7 @@ impl Engine {
             }
             LessonCommand::Edit { id, text } => {
                 if text.text.trim().is_empty() {
-                    return Err(CommandError::new(
-                        "an empty lesson teaches nothing",
-                        "delete the lesson instead",
-                    ));
+                    return Err(CommandError::new("the lesson is empty", "delete the lesson instead"));
                 }
                 LessonOp::Edit { id: id.clone(), previous: find(id)?.text().clone(), text: text.clone() }
             }
@@ -101,7 +98,7 @@ impl Engine {
                 let lesson = find(id)?;
                 if lesson.status == LessonStatus::Retired {
                     return Err(CommandError::new(
-                        "a deleted lesson has no place",
+                        "a deleted lesson can't be moved",
                         "undo the deletion first",
                     ));
                 }

@@ -1,4 +1,4 @@
-//! Summaries of the lesson pool that wait for a person to accept or refuse each item.
+//! Summaries of the lesson pool that wait for a person to accept or reject each item.
 
 use crate::domain::{Author, Autonomy, LessonOp, LessonStatus, PoolChange, PoolChangeItem, Purpose, Seq};
 use crate::engine::{CommandError, Engine, Event, Intent, LessonCommand, MentorReply};
@@ -36,14 +36,14 @@ impl Engine {
         let state = &self.state;
         let Some(change) = state.waiting_summaries.first() else {
             return Err(CommandError::new(
-                "no summary waits for a word",
-                "summaries wait where every proposal is confirmed (c)",
+                "no summary is waiting",
+                "summaries wait only while you confirm every proposal (c)",
             ));
         };
         if let Some(invalid) = refused.iter().find(|index| **index >= change.items.len()) {
             return Err(CommandError::new(
                 format!("the summary has no line {}; it has {}", invalid + 1, change.items.len()),
-                "choose one of those it shows",
+                "choose one of those shown",
             ));
         }
         let mut events = Vec::new();
@@ -98,8 +98,8 @@ impl Engine {
             return Ok(());
         }
         Err(CommandError::new(
-            "a summary of the mentor waits for your word on its lines",
-            "accept or refuse them (M; without a screen: accept, refuse N)",
+            "a mentor's summary waits for your decision",
+            "accept or reject its lines (M; without a screen: accept, refuse N)",
         ))
     }
 }

@@ -6,7 +6,7 @@ use crate::engine::{CommandError, Effect, Engine, Event, Intent, MentorReply};
 impl Engine {
     pub(super) fn reflect(&self, kind: crate::domain::ReflectionKind) -> Result<Vec<Event>, CommandError> {
         if self.state.episode.is_none() {
-            return Err(CommandError::new("there is no trajectory to reflect on", "take a step first"));
+            return Err(CommandError::new("no trajectory to reflect on yet", "take a step first"));
         }
         let intents = self.policy.method.reflect_now(&self.state, kind);
         let questions: Vec<Question> = intents
@@ -16,15 +16,18 @@ impl Engine {
         if !questions.is_empty() {
             self.check_no_failed_call()?;
             if self.state.is_asking(ModelRole::Mentor) {
-                return Err(CommandError::new("the mentor is at work", "wait for it, or cancel with Ctrl-C"));
+                return Err(CommandError::new(
+                    "a mentor call is in progress",
+                    "wait, or cancel it with Ctrl-C",
+                ));
             }
             return Ok(self.question_events(&questions, false));
         }
         let written = self.write_events(intents.iter(), Author::Symbolic, 0);
         if written.is_empty() {
             return Err(CommandError::new(
-                format!("nothing in this trajectory calls for a new {} reflection", kind.name()),
-                "add a lesson by hand with a",
+                format!("no new {} reflection follows from this trajectory", kind.name()),
+                "add a lesson yourself (a)",
             ));
         }
         Ok(written)
@@ -39,7 +42,7 @@ impl Engine {
             .failed_calls()
             .map(|(e, f)| (e, format!("given up after a failed call: {}", f.message)));
         let cancelled = self.state.cancelled_calls.iter();
-        let cancelled = cancelled.map(|(e, _)| (e, "given up after it was broken off".to_owned()));
+        let cancelled = cancelled.map(|(e, _)| (e, "given up after the call was cancelled".to_owned()));
         for (effect, complaint) in failed.chain(cancelled) {
             let Effect::Ask { call, prompt } = effect else { continue };
             events.push(Event::CallGivenUp { call: *call });
@@ -61,8 +64,8 @@ impl Engine {
         }
         if events.is_empty() {
             return Err(CommandError::new(
-                "no call to a model has failed or was broken off",
-                "a failed world is retried, or its episode ended",
+                "no model call has failed or been cancelled",
+                "if the environment failed, retry it or end the episode",
             ));
         }
         Ok(events)
@@ -81,12 +84,12 @@ impl Engine {
             call.map_or_else(|| state.waiting_prompts().next(), |call| state.waiting_prompt(call))
         else {
             return Err(CommandError::new(
-                "no prompt waits to be sent",
-                "go on by one stage (s): the next prompt then waits before it is sent",
+                "no prompt is waiting to be sent",
+                "run one stage (s); the next prompt then waits",
             ));
         };
         let Some(edited) = (self.policy.edit_prompt)(state, draft, segment, text) else {
-            return Err(CommandError::new("the prompt has no such part", "choose one of those it shows"));
+            return Err(CommandError::new("the prompt has no such segment", "choose one of those shown"));
         };
         if edited.record.sha256 == draft.sha256 {
             return Ok(Vec::new());

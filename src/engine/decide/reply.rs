@@ -1,4 +1,4 @@
-//! Answers of models, worlds and timers. A call that is not in flight yields nothing.
+//! Replies of models, environments and timers. A reply whose call is not in flight yields no events.
 
 use crate::domain::{Author, EndReason, FailureKind, ModelRole, Stage, Truncation, Usage};
 use crate::engine::advance::episode_end;
@@ -7,16 +7,16 @@ use crate::engine::{
 };
 
 impl Engine {
-    /// What cut a reply off that is not used as it is: setting `accept_truncated` takes such replies for whole, but a refusal
-    /// is no answer at all.
+    /// Returns what cut a reply off, or `None` if the reply may be used as it is: it is complete, or the setting
+    /// `accept_truncated` is on. A refusal is never used.
     fn rejected_truncation(&self, truncated: Option<Truncation>) -> Option<Truncation> {
         let accepted = self.state.setting_flag("accept_truncated", false);
         truncated.filter(|by| *by == Truncation::Refusal || !accepted)
     }
 
-    /// Why an actor's reply is asked for again, as long as the step has tries left (setting `ask_again`): nothing in it says
-    /// what to do, it was cut off before its action was complete, or it is shorter than `least_reply` characters
-    /// (Reflexion's public code has 5).
+    /// Returns why an actor's reply is requested again: it has neither action nor thought, it was cut off before its
+    /// action was complete, or it has fewer than `least_reply` characters (5 in Reflexion's public code). Returns
+    /// `None` if the reply is usable or the step has no retries left (setting `ask_again`).
     fn unusable_reason(
         &self,
         step: u32,
@@ -33,16 +33,17 @@ impl Engine {
         }
         let (least, has) = (self.state.setting_number("least_reply", 0), text.trim().chars().count() as u64);
         if reading.action.is_none() && reading.thought.is_none() {
-            return Some("there was no action in the reply".to_owned());
+            return Some("the reply has no action".to_owned());
         }
         if let Some(by) = self.rejected_truncation(truncated).filter(|_| !reading.complete) {
             return Some(incomplete_message(by));
         }
-        (has < least).then(|| format!("the reply had {has} characters, fewer than {least}"))
+        (has < least).then(|| format!("the reply has {has} characters, fewer than {least}"))
     }
 
-    /// An actor's reply that says nothing of what to do, as a failed call, where it is not asked for again. The public code of
-    /// ReAct and Reflexion takes an empty action then (setting `empty_action`); so does a run that nobody attends.
+    /// Returns the failure for an actor's unusable reply that is not requested again. Returns `None` if the reply is
+    /// usable, or if it is taken as an empty action: with the setting `empty_action` (as in the public code of ReAct
+    /// and Reflexion) and without a screen.
     fn unusable_failure(
         &self,
         step: u32,
@@ -65,39 +66,40 @@ impl Engine {
                 n => format!(", {} times", n + 1),
             };
         const RAISE_TOKEN_LIMIT_HINT: &str =
-            "give it a larger max_tokens or less to reason, or change the prompt or the model";
-        // A larger limit was tried before, and none at all.
-        const REASON_LESS_HINT: &str =
-            "let it reason less or switch its reasoning off, or change the prompt or the model";
+            "raise max_tokens or reduce reasoning, or change the prompt or the model";
+        // A larger limit and no limit have already been tried.
+        const REASON_LESS_HINT: &str = "reduce reasoning or switch it off, or change the prompt or the model";
         const CHANGE_PROMPT_HINT: &str = "change the prompt or the model";
         let nothing = |words: &str, next| (words.to_owned(), next);
         let (what, next) = match (cut, text.trim().is_empty(), reasoning.trim().is_empty()) {
             (Some(Truncation::Refusal), ..) => (refusal_message(text), CHANGE_PROMPT_HINT),
             (Some(by @ Truncation::Length), ..) => (incomplete_message(by), RAISE_TOKEN_LIMIT_HINT),
             (Some(by), ..) => (incomplete_message(by), CHANGE_PROMPT_HINT),
-            (None, true, true) => nothing("the model answered nothing", CHANGE_PROMPT_HINT),
-            (None, true, false) => nothing("the model only reasoned and answered nothing", REASON_LESS_HINT),
-            (None, false, _) => nothing("the model said nothing of what to do", CHANGE_PROMPT_HINT),
+            (None, true, true) => nothing("the model returned an empty reply", CHANGE_PROMPT_HINT),
+            (None, true, false) => nothing("the model returned only reasoning", REASON_LESS_HINT),
+            (None, false, _) => nothing("the model's reply has no action", CHANGE_PROMPT_HINT),
         };
-        let came = if text.trim().is_empty() { reasoning } else { text };
+        let partial = if text.trim().is_empty() { reasoning } else { text };
         Some(Failure {
             message: format!("{what}{times}"),
             source: place.to_owned(),
-            hint: format!("{next}, take a recorded reply, or act by hand"),
+            hint: format!("{next}, take a recorded reply, or act yourself"),
             kind: Some(FailureKind::Unusable),
-            partial_text: Failure::shorten(came.trim()),
+            partial_text: Failure::shorten(partial.trim()),
             usage: None,
         })
     }
 
-    /// What a mentor's answer comes to, as events; `before` counts those of the same batch before them.
-    pub(super) fn mentor_reply_events(&self, heard: &MentorReply<'_>, before: usize) -> Vec<(Cause, Event)> {
-        let mut wants = self.policy.method.on_mentor_reply(&self.state, heard);
-        let held = self.hold_summary(heard, &mut wants);
-        let events = self.write_events(wants.iter(), Author::Mentor, before).into_iter().chain(held);
+    /// Returns the events that follow from a mentor's reply; `before` is the number of events before them in the same
+    /// batch.
+    pub(super) fn mentor_reply_events(&self, reply: &MentorReply<'_>, before: usize) -> Vec<(Cause, Event)> {
+        let mut intents = self.policy.method.on_mentor_reply(&self.state, reply);
+        let held = self.hold_summary(reply, &mut intents);
+        let events = self.write_events(intents.iter(), Author::Mentor, before).into_iter().chain(held);
         events.map(|event| (Cause::Model, event)).collect()
     }
 
+    /// Returns the events that follow from a reply.
     pub(super) fn decide_reply(&self, reply: &Reply) -> Vec<(Cause, Event)> {
         match reply {
             Reply::Model { call, text, reasoning, usage, truncated } => {
@@ -136,10 +138,10 @@ impl Engine {
                     if let (Some(by), None) = (truncated, cut) {
                         let by = by.name();
                         read.complaints.push(format!(
-                            "the reply was cut off by {by}; its words are used as they are (accept_truncated)"
+                            "the reply was cut off by {by} and is used as it is (accept_truncated)"
                         ));
                     }
-                    let heard = MentorReply {
+                    let mentor_reply = MentorReply {
                         prompt,
                         question,
                         author: Author::Mentor,
@@ -148,9 +150,10 @@ impl Engine {
                         dropped: read.dropped,
                         truncated: *truncated,
                     };
-                    let came = self.mentor_reply_events(&heard, events.len());
+                    let changes = self.mentor_reply_events(&mentor_reply, events.len());
                     events.extend(
-                        came.into_iter()
+                        changes
+                            .into_iter()
                             .map(|(cause, event)| (cause, with_reply_source(event, from.as_ref()))),
                     );
                 }
@@ -167,15 +170,15 @@ impl Engine {
                     Event::SettingsUnsent { call: *call, role: asked, settings: what.clone() },
                 )]
             }
-            Reply::Prefetch(told) => {
-                let open = self.state.prefetched.iter().find(|e| e.number == told.number);
-                let counts = match told.status {
+            Reply::Prefetch(update) => {
+                let open = self.state.prefetched.iter().find(|e| e.number == update.number);
+                let counts = match update.status {
                     PrefetchStatus::Requested => open.is_none() && self.state.run.is_some(),
-                    // The reply of the call that has it says so itself.
+                    // If a call has taken it, that call's reply is recorded instead.
                     PrefetchStatus::Answered => open.is_some_and(|e| e.call.is_none()),
                     PrefetchStatus::Used | PrefetchStatus::Dropped => open.is_some(),
                 };
-                let event = || (Cause::Model, Event::PrefetchChanged(told.clone()));
+                let event = || (Cause::Model, Event::PrefetchChanged(update.clone()));
                 (counts && !self.state.closed).then(event).into_iter().collect()
             }
             Reply::World { call, result: turn, admissible } => match self.state.calls.get(call) {
@@ -216,11 +219,11 @@ impl Engine {
                     (cause, Event::Paused { reason: PauseReason::Failure }),
                 ]
             }
-            Reply::TimeUp { episode, elapsed: spent } => {
+            Reply::TimeUp { episode, elapsed } => {
                 let state = &self.state;
                 let bound = state.run.as_ref().and_then(|r| r.limits.wall_seconds);
-                // The bound may have been raised, or the session paused, since the timer was set.
-                let over = bound.is_some_and(|seconds| spent.as_secs() >= seconds)
+                // The limit may have been raised or the session paused since the timer was set.
+                let over = bound.is_some_and(|seconds| elapsed.as_secs() >= seconds)
                     && state.clock.running_since.is_some();
                 match state.open_episode() {
                     Some(open) if open.number == *episode && over => {
@@ -250,12 +253,12 @@ impl Engine {
     }
 }
 
-/// Why the action of a truncated reply is not used.
+/// Says why the action of a truncated reply is not used.
 fn incomplete_message(by: Truncation) -> String {
     format!("the reply was cut off by {} before its action was complete", by.name())
 }
 
-/// Why a reply that is a refusal is not used, with its words.
+/// Says that the model refused to answer, and quotes the beginning of the refusal.
 fn refusal_message(text: &str) -> String {
     let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown: String = words.chars().take(200).collect();
@@ -263,7 +266,7 @@ fn refusal_message(text: &str) -> String {
     format!("the model refused to answer: {shown}{more}")
 }
 
-/// A reflection says whose words it was made of, where a stand-in was asked for the model.
+/// Records in a reflection where its reply came from, if it didn't come from the model.
 fn with_reply_source(event: Event, from: Option<&String>) -> Event {
     match event {
         Event::Reflected { mut reflection } => {

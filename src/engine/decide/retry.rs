@@ -17,7 +17,7 @@ impl Engine {
             return self.step();
         }
         if state.failed_call.is_none() {
-            return Err(CommandError::new("no call has failed", "go on with n or Space"));
+            return Err(CommandError::new("no call has failed", "continue with n or Space"));
         }
         let updated_prompt = |effect: &Effect| match effect {
             Effect::Ask { prompt, .. } => {
@@ -39,8 +39,8 @@ impl Engine {
         let state = &self.state;
         if state.divergence.is_some() {
             return Err(CommandError::new(
-                "the rebuilt world answered other than the journal says, and that comes first",
-                "retry accepts the world as it is now; then take the recorded reply",
+                "the rebuilt environment's answer differs from the journal; settle that first",
+                "retry to accept the new answer, then take the recorded reply",
             ));
         }
         let mut events = Vec::new();
@@ -52,8 +52,8 @@ impl Engine {
             let Effect::Ask { call, prompt } = effect else { continue };
             if state.is_edited_since_sent(prompt) {
                 return Err(CommandError::new(
-                    "a prompt with your words was never asked, so no recording answers it",
-                    "try it (r), or take the change back (u) first",
+                    "no recording answers a prompt that you edited",
+                    "retry it (r), or undo the edit (u) first",
                 ));
             }
             take(*call, state.updated_prompt(prompt));
@@ -68,8 +68,8 @@ impl Engine {
         }
         if events.is_empty() {
             return Err(CommandError::new(
-                "no call to a model has failed or was broken off",
-                "a recorded reply can be taken in the place of one that did",
+                "no model call has failed or been cancelled",
+                "a recorded reply can only replace that of a failed or cancelled call",
             ));
         }
         Ok(events)

@@ -11,12 +11,12 @@ impl Engine {
         let state = &self.state;
         if state.calls.values().any(|c| matches!(c, Effect::Ask { .. })) {
             return Err(CommandError::new(
-                "a model is being asked, so the run cannot be changed under it",
-                "wait for its answer, or cancel the call with Ctrl-C; then change it",
+                "the run can't be changed during a model call",
+                "wait for the reply, or cancel the call with Ctrl-C; then change the run",
             ));
         }
         let Some(run) = state.run.as_deref().filter(|run| *run != spec) else {
-            return Err(CommandError::new("this is the run as it is", "change something of it"));
+            return Err(CommandError::new("the run would stay the same", "change at least one value"));
         };
         let mut events = vec![Event::RunChanged { spec: Box::new(spec.clone()) }];
         if run.method != spec.method {
@@ -33,11 +33,8 @@ impl Engine {
         let Some((role, param)) = sampling_param(name) else {
             let names: Vec<&str> = SAMPLING_PARAMS.iter().map(|k| k.name).collect();
             return Err(CommandError::new(
-                format!("{name} is no sampling setting"),
-                format!(
-                    "behind the role stands one of: {}; a server is changed with its model",
-                    names.join(", ")
-                ),
+                format!("{name} is not a sampling parameter"),
+                format!("sampling parameters: {}; to use another server, change the model", names.join(", ")),
             ));
         };
         param.validate(value).map_err(|why| CommandError::new(format!("{name} = {value}"), why))?;

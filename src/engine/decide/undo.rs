@@ -10,11 +10,14 @@ impl Engine {
         let step = self.editable_step(number, true)?;
         let text = Some(text.trim()).filter(|t| !t.is_empty()).map(str::to_owned);
         if text.is_none() && step.is_thought_only() {
-            return Err(CommandError::new("this step is nothing but its thought", "write other words"));
+            return Err(CommandError::new(
+                "this step is only a thought, so it can't be empty",
+                "write a different thought",
+            ));
         }
         if step.executed.as_ref().is_some_and(|e| e.thought_disposition == ThoughtDisposition::Dropped) {
             return Err(CommandError::new(
-                "this thought left the prompts with the override of its action",
+                "the override already removed this thought from later prompts",
                 "go back to its proposal and override it again with the thought rewritten",
             ));
         }
@@ -28,10 +31,7 @@ impl Engine {
     pub(super) fn edit_observation(&self, number: u32, text: &str) -> Result<Vec<Event>, CommandError> {
         let step = self.editable_step(number, false)?;
         if text.trim().is_empty() {
-            return Err(CommandError::new(
-                "an empty observation says nothing",
-                "write what the agent is to see",
-            ));
+            return Err(CommandError::new("the observation is empty", "write what the agent should see"));
         }
         if step.observation() == Some(text) {
             return Ok(Vec::new());
@@ -45,29 +45,29 @@ impl Engine {
         let state = &self.state;
         let step = state.open_episode().and_then(|e| e.step(number)).ok_or_else(|| {
             CommandError::new(
-                format!("the open episode has no step {number}"),
-                "go back to a moment in which its episode is open, and go on from there",
+                format!("the current episode has no step {number}"),
+                "go back to a point where its episode is in progress and continue from there",
             )
         })?;
         if proposal && state.step_awaiting_decision().is_some_and(|s| s.number == number) {
             return match step.call {
                 Some(_) => Ok(step),
                 None => Err(CommandError::new(
-                    "you play: nobody thought here",
+                    "you are playing: this step has no thought",
                     "type `think: ...` as your action",
                 )),
             };
         }
         if step.answer.is_none() {
             return Err(CommandError::new(
-                format!("step {number} is not answered yet"),
-                "wait for its observation, then change it before the next prompt (s goes on by one stage)",
+                format!("step {number} has no observation yet"),
+                "wait for it, then edit it before the next prompt (s runs one stage)",
             ));
         }
         if state.last_pool_use > step.answered_seq {
             let mut error = CommandError::new(
-                format!("a prompt has already shown step {number} as it is"),
-                "go on from before that prompt: the change is made there, on a branch of its own",
+                format!("a prompt has already shown step {number}"),
+                "continue from before that prompt: the edit then goes to a new branch",
             );
             error.seq = Some(Seq(step.answered_seq.0 + 1));
             return Err(error);
@@ -77,17 +77,13 @@ impl Engine {
 
     pub(super) fn undo(&self) -> Result<Vec<Event>, CommandError> {
         let Some(entry) = self.newest_undo() else {
-            return Err(CommandError::new(
-                "there is nothing to undo",
-                "only what you changed yourself can be undone",
-            ));
+            return Err(CommandError::new("nothing to undo", "only your own changes can be undone"));
         };
         self.undo_entry(entry).map_err(|mut error| {
             let undoable = self.state.undoable();
             if let Some(older) = self.state.undo_stack.iter().find(|entry| Some(entry.seq) == undoable) {
                 let description = self.state.describe_undo_action(&older.action);
-                let _ =
-                    write!(error.hint, "; or take back what came before it (`undo older`): {description}");
+                let _ = write!(error.hint, "; or undo the change before it (`undo older`): {description}");
                 error.older_change = Some((older.seq, description));
             }
             error
@@ -106,8 +102,8 @@ impl Engine {
         older.map_or_else(
             || {
                 Err(CommandError::new(
-                    "that change cannot be taken back any more",
-                    "`undo` takes back the last one, or says what can be",
+                    "that change can no longer be undone",
+                    "`undo` undoes the latest change, or says what can be undone",
                 ))
             },
             |entry| self.undo_entry(entry),
@@ -122,25 +118,25 @@ impl Engine {
         match &entry.action {
             UndoAction::Executed => Err(already_used_error(
                 entry.seq,
-                "what you did last has run, so it cannot be undone",
-                "go back to before it and go on from there",
+                "your last action has already run, so it can't be undone",
+                "go back to before it and continue from there",
             )),
             UndoAction::Irreversible(what) => Err(already_used_error(
                 entry.seq,
-                &format!("what you did last cannot be undone: {what}"),
-                "go back to before it and go on from there",
+                &format!("your last action can't be undone: {what}"),
+                "go back to before it and continue from there",
             )),
             UndoAction::Run(before) => {
                 self.check_unused_since(
                     entry.seq,
-                    "change the run once more: that counts from the next prompt",
+                    "change the run again: it takes effect with the next prompt",
                 )?;
                 self.change_run(before)
             }
             UndoAction::Lesson(op) => {
                 self.check_unused_since(
                     entry.seq,
-                    "edit the lesson or switch it off: that counts from the next prompt",
+                    "edit the lesson or switch it off: it takes effect with the next prompt",
                 )?;
                 Ok(vec![Event::LessonUndone { target_seq: entry.seq, op: Box::new(op.inverse()) }])
             }
@@ -151,14 +147,14 @@ impl Engine {
                 {
                     return Err(already_used_error(
                         entry.seq,
-                        "that prompt does not wait any more",
-                        "change the one that waits",
+                        "that prompt is no longer waiting",
+                        "edit the one that is",
                     ));
                 }
                 if change.is_intervention() {
                     self.check_unused_since(
                         entry.seq,
-                        "change it once more: that counts from the next prompt",
+                        "change it again: it takes effect with the next prompt",
                     )?;
                 }
                 Ok(vec![Event::EditUndone { target_seq: entry.seq, change: Box::new(change.inverse()) }])
@@ -168,7 +164,7 @@ impl Engine {
 
     pub(super) fn redo(&self) -> Result<Vec<Event>, CommandError> {
         let Some(entry) = self.state.redo_stack.last() else {
-            return Err(CommandError::new("there is nothing to redo", "undo something first"));
+            return Err(CommandError::new("nothing to redo", "undo something first"));
         };
         Ok(match &entry.action {
             UndoAction::Lesson(LessonOp::Add { id, .. }) => {
@@ -193,10 +189,7 @@ impl Engine {
             UndoAction::ManualEdit(ManualEdit::Prompt { previous, .. })
                 if self.state.waiting_prompt(previous.call) != Some(previous) =>
             {
-                return Err(CommandError::new(
-                    "that prompt does not wait any more",
-                    "change the one that waits",
-                ));
+                return Err(CommandError::new("that prompt is no longer waiting", "edit the one that is"));
             }
             UndoAction::ManualEdit(_)
             | UndoAction::Run(_)
@@ -209,7 +202,7 @@ impl Engine {
         if self.state.last_pool_use > since {
             return Err(already_used_error(
                 since,
-                "a prompt or an action has already used this change, so it cannot be undone",
+                "a prompt or an action has already used this change, so it can't be undone",
                 hint,
             ));
         }

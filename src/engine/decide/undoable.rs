@@ -77,10 +77,10 @@ impl State {
         match event {
             Event::LessonUndone { target_seq, .. } | Event::EditUndone { target_seq, .. } => {
                 let entry = self.redo_stack.iter().rfind(|entry| entry.seq == *target_seq)?;
-                Some(format!("taken back: {}", describe(entry)))
+                Some(format!("undone: {}", describe(entry)))
             }
             Event::LessonRedone { .. } | Event::EditRedone { .. } => {
-                Some(format!("made again: {}", describe(self.undo_stack.last()?)))
+                Some(format!("redone: {}", describe(self.undo_stack.last()?)))
             }
             _ => None,
         }
@@ -90,17 +90,17 @@ impl State {
     pub(super) fn describe_undo_action(&self, action: &UndoAction) -> String {
         let number = |op: &LessonOp| self.pool.get(op.id()).map_or(0, |l| l.number);
         match action {
-            UndoAction::Executed => "an action of yours".to_owned(),
+            UndoAction::Executed => "your action".to_owned(),
             UndoAction::Irreversible(what) => what.clone(),
-            UndoAction::Run(_) => "another run".to_owned(),
-            UndoAction::ManualEdit(ManualEdit::Prompt { .. }) => "your words in a prompt".to_owned(),
+            UndoAction::Run(_) => "run changed".to_owned(),
+            UndoAction::ManualEdit(ManualEdit::Prompt { .. }) => "prompt edited".to_owned(),
             UndoAction::ManualEdit(change) => change.describe(),
             UndoAction::Lesson(op) => match op {
                 LessonOp::Add { .. } => format!("lesson {} added", number(op)),
-                LessonOp::Recur { .. } => format!("lesson {} drawn again", number(op)),
-                LessonOp::Edit { .. } => format!("other words for lesson {}", number(op)),
+                LessonOp::Recur { .. } => format!("lesson {} found again", number(op)),
+                LessonOp::Edit { .. } => format!("lesson {} edited", number(op)),
                 LessonOp::Status { previous: LessonStatus::Retired, .. } => {
-                    format!("lesson {} put back", number(op))
+                    format!("lesson {} restored", number(op))
                 }
                 LessonOp::Status { status, .. } => match status {
                     LessonStatus::On => format!("lesson {} switched on", number(op)),
@@ -108,8 +108,8 @@ impl State {
                     LessonStatus::Pinned => format!("lesson {} pinned", number(op)),
                     LessonStatus::Retired => format!("lesson {} deleted", number(op)),
                 },
-                LessonOp::Rescope { .. } => format!("another reach of lesson {}", number(op)),
-                LessonOp::Move { .. } => format!("another place of lesson {}", number(op)),
+                LessonOp::Rescope { .. } => format!("scope of lesson {} changed", number(op)),
+                LessonOp::Move { .. } => format!("lesson {} moved", number(op)),
             },
         }
     }

@@ -1,61 +1,61 @@
-//! Why a session stands still, and why a call failed.
+//! Reasons for a pause, and failures of calls.
 
 use crate::domain::{FailureKind, Usage};
 use serde::{Deserialize, Serialize};
 
-/// Why a session stands still.
+/// Why a session is paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseReason {
-    /// A person asked for it.
+    /// A person paused it.
     Person,
     /// A call failed.
     Failure,
-    /// A step was granted and is done.
+    /// A single step was requested and is complete.
     StepDone,
     /// The episode ended.
     EpisodeEnd,
-    /// The session was taken up again.
+    /// The session was resumed.
     Resume,
-    /// A breakpoint's condition came true.
+    /// A breakpoint's condition became true.
     Breakpoint,
 }
 
-/// A failed call in plain words.
+/// The failure of a call, described for people.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What happened.
     #[serde(rename = "what")]
     pub message: String,
-    /// Where: the actor, the mentor, the world.
+    /// Where it happened: in the actor, the mentor or the environment.
     #[serde(rename = "place")]
     pub source: String,
-    /// What can be done.
+    /// What to do next.
     #[serde(rename = "next")]
     pub hint: String,
-    /// Which kind of failure, where a model's provider knows it.
+    /// The kind of failure, if the model's provider knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
-    /// The beginning of what had come of an answer, where some had; it is no answer.
+    /// The beginning of the partial reply, if any had arrived. It is never used as a reply.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[serde(rename = "came")]
     pub partial_text: String,
-    /// What the call cost: answers that were of no use, and what had come of the one that failed.
+    /// The cost of the call: of earlier unusable replies and of the partial reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
 
 impl Failure {
-    /// Characters of `came` at most.
+    /// The maximum length of `partial_text`, in characters.
     pub const MAX_PARTIAL_TEXT: usize = 2000;
 
-    /// The beginning of a text, no longer than `came` may be; a longer one says how long it was.
+    /// Shortens a text to [`Self::MAX_PARTIAL_TEXT`] characters and appends the original length.
     pub fn shorten(text: &str) -> String {
-        let letters = text.chars().count();
-        if letters <= Self::MAX_PARTIAL_TEXT {
+        let length = text.chars().count();
+        if length <= Self::MAX_PARTIAL_TEXT {
             return text.to_owned();
         }
         let head: String = text.chars().take(Self::MAX_PARTIAL_TEXT).collect();
-        format!("{head}... ({letters} characters)")
+        format!("{head}... ({length} characters)")
     }
 }

@@ -110,10 +110,7 @@ fn breakpoint_commands_are_executed_or_rejected_with_a_reason() {
     let error = harness.command(Command::SetBreakpoint { text: String::new(), replaces: None }).unwrap_err();
     assert_eq!(error.message, "no condition");
     let error = harness.command(Command::RemoveBreakpoint(7)).unwrap_err();
-    assert_eq!(
-        (error.message.as_str(), error.hint.as_str()),
-        ("there is no breakpoint or watch 7", "there are 1")
-    );
+    assert_eq!((error.message.as_str(), error.hint.as_str()), ("no breakpoint or watch 7", "existing: 1"));
     harness.command(Command::RemoveBreakpoint(1)).unwrap();
     set_breakpoint(&mut harness, "observed");
     assert_eq!(harness.state().breakpoints.all[0].number, 2, "a number is never given twice");

@@ -94,7 +94,7 @@ fn the_partial_reply_of_a_cancelled_step_is_kept_and_counted() {
 /// Each command that can follow: the events, whether a call is in flight afterwards, and what undo reports.
 #[test]
 fn commands_after_a_cancelled_step() {
-    let off = "a call to a model was broken off";
+    let off = "a model call was cancelled";
     let act = Command::Act("sleep".to_owned());
     let from = Command::RetryFromRecording("cache".to_owned());
     let cases: [(&[Command], &[&str], bool, &str); 8] = [
@@ -103,9 +103,9 @@ fn commands_after_a_cancelled_step() {
         (&[Command::Retry], &["step_granted", "prompt_sent"], true, off),
         (&[Command::AskAgain], &["step_granted", "prompt_sent"], true, off),
         (&[Command::Run], &["resumed", "prompt_sent"], true, off),
-        (&[Command::GiveUp], &["given_up"], false, "a call that was broken off was given up"),
-        (&[act], &["action_overridden", "step_granted", "action_taken"], true, "has run"),
-        (&[from], &["prompt_sent", "retried"], true, "a recorded reply was taken"),
+        (&[Command::GiveUp], &["given_up"], false, "a cancelled call was given up"),
+        (&[act], &["action_overridden", "step_granted", "action_taken"], true, "has already run"),
+        (&[from], &["prompt_sent", "retried"], true, "a recorded reply replaced"),
     ];
     for (commands, events, flies, undo) in cases {
         let mut harness = with_cancelled_call();
@@ -173,7 +173,7 @@ fn a_person_who_takes_over_while_the_model_writes_is_not_asked_for_a_step() {
     let mut harness = with_actor_call();
     execute_command(&mut harness, Command::SetAutonomy(crate::domain::Autonomy::Human), &partial_reply());
     assert!(harness.state().is_step_cancelled());
-    assert!(harness.command(Command::Step).unwrap_err().message.contains("you play"));
+    assert!(harness.command(Command::Step).unwrap_err().message.contains("waits for your action"));
     assert!(harness.command(Command::Act("sleep".to_owned())).is_ok());
 }
 
@@ -218,7 +218,7 @@ fn a_retry_with_an_edit_forgot_cancelled_questions() {
             (call_of_kind(b, ReflectionKind::Error), "Beds.".to_owned(), String::new());
         Ok(b.reply(Reply::Model { truncated: None, call, text, reasoning, usage: Usage::default() }))
     };
-    let off = "a call to a model was broken off";
+    let off = "a model call was cancelled";
     // The commands; then the numbers of failed calls, cancelled calls and calls in flight; then what undo reports, or
     // `None` if it undoes something.
     type Case<'a> = (&'a [Action], (usize, usize, usize), Option<&'a str>);
@@ -226,14 +226,14 @@ fn a_retry_with_an_edit_forgot_cancelled_questions() {
         (&[], (1, 1, 0), Some(off)),
         (&[retry], (0, 1, 1), Some(off)),
         (&[edit], (1, 1, 0), None),
-        (&[edit, retry], (0, 1, 1), Some("a changed prompt was sent")),
-        (&[sample, retry], (0, 1, 1), Some("a failed call was made again with other sampling")),
-        (&[edit, retry, fail], (1, 1, 0), Some("a changed prompt was sent")),
-        (&[edit, retry, answer], (0, 1, 0), Some("a changed prompt was sent")),
-        (&[edit, retry, answer, give_up], (0, 0, 0), Some("a call that was broken off was given up")),
-        (&[edit, retry, answer, recorded], (0, 0, 1), Some("a recorded reply was taken")),
+        (&[edit, retry], (0, 1, 1), Some("an edited prompt was sent")),
+        (&[sample, retry], (0, 1, 1), Some("a failed call was retried with different sampling")),
+        (&[edit, retry, fail], (1, 1, 0), Some("an edited prompt was sent")),
+        (&[edit, retry, answer], (0, 1, 0), Some("an edited prompt was sent")),
+        (&[edit, retry, answer, give_up], (0, 0, 0), Some("a cancelled call was given up")),
+        (&[edit, retry, answer, recorded], (0, 0, 1), Some("a recorded reply replaced")),
         (&[edit, retry, cancel], (0, 2, 0), Some(off)),
-        (&[give_up], (0, 0, 0), Some("a call that was broken off was given up")),
+        (&[give_up], (0, 0, 0), Some("a cancelled call was given up")),
         (&[retry, answer, run], (0, 0, 1), Some(off)),
     ];
     for (n, (actions, want, undo)) in cases.into_iter().enumerate() {

@@ -254,7 +254,7 @@ fn a_run_does_not_continue_while_something_is_undecided() {
     harness.reply(Reply::Diverged { episode: 1, step: 0, recorded, actual: now });
     let error = harness.command(Command::Run).unwrap_err();
     assert_eq!(harness.command(Command::Step).unwrap_err(), error);
-    assert!(error.message.contains("rebuilt world"), "{error:?}");
+    assert!(error.message.contains("rebuilt environment"), "{error:?}");
     harness.command(Command::Retry).unwrap();
     harness.command(Command::Run).unwrap();
 }

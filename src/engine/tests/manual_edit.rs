@@ -1,32 +1,32 @@
-//! What a person changes by hand beside the lessons.
+//! Tests of manual edits other than lesson edits.
 
 use super::fixture::{TestEngine, event_names, run_spec, sample_failure, step_result};
 use crate::domain::{EndReason, ReflectionKind};
 use crate::engine::{Command, Event, Reply};
 
 #[test]
-fn a_run_is_changed_between_calls_only() {
+fn a_run_can_be_changed_only_between_calls() {
     let mut bench = TestEngine::started(1, 50);
     bench.command(Command::Step).unwrap();
     bench.answer_world(step_result("A room. Your task is to: rest."));
     let mut other = run_spec(1, 50);
     "other".clone_into(&mut other.method);
-    let refused = bench.command(Command::ChangeRun(Box::new(other.clone()))).unwrap_err();
-    assert!(refused.message.contains("being asked"), "{refused:?}");
+    let error = bench.command(Command::ChangeRun(Box::new(other.clone()))).unwrap_err();
+    assert!(error.message.contains("during a model call"), "{error:?}");
     bench.answer_actor("look");
     let events = bench.command(Command::ChangeRun(Box::new(other.clone()))).unwrap();
     assert_eq!(event_names(&events), ["run_changed", "memory_set"]);
     assert_eq!(bench.state().run.as_deref(), Some(&other));
     assert!(bench.state().episode.as_ref().unwrap().assisted);
-    assert!(bench.state().step_awaiting_decision().is_some(), "the proposal still waits");
+    assert!(bench.state().step_awaiting_decision().is_some(), "the proposal is still waiting");
     let mut same_method = other.clone();
     "m".clone_into(&mut same_method.actor);
     let events = bench.command(Command::ChangeRun(Box::new(same_method))).unwrap();
-    assert!(matches!(events.as_slice(), [Event::RunChanged { .. }]), "its memory stays");
+    assert!(matches!(events.as_slice(), [Event::RunChanged { .. }]), "the memory is kept");
 }
 
 #[test]
-fn sampling_is_set_for_a_model_only_and_enters_its_next_prompt() {
+fn sampling_parameters_need_a_model_and_enter_its_next_prompt() {
     use crate::domain::ModelRole;
     use serde_json::{Value, json};
     let set = |name: &str, value: Value| Command::ChangeSetting { name: name.to_owned(), value };
@@ -38,12 +38,12 @@ fn sampling_is_set_for_a_model_only_and_enters_its_next_prompt() {
         bench.command(Command::ChangeRun(Box::new(other))).unwrap();
     };
     let cases = [
-        ("actor.temperature", json!(0.7), "rules", "no sampling settings"),
-        ("actor.seed", json!(false), "rules", "no sampling settings"),
+        ("actor.temperature", json!(0.7), "rules", "no sampling parameters"),
+        ("actor.seed", json!(false), "rules", "no sampling parameters"),
         ("actor.top_p", json!(0.7), "recorded:s", "as it was recorded"),
-        ("mentor.top_p", json!(0.7), "rules", "not asked"),
-        ("actor.temprature", json!(0.7), "openai:m", "no sampling setting"),
-        ("actor.base_url", json!("http://h"), "openai:m", "no sampling setting"),
+        ("mentor.top_p", json!(0.7), "rules", "call no model"),
+        ("actor.temprature", json!(0.7), "openai:m", "not a sampling parameter"),
+        ("actor.base_url", json!("http://h"), "openai:m", "not a sampling parameter"),
         ("actor.temperature", json!("hot"), "openai:m", "actor.temperature"),
     ];
     for (name, value, actor, why) in cases {
@@ -58,21 +58,24 @@ fn sampling_is_set_for_a_model_only_and_enters_its_next_prompt() {
     assert!(drafted.sampling.is_empty());
     bench.command(set("actor.temperature", json!(0.7))).unwrap();
     bench.command(set("actor.seed", json!(9))).unwrap();
-    // Not yet acted on: taken back, made again.
+    // Nothing has used it yet, so it can be undone and redone.
     assert_eq!(event_names(&bench.command(Command::Undo).unwrap())[0], "taken_back");
     assert_eq!(bench.state().run.as_ref().unwrap().settings.seed_override(ModelRole::Actor), None);
     assert_eq!(event_names(&bench.command(Command::Redo).unwrap())[0], "made_again");
     bench.command(Command::Step).unwrap();
     let sent = bench.state().actor_prompts.0.clone().unwrap();
     assert_eq!(Value::Object(sent.sampling.clone()), json!({"temperature": 0.7, "seed": true}));
-    assert_ne!(sent.seed, drafted.seed, "a prompt that waited is drafted anew");
+    assert_ne!(sent.seed, drafted.seed, "a waiting prompt is drafted again");
     assert_eq!(sent.seed, crate::engine::request_seed(9, 1, sent.step, ModelRole::Actor, 0));
-    let told = bench.state().run.as_ref().unwrap().describe_request_sampling(&sent, &[]).unwrap();
-    assert!(told.contains("temperature 0.7 (by a person)") && told.contains("its profile"), "{told}");
+    let description = bench.state().run.as_ref().unwrap().describe_request_sampling(&sent, &[]).unwrap();
+    assert!(
+        description.contains("temperature 0.7 (by a person)") && description.contains("its profile"),
+        "{description}"
+    );
     assert!(bench.command(Command::Undo).unwrap_err().seq.is_some(), "a prompt has used it");
 }
 
-/// A bench whose first step is answered and whose second prompt has not been drafted.
+/// Returns an engine whose first step is answered and whose second prompt has not been drafted.
 fn with_answered_step() -> TestEngine {
     let mut bench = TestEngine::started(1, 50);
     bench.command(Command::Step).unwrap();
@@ -92,16 +95,16 @@ fn edit_observation(step: u32, text: &str) -> Command {
 }
 
 #[test]
-fn the_thought_of_a_proposal_is_what_runs_when_it_is_edited() {
+fn an_edited_thought_is_what_runs() {
     let mut bench = TestEngine::started(1, 50);
     bench.command(Command::Step).unwrap();
     bench.answer_world(step_result("A room. Your task is to: rest."));
     bench.answer_actor("think: I could look.");
     assert_eq!(event_names(&bench.command(edit_thought(1, " I look. ")).unwrap()), ["thought_edited"]);
-    assert!(bench.command(edit_thought(1, "I look.")).unwrap().is_empty(), "the same words are no change");
+    assert!(bench.command(edit_thought(1, "I look.")).unwrap().is_empty(), "the same text is no change");
     assert!(bench.command(edit_thought(1, "  ")).is_err());
     assert!(bench.command(edit_thought(2, "x")).is_err());
-    assert!(bench.command(edit_observation(1, "x")).unwrap_err().message.contains("not answered yet"));
+    assert!(bench.command(edit_observation(1, "x")).unwrap_err().message.contains("no observation yet"));
     let step = bench.state().last_step().unwrap();
     assert_eq!((step.thought.as_deref(), step.thought_edited), (Some("I look."), true));
     assert!(bench.state().episode.as_ref().unwrap().assisted);
@@ -111,7 +114,7 @@ fn the_thought_of_a_proposal_is_what_runs_when_it_is_edited() {
     assert_eq!(event_names(&bench.command(Command::Redo).unwrap()), ["made_again"]);
     bench.command(Command::StepStage).unwrap();
     let step = bench.state().last_step().unwrap();
-    assert_eq!(step.action(), Some("think: I look."), "the world is told the edited words");
+    assert_eq!(step.action(), Some("think: I look."), "the environment is sent the edited thought");
 }
 
 #[test]
@@ -126,7 +129,7 @@ fn an_answered_step_can_be_edited_until_a_prompt_shows_it() {
     assert_eq!(
         (done.action.as_str(), done.sent.as_deref()),
         ("think: I am careful.", Some("think: I could look.")),
-        "a rebuilt world is told what it was told"
+        "a rebuilt environment is sent the original thought"
     );
     bench.command(Command::Undo).unwrap();
     bench.command(Command::Undo).unwrap();
@@ -134,7 +137,7 @@ fn an_answered_step_can_be_edited_until_a_prompt_shows_it() {
     assert_eq!((step.observation(), step.is_observation_edited()), (Some("OK."), false));
     assert_eq!(step.action(), Some("think: I could look."));
     bench.command(Command::Redo).unwrap();
-    // The next prompt shows it: from then on only a fork from before that prompt can change it.
+    // Once a prompt has shown it, only a fork from before that prompt can change it.
     let answered = bench.state().last_step().unwrap().answered_seq;
     bench.command(Command::Step).unwrap();
     for refused in [edit_observation(1, "x"), edit_thought(1, "x")] {
@@ -142,7 +145,7 @@ fn an_answered_step_can_be_edited_until_a_prompt_shows_it() {
         assert_eq!(refusal.seq.unwrap().0, answered.0 + 1, "{refusal:?}");
     }
     assert!(bench.command(Command::Undo).unwrap_err().seq.is_some());
-    assert!(bench.command(Command::Redo).unwrap_err().seq.is_some(), "it would come too late");
+    assert!(bench.command(Command::Redo).unwrap_err().seq.is_some(), "a prompt has already used it");
 }
 
 #[test]
@@ -184,14 +187,14 @@ fn settings_autonomy_remarks_and_drafts_are_undone_one_by_one() {
     assert_eq!(bench.state().draft, draft);
     bench.command(Command::Redo).unwrap();
     assert!(bench.state().draft.as_ref().unwrap().edited);
-    // A change of a lesson drafts anew: there is nothing left of the change of the prompt.
+    // Another change drafts the prompt again, which discards the edit.
     bench.command(set("max_steps", 8.into())).unwrap();
     bench.command(Command::Undo).unwrap();
-    assert_eq!(event_names(&bench.command(Command::Undo).unwrap()), ["taken_back"], "the autonomy before it");
+    assert_eq!(event_names(&bench.command(Command::Undo).unwrap()), ["taken_back"], "the autonomy change");
 }
 
 #[test]
-fn executed_actions_are_undone_only_by_going_back() {
+fn an_executed_action_cannot_be_undone_but_offers_a_fork() {
     let mut bench = TestEngine::started(1, 50);
     bench.command(Command::Step).unwrap();
     bench.answer_world(step_result("A room. Your task is to: rest."));
@@ -211,7 +214,7 @@ fn executed_actions_are_undone_only_by_going_back() {
 }
 
 #[test]
-fn undo_reverts_a_breakpoint_before_an_older_remark() {
+fn breakpoint_changes_are_undone_before_an_older_remark() {
     let mut bench = with_answered_step();
     bench.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
     bench.command(Command::SetBreakpoint { text: "proposed".to_owned(), replaces: None }).unwrap();
@@ -230,7 +233,7 @@ fn undo_reverts_a_breakpoint_before_an_older_remark() {
 }
 
 #[test]
-fn undo_after_an_irreversible_action_is_rejected_and_reverts_nothing() {
+fn undo_after_an_irreversible_action_fails_and_undoes_nothing_older() {
     let mut spec = run_spec(1, 50);
     spec.method = "another".to_owned();
     let failed = |bench: &mut TestEngine| {
@@ -252,18 +255,18 @@ fn undo_after_an_irreversible_action_is_rejected_and_reverts_nothing() {
     let task = spec.tasks[0].clone();
     let before: [&dyn Fn(&mut TestEngine); 9] =
         [&|_| (), &|_| (), &asked, &proposed, &|_| (), &failed, &differs, &ended, &|_| ()];
-    let deeds = [
+    let actions = [
         (Command::ChangeRun(Box::new(spec)), "run_changed", "the run was changed"),
         (Command::EndEpisode(EndReason::Person), "episode_ended", "the episode was ended"),
-        (Command::AskAgain, "call_cancelled", "a call to a model was broken off"),
+        (Command::AskAgain, "call_cancelled", "a model call was cancelled"),
         (Command::AskAgain, "asked_again", "the agent was asked again"),
-        (templates, "setting_changed", "other prompt templates were taken"),
-        (Command::RetryFromRecording("cache".to_owned()), "retried", "a recorded reply was taken"),
-        (Command::Retry, "retried", "the world was taken as it is now"),
-        (Command::BeginEpisode(Box::new(task)), "episode_started", "an episode was begun"),
+        (templates, "setting_changed", "the prompt templates were replaced"),
+        (Command::RetryFromRecording("cache".to_owned()), "retried", "a recorded reply replaced"),
+        (Command::Retry, "retried", "the environment's new answer was accepted"),
+        (Command::BeginEpisode(Box::new(task)), "episode_started", "an episode was started"),
         (Command::EndRun, "run_ended", "the run was ended"),
     ];
-    for (set, (command, name, words)) in before.iter().zip(deeds) {
+    for (set, (command, name, words)) in before.iter().zip(actions) {
         let mut bench = with_answered_step();
         set(&mut bench);
         bench.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
@@ -275,12 +278,12 @@ fn undo_after_an_irreversible_action_is_rejected_and_reverts_nothing() {
         assert_eq!(refusal.seq, Some(of), "a fork from before it is offered");
         assert_eq!(bench.state().remarks.len(), 1);
     }
-    // The mentor's words are not unsaid either.
+    // A mentor call can't be undone either.
     let mut bench = TestEngine::with_mentor(1, 50);
     bench.command(Command::Step).unwrap();
     bench.answer_world(step_result("A room. Your task is to: rest."));
     bench.answer_actor("look");
     bench.command(Command::Remark { step: 0, text: "odd".to_owned() }).unwrap();
     bench.command(Command::Reflect(ReflectionKind::Error)).unwrap();
-    assert!(bench.command(Command::Undo).unwrap_err().message.contains("the mentor was asked"));
+    assert!(bench.command(Command::Undo).unwrap_err().message.contains("the mentor was called"));
 }

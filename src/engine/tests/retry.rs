@@ -110,7 +110,7 @@ fn a_retry_calls_no_model_while_the_environment_diverges() {
         let (recorded, now) = ("OK.".to_owned(), "No.".to_owned());
         harness.reply(Reply::Diverged { episode: 1, step: 0, recorded, actual: now });
         let error = harness.command(Command::RetryFromRecording("cache".to_owned())).unwrap_err();
-        assert!(error.message.contains("comes first"), "{error:?}");
+        assert!(error.message.contains("settle that first"), "{error:?}");
         let events = harness.command(Command::Retry).unwrap();
         assert_eq!(events, [Event::Retried { call: None, reply_source: None }], "changed: {changed}");
         let state = harness.state();
@@ -158,7 +158,7 @@ fn a_recorded_reply_is_looked_up_with_the_current_sampling() {
     assert_eq!(event_names(&harness.command(from()).unwrap()), ["prompt_sent", "retried"]);
     assert!(asked_prompt(&harness, call).sampling.is_empty());
     assert_eq!(harness.state().reply_override(call), Some("cache"));
-    assert!(harness.command(Command::Undo).unwrap_err().message.contains("a recorded reply was taken"));
+    assert!(harness.command(Command::Undo).unwrap_err().message.contains("a recorded reply replaced"));
     // Nothing has changed: nothing is sent again.
     fail_first_call(&mut harness);
     assert_eq!(event_names(&harness.command(from()).unwrap()), ["retried"]);
@@ -184,7 +184,7 @@ fn no_recorded_reply_answers_an_edited_prompt() {
     harness.command(edit_prompt(call, "Be brief.")).unwrap();
     let from = || Command::RetryFromRecording("cache".to_owned());
     let error = harness.command(from()).unwrap_err();
-    assert!(error.message.contains("never asked"), "{error:?}");
+    assert!(error.message.contains("that you edited"), "{error:?}");
     harness.command(Command::Undo).unwrap();
     // The edit of a waiting draft doesn't belong to any failed call.
     harness.command(edit_prompt(draft.call, "Be kind.")).unwrap();

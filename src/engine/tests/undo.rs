@@ -220,7 +220,7 @@ fn a_lesson_from_before_a_cancelled_call_can_be_undone_by_name() {
     harness.command(Command::Cancel).unwrap();
     let on = |harness: &TestEngine| harness.state().pool.all().filter(|l| l.is_active()).count();
     let error = harness.command(Command::Undo).unwrap_err();
-    assert!(error.message.contains("a call to a model was broken off"), "{error:?}");
+    assert!(error.message.contains("a model call was cancelled"), "{error:?}");
     assert!(error.hint.contains("lesson 1 added"), "{error:?}");
     assert_eq!(on(&harness), 1, "the first press takes nothing back");
     let (target_seq, words) = error.older_change.unwrap();
@@ -247,7 +247,7 @@ fn an_offered_change_that_is_used_meanwhile_is_not_undone() {
     harness.command(Command::Cancel).unwrap();
     let (target_seq, _) = harness.command(Command::Undo).unwrap_err().older_change.unwrap();
     harness.command(Command::Step).unwrap();
-    assert!(harness.command(Command::UndoChange(target_seq)).unwrap_err().message.contains("any more"));
+    assert!(harness.command(Command::UndoChange(target_seq)).unwrap_err().message.contains("no longer"));
     // The breakpoint set before it enters no prompt.
     let (target_seq, words) = harness.command(Command::Undo).unwrap_err().older_change.unwrap();
     assert_eq!(words, "breakpoint 1 set: proposed");
@@ -294,7 +294,7 @@ fn a_sent_edited_prompt_of_the_actor_is_named_correctly() {
     harness.command(Command::EditPrompt { call: None, segment: 0, text: "other".to_owned() }).unwrap();
     assert!(event_names(&harness.command(Command::Retry).unwrap()).iter().any(|n| n == "prompt_sent"));
     let error = harness.command(Command::Undo).unwrap_err();
-    assert!(error.message.contains("a changed prompt was sent"), "{error:?}");
+    assert!(error.message.contains("an edited prompt was sent"), "{error:?}");
 }
 
 /// Undoing an edit of a breakpoint was reported as "breakpoint 1 on".
@@ -317,19 +317,19 @@ fn undo_and_redo_name_the_change() {
         (set_breakpoint("step 6", None), "breakpoint 1 set: step 6", "breakpoint 1 set: step 6"),
         (
             set_breakpoint("step 7", Some(1)),
-            "breakpoint 1 step 7 in the place of step 6",
-            "breakpoint 1 step 7 in the place of step 6",
+            "breakpoint 1 changed from step 6 to step 7",
+            "breakpoint 1 changed from step 6 to step 7",
         ),
         (
             Command::SwitchBreakpoint { breakpoint: 1, enabled: false },
             "breakpoint 1 switched off",
             "breakpoint 1 switched off",
         ),
-        (Command::Lesson(lesson), "lesson 1 added", "lesson 1 put back"),
+        (Command::Lesson(lesson), "lesson 1 added", "lesson 1 restored"),
     ] {
         harness.command(edit).unwrap();
         for (command, words) in
-            [(Command::Undo, format!("taken back: {back}")), (Command::Redo, format!("made again: {again}"))]
+            [(Command::Undo, format!("undone: {back}")), (Command::Redo, format!("redone: {again}"))]
         {
             let events = harness.command(command).unwrap();
             assert_eq!(harness.state().describe_undo(&events[0]), Some(words));

@@ -57,7 +57,7 @@ impl Commands {
                     let name = excerpt(task.action_name(action));
                     broken.push(LocatedError::new(
                         "grammar",
-                        format!("the action {name} has no text here, and it can be taken"),
+                        format!("the admissible action {name} has no text"),
                     ));
                     broken.len() as u32 - 1
                 });

@@ -83,7 +83,9 @@ impl Environment for World {
         let kept =
             snapshot.0.downcast_ref::<SnapshotData>().filter(|kept| Arc::ptr_eq(&kept.game, self.game()));
         let Some(kept) = kept else {
-            return Err(EnvError::Refused { what: "this snapshot is of another world".to_owned() });
+            return Err(EnvError::Refused {
+                what: "this snapshot belongs to another environment".to_owned(),
+            });
         };
         self.restore_state(&kept.saved_state)?;
         self.progress.clone_from(&kept.progress);

@@ -42,7 +42,7 @@ impl Subgoal {
         compiled.collect::<Result<_, _>>().map(Self).map_err(|error| {
             let why = error.to_string();
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            format!("the subgoal {pattern:?} is no pattern that is understood here: {why}")
+            format!("the subgoal {pattern:?} is not a supported pattern: {why}")
         })
     }
 
@@ -96,7 +96,7 @@ mod tests {
         }
         for bad in ["(?=a)b", "a(", "(?<=a)b", r"(\w{999}){999}"] {
             let why = Subgoals::compile(&[bad.to_owned()]).unwrap_err();
-            assert!(why.contains("is no pattern"), "{why}");
+            assert!(why.contains("is not a supported pattern"), "{why}");
         }
     }
 }

@@ -135,7 +135,9 @@ impl Environment for World {
         let kept =
             snapshot.0.downcast_ref::<SnapshotData>().filter(|kept| Arc::ptr_eq(&kept.start, &self.start));
         let Some(kept) = kept else {
-            return Err(EnvError::Refused { what: "this snapshot is of another world".to_owned() });
+            return Err(EnvError::Refused {
+                what: "this snapshot belongs to another environment".to_owned(),
+            });
         };
         self.state.clone_from(&kept.state);
         self.shown.clone_from(&kept.shown);

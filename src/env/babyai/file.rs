@@ -37,7 +37,7 @@ impl LevelStart {
         }
         let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|e| {
             let place = format!("line {}, column {}", e.line(), e.column());
-            LocatedError { place, reason: format!("no JSON: {e}") }.in_file(label)
+            LocatedError { place, reason: format!("not JSON: {e}") }.in_file(label)
         })?;
         Self::from_json(label, &value)
     }
@@ -53,8 +53,7 @@ impl LevelStart {
         }
         let Some((level, seed)) = Level::test_split().nth(row) else {
             let count = Level::test_split().count();
-            let what =
-                format!("{label}: a label without a level of its own; the test split has {count} tasks");
+            let what = format!("{label}: this row has no level, and the test split has only {count} tasks");
             return Err(EnvError::Refused { what });
         };
         let mut start = level.generate(seed)?;
@@ -109,7 +108,7 @@ fn read_start(root: Node) -> Result<LevelStart, LocatedError> {
         if let Some(node) = root.optional(key)
             && node.number(0, MAX_COORDINATE)? != i64::from(real)
         {
-            return Err(node.error(&format!("the grid says {real}")));
+            return Err(node.error(&format!("the grid has {real}")));
         }
     }
     for (index, thing) in things.iter().enumerate() {
@@ -176,7 +175,7 @@ fn read_thing(node: &Node) -> Result<Thing, LocatedError> {
     }
     if let Some(inside) = node.optional("contains") {
         if kind != Kind::Box {
-            return Err(inside.error("only a box contains something"));
+            return Err(inside.error("only a box can contain something"));
         }
         thing.contents = Some(ThingId(inside.number(0, i64::from(u16::MAX))? as u16));
     }
@@ -186,7 +185,7 @@ fn read_thing(node: &Node) -> Result<Thing, LocatedError> {
 fn read_thing_id(node: &Node, count: usize) -> Result<ThingId, LocatedError> {
     let index = node.number(0, i64::from(u16::MAX))?;
     if index as usize >= count {
-        return Err(node.error(&format!("there is no object {index}; there are {count}, counted from 0")));
+        return Err(node.error(&format!("no object {index}; there are {count}, counted from 0")));
     }
     Ok(ThingId(index as u16))
 }
@@ -194,9 +193,7 @@ fn read_thing_id(node: &Node, count: usize) -> Result<ThingId, LocatedError> {
 /// Marks an object as placed. An object can be in one place only.
 fn claim_thing(node: &Node, id: ThingId, used: &mut [bool]) -> Result<(), LocatedError> {
     match used.get_mut(usize::from(id.0)) {
-        None => {
-            Err(node.error(&format!("there is no object {}; there are {}, counted from 0", id.0, used.len())))
-        }
+        None => Err(node.error(&format!("no object {}; there are {}, counted from 0", id.0, used.len()))),
         Some(true) => Err(node.error(&format!("object {} is already somewhere else", id.0))),
         Some(free) => {
             *free = true;
@@ -238,7 +235,7 @@ fn read_agent(
     if stands {
         Ok(Pose { x, y, direction: dir })
     } else {
-        Err(node.error("it stands on neither an empty cell nor an open door"))
+        Err(node.error("the agent must be on an empty cell or an open door"))
     }
 }
 
@@ -294,7 +291,7 @@ impl MissionReader {
                     op.error("`and` joins two clauses; `before` and `after` join clauses or pairs, once")
                 );
             }
-            _ => return Err(op.error("it is none of goto, pickup, open, putnext, and, before, after")),
+            _ => return Err(op.error("expected goto, pickup, open, putnext, and, before or after")),
         };
         Ok(Clause { action: deed, is_strict: read_strict(node)? })
     }

@@ -82,7 +82,7 @@ impl Level {
                 return Ok(self.finish(seed, cells, things, agent, mission));
             }
         }
-        let what = format!("{} with seed {seed} could not be made in {ATTEMPTS} attempts", self.name);
+        let what = format!("{} with seed {seed} could not be generated in {ATTEMPTS} attempts", self.name);
         Err(EnvError::Refused { what })
     }
 

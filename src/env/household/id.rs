@@ -77,7 +77,7 @@ impl TaskId {
 /// The text is not a valid household task id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{text}` names no household task: expected easy|normal|hard, then put|look|clean|heat|cool|two, then a number \
+    "`{text}` is not a household task: expected easy|normal|hard, then put|look|clean|heat|cool|two, and a number \
      from 0 to 4294967295, as in `normal/heat/17`"
 )]
 pub struct BadTaskId {

@@ -77,7 +77,7 @@ impl Scene {
         difficulty: Difficulty,
     ) -> Result<Self, EnvError> {
         let Some(supplies) = stock.rooms.get(room) else {
-            return Err(EnvError::Refused { what: format!("there is no room `{room}` to generate") });
+            return Err(EnvError::Refused { what: format!("unknown room `{room}`") });
         };
         let mut rng = LabelledRng::from_label(&format!(
             "{} scene {} {room} {number}",

@@ -131,15 +131,15 @@ impl Environment for PddlEnvironment {
     fn hint(&mut self) -> Option<String> {
         Some(match self.world.hint(SearchLimits::INTERACTIVE) {
             Hint::Plan(plan) => match plan.as_slice() {
-                [] => "nothing is left to do: the goal holds".to_owned(),
-                [only] => format!("{} and the goal is reached", only.trim_end()),
+                [] => "nothing left to do: the goal is reached".to_owned(),
+                [only] => format!("{} reaches the goal", only.trim_end()),
                 [first, rest @ ..] => {
-                    format!("{} then {} more of a plan that reaches the goal", first.trim_end(), rest.len())
+                    format!("{} then {} more actions reach the goal", first.trim_end(), rest.len())
                 }
             },
-            Hint::Impossible => "no listed actions reach the goal from here".to_owned(),
+            Hint::Impossible => "the goal can't be reached from here with the listed actions".to_owned(),
             Hint::GaveUp { states } => {
-                format!("the planner gave up after {states} states; there may be a way")
+                format!("the planner gave up after {states} states; there may still be a plan")
             }
         })
     }
@@ -156,7 +156,9 @@ impl Environment for PddlEnvironment {
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), EnvError> {
         let kept = snapshot.0.downcast_ref::<SnapshotData>();
         let Some(kept) = kept.filter(|kept| Arc::ptr_eq(&kept.game, self.world.game())) else {
-            return Err(EnvError::Refused { what: "this snapshot is of another world".to_owned() });
+            return Err(EnvError::Refused {
+                what: "this snapshot belongs to another environment".to_owned(),
+            });
         };
         self.world.restore_state(&kept.saved_state);
         Ok(())

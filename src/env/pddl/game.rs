@@ -188,7 +188,7 @@ impl ProblemOutline {
         if problem_domain.is_empty() || domain == problem_domain {
             return Vec::new();
         }
-        vec![format!("the problem is for the domain {problem_domain:?}; it is played in {domain:?}")]
+        vec![format!("the problem is for the domain {problem_domain:?}, but the domain file is {domain:?}")]
     }
 
     /// Returns the goal as shown to the agent: its sentences, sorted by bytes.

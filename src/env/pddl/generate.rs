@@ -122,7 +122,7 @@ pub fn generate(id: &TaskId) -> Result<GeneratedProblem, EnvError> {
             return Ok(GeneratedProblem { id: *id, text, game, plan });
         }
     }
-    Err(EnvError::Refused { what: format!("no problem that can be won was drawn for `{id}`") })
+    Err(EnvError::Refused { what: format!("no solvable problem found for `{id}`") })
 }
 
 fn load_game(id: TaskId, text: &str) -> Result<Arc<Game>, EnvError> {

@@ -75,7 +75,7 @@ pub struct TaskId {
 /// The text is not the id of a generated problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{text}` names no generated problem: expected gripper|blockworld|barman|tyreworld, perhaps easy|normal|hard, then a number \
+    "`{text}` is not a generated problem: expected gripper|blockworld|barman|tyreworld, optionally easy|normal|hard, and a number \
      from 0 to 4294967295, as in `gripper/3` or `barman/hard/7`"
 )]
 pub struct BadTaskId {

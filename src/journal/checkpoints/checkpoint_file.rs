@@ -1,4 +1,4 @@
-//! The files of checkpoints: a line with the hash of all that follows, and then a line of JSON for each part.
+//! Checkpoint files: a line with the hash of everything that follows, then one line of JSON per part.
 
 use super::file_binding::FileBinding;
 use super::fingerprint::fold_fingerprint;
@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 /// The file of the newest state.
 const NEWEST_FILE: &str = "head.jsonl";
-/// A checkpoint is no longer than so many times its branch file, and this.
+/// The maximum size of a checkpoint: a multiple of its branch file's, plus a constant.
 const MAX_SIZE_FACTOR: u64 = 4;
 const MAX_SIZE_EXTRA: u64 = 1 << 20;
 
-/// An older state on the disk.
+/// An older state on disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OlderCheckpoint {
     /// Its last event.
@@ -31,7 +31,7 @@ pub(super) struct OlderCheckpoint {
     bytes: u64,
 }
 
-/// The newest state on the disk.
+/// The newest state on disk.
 pub(super) struct NewestCheckpoint {
     pub(super) state: State,
     pub(super) binding: FileBinding,
@@ -40,7 +40,7 @@ pub(super) struct NewestCheckpoint {
     pub(super) parent_bindings: Vec<FileBinding>,
 }
 
-/// What the newest state is about.
+/// The binding of the newest state.
 #[derive(Serialize, Deserialize)]
 struct NewestHeader {
     #[serde(rename = "print")]
@@ -49,13 +49,13 @@ struct NewestHeader {
     #[serde(rename = "bound")]
     binding: FileBinding,
     older: Vec<OlderCheckpoint>,
-    /// What binds it to the files that the branch grew from.
+    /// The bindings to the ancestors' files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "under")]
     parent_bindings: Vec<FileBinding>,
 }
 
-/// What an older state is about, and how much of the newest state's lists it has.
+/// The binding of an older state, and how many entries of the newest state's lists belong to it.
 #[derive(Serialize, Deserialize)]
 struct OlderHeader {
     print: String,
@@ -65,8 +65,8 @@ struct OlderHeader {
 }
 
 impl NewestCheckpoint {
-    /// Reads the newest state; none where it is not there, not whole, or another program's. `len` is the branch file's and
-    /// what of others is part of the branch; the branch begins after `begins`.
+    /// Reads the newest state. Returns `None` if it is missing, incomplete or written by another program. `len` is the
+    /// length of the branch file and of the ancestors' parts; the branch begins after `begins`.
     pub(super) fn read(dir: &Path, len: u64, begins: Seq) -> Option<Self> {
         let (_, bytes) = read_verified(
             &dir.join(NEWEST_FILE),
@@ -102,7 +102,7 @@ impl NewestCheckpoint {
     }
 }
 
-/// The last event of the newest state and the byte behind it, where it is whole and this program's.
+/// Returns the last event of the newest state and the offset after it, if it is complete and written by this program.
 pub(super) fn newest_seq(dir: &Path) -> Option<(Seq, u64)> {
     let (_, bytes) = read_verified(&dir.join(NEWEST_FILE), u64::MAX)?;
     let head: NewestHeader = serde_json::from_slice(bytes.split(|b| *b == b'\n').nth(1)?).ok()?;
@@ -136,7 +136,7 @@ pub(super) fn write_newest(
     write_file(dir, NEWEST_FILE, bytes).map(|_| ())
 }
 
-/// Writes an older state; none when that failed.
+/// Writes an older state. Returns `None` on failure.
 pub(super) fn write_older(dir: &Path, state: &State) -> Option<OlderCheckpoint> {
     let head = OlderHeader {
         print: fold_fingerprint(),
@@ -152,7 +152,7 @@ pub(super) fn write_older(dir: &Path, state: &State) -> Option<OlderCheckpoint> 
     Some(OlderCheckpoint { seq: state.head, hash, bytes: len })
 }
 
-/// Reads an older state; `newest` has the lists of which it has a beginning.
+/// Reads an older state, whose lists are prefixes of those of `newest`.
 pub(super) fn read_older(dir: &Path, older: &OlderCheckpoint, newest: &State) -> Option<State> {
     let (hash, bytes) = read_verified(&dir.join(file_name(older.seq)), older.bytes)?;
     (hash == older.hash).then_some(())?;
@@ -163,7 +163,7 @@ pub(super) fn read_older(dir: &Path, older: &OlderCheckpoint, newest: &State) ->
     (fits && head.print == fold_fingerprint() && head.seq == older.seq && state.head == older.seq)
         .then_some(())?;
     state.ended_episodes = newest.ended_episodes.iter().take(head.past).cloned().collect();
-    // Calls after the end of an episode still count for it: until the next begins its summary may grow.
+    // Calls after the end of an episode still count for it, so its summary may change until the next one begins.
     if let Some(outcome) = state.episode.as_ref().and_then(|e| e.outcome.as_deref())
         && let Some(last) = state.ended_episodes.get_mut(head.past.wrapping_sub(1))
         && last.number == outcome.number
@@ -174,7 +174,7 @@ pub(super) fn read_older(dir: &Path, older: &OlderCheckpoint, newest: &State) ->
     Some(state)
 }
 
-/// A file that was never put in place: its program was killed. One that is being written now belongs to somebody.
+/// Returns whether a file is a leftover temporary file of a killed program, not one that is being written now.
 fn is_left_over(name: &str, entry: &fs::DirEntry) -> bool {
     const MIN_AGE: std::time::Duration = std::time::Duration::from_secs(60);
     let changed = || entry.metadata().and_then(|m| m.modified()).ok()?.elapsed().ok();
@@ -192,13 +192,13 @@ pub(super) fn clear(dir: &Path) {
                 || n.strip_suffix(".jsonl").is_some_and(|n| n.parse::<u64>().is_ok())
         });
         if ours {
-            // What cannot be removed is not believed either.
+            // What cannot be removed isn't used either.
             let _ = fs::remove_file(entry.path());
         }
     }
 }
 
-/// The state without the lists that only grow by appending.
+/// Returns the state without its append-only lists.
 fn without_lists(state: &State) -> State {
     State { ended_episodes: VectorSync::new_sync(), reflections: VectorSync::new_sync(), ..state.clone() }
 }
@@ -207,14 +207,14 @@ fn file_name(seq: Seq) -> String {
     format!("{seq}.jsonl")
 }
 
-/// Room for the hash that comes first.
+/// A placeholder for the hash in the first line.
 fn hash_placeholder() -> Vec<u8> {
     let mut bytes = vec![b'0'; HASH_DIGITS];
     bytes.push(b'\n');
     bytes
 }
 
-/// Digits of a hash.
+/// The number of hexadecimal digits of a hash.
 const HASH_DIGITS: usize = 32;
 
 fn push_json_line(bytes: &mut Vec<u8>, part: &impl Serialize) -> io::Result<()> {
@@ -223,7 +223,7 @@ fn push_json_line(bytes: &mut Vec<u8>, part: &impl Serialize) -> io::Result<()> 
     Ok(())
 }
 
-/// Writes a file beside its place and renames it; not synced, for a file that is not whole is noticed by its hash.
+/// Writes a temporary file and renames it. It isn't synced, because the hash detects an incomplete file.
 fn write_file(dir: &Path, name: &str, mut bytes: Vec<u8>) -> io::Result<String> {
     let hash = hex(&Sha256::digest(&bytes[HASH_DIGITS + 1..])[..HASH_DIGITS / 2]);
     bytes[..HASH_DIGITS].copy_from_slice(hash.as_bytes());
@@ -232,7 +232,7 @@ fn write_file(dir: &Path, name: &str, mut bytes: Vec<u8>) -> io::Result<String> 
     Ok(hash)
 }
 
-/// Reads a file whose hash is right, and no longer one than `most`.
+/// Reads a file of at most `most` bytes and checks its hash.
 fn read_verified(path: &Path, most: u64) -> Option<(String, Vec<u8>)> {
     let bytes = files::read(path, most).ok()?;
     let (said, rest) = bytes.split_at_checked(HASH_DIGITS + 1)?;
@@ -241,7 +241,7 @@ fn read_verified(path: &Path, most: u64) -> Option<(String, Vec<u8>)> {
     right.then_some((hash, bytes))
 }
 
-/// Makes the folder, for its owner alone.
+/// Creates the folder, accessible only to its owner.
 fn create_private_folder(dir: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -1,4 +1,4 @@
-//! What binds a checkpoint to the branch file that it was made of.
+//! The binding of a checkpoint to its branch file.
 
 use crate::domain::hex;
 use serde::{Deserialize, Serialize};
@@ -6,33 +6,33 @@ use sha2::{Digest as _, Sha256};
 use std::fs::{File, Metadata};
 use std::io::{Read as _, Seek as _, SeekFrom};
 
-/// Bytes before the checkpoint that are hashed, and bytes at the beginning of the file.
+/// The number of bytes hashed before the checkpoint, and at the start of the file.
 const TAIL_BYTES: u64 = 4096;
 const HEAD_BYTES: u64 = 512;
-/// Samples in between, and bytes of each.
+/// The number of samples in between, and the size of each in bytes.
 const SAMPLE_COUNT: u64 = 32;
 const SAMPLE_BYTES: u64 = 256;
 
-/// How a branch file looked when a checkpoint of it was made.
+/// The identity and content of a branch file when its checkpoint was written.
 ///
-/// A file that was cut, or edited so that anything moved, differs in the hash. One that was edited to the same length has
-/// another time of change, and one that was replaced is another file; both are known where the file rested. What is
-/// left is an edit in place, to the same length, of a file that was not put down in order: `verify` finds that.
+/// Truncations and edits that move bytes change the hash. Edits that keep the length change the modification time, and
+/// a replaced file has another inode; the time is known only for a file that was closed properly. An edit in place that
+/// keeps the length of a file that wasn't closed goes unnoticed here; `verify` finds it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileBinding {
-    /// The byte behind the last event that the checkpoint knows.
+    /// The offset after the checkpoint's last event.
     pub(super) offset: u64,
-    /// A hash over the file's beginning, samples, and the end before `offset`.
+    /// A hash of the start of the file, samples, and the end before `offset`.
     hash: String,
-    /// The number of the file in its file system, where it has one.
+    /// The inode, on file systems that have one.
     inode: u64,
-    /// Length and time of change (seconds, nanoseconds) of a file at rest.
+    /// Length and modification time (seconds, nanoseconds) of a closed file.
     #[serde(rename = "rest")]
     at_rest: Option<(u64, i64, i64)>,
 }
 
 impl FileBinding {
-    /// Binds to the file as it is up to a byte.
+    /// Binds to the current content of the file up to an offset.
     pub(super) fn capture(file: &File, offset: u64, rest: bool) -> Option<Self> {
         let metadata = file.metadata().ok()?;
         let (inode, seconds, nanos) = identity(&metadata);
@@ -44,7 +44,7 @@ impl FileBinding {
         })
     }
 
-    /// Something when the file still is what it was up to that byte.
+    /// Returns `Some` if the file is unchanged up to the offset.
     pub(super) fn check(&self, file: &File) -> Option<()> {
         let metadata = file.metadata().ok()?;
         let (inode, seconds, nanos) = identity(&metadata);
@@ -59,14 +59,14 @@ impl FileBinding {
     }
 }
 
-/// Number and time of change.
+/// Returns the inode and the modification time.
 #[cfg(unix)]
 fn identity(metadata: &Metadata) -> (u64, i64, i64) {
     use std::os::unix::fs::MetadataExt as _;
     (metadata.ino(), metadata.mtime(), metadata.mtime_nsec())
 }
 
-/// Time of change only.
+/// Returns the modification time only.
 #[cfg(not(unix))]
 fn identity(metadata: &Metadata) -> (u64, i64, i64) {
     let since = metadata.modified().ok().and_then(|m| m.duration_since(std::time::UNIX_EPOCH).ok());
@@ -88,6 +88,6 @@ fn hash_samples(mut file: &File, offset: u64) -> Option<String> {
         take(offset / SAMPLE_COUNT * n, SAMPLE_BYTES)?;
     }
     let last = take(offset.saturating_sub(TAIL_BYTES), TAIL_BYTES)?;
-    // A checkpoint ends with a line.
+    // A checkpoint ends at a line end.
     (last == Some(b'\n')).then(|| hex(&hash.finalize()[..16]))
 }

@@ -1,6 +1,6 @@
-//! What the fold is made of, as a number: a checkpoint of another program may have been folded otherwise.
+//! A hash of the fold's source code. Checkpoints of a program with a different fold are not used.
 
-/// The sources of the fold and of what it is made of.
+/// The source files of the fold and its types.
 const SOURCES: &[&[u8]] = &[
     include_bytes!("../../engine/apply.rs"),
     include_bytes!("../../engine/prefetch.rs"),
@@ -43,7 +43,7 @@ const SOURCES: &[&[u8]] = &[
     include_bytes!("checkpoint_file.rs"),
 ];
 
-/// FNV-1a over all of them, worked out when the program is built: whoever changes the fold need not think of this.
+/// The FNV-1a hash of all of them, computed at compile time, so that it changes with the fold.
 const FOLD_HASH: u64 = {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut n = 0;
@@ -58,7 +58,7 @@ const FOLD_HASH: u64 = {
     hash
 };
 
-/// Names the program as far as its fold goes.
+/// Returns the version of the program and the hash of its fold.
 pub(super) fn fold_fingerprint() -> String {
     format!("{} {FOLD_HASH:016x}", env!("CARGO_PKG_VERSION"))
 }
@@ -68,7 +68,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    /// Everything below `domain`, and what of the engine changes or makes up the state.
+    /// The list must contain everything in `domain`, and the parts of the engine that change or form the state.
     #[test]
     fn every_source_of_the_fold_counts() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -1,4 +1,4 @@
-//! The line of branches that a branch grew from.
+//! The ancestors of a branch.
 
 use super::super::checkpoints::ParentFiles;
 use super::{BranchOpener, OpenMode, clone_handle};
@@ -12,28 +12,28 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Branches that a branch may stand on, one upon another.
+/// The maximum number of ancestors of a branch.
 pub(in crate::journal) const MOST_PARENTS: usize = 1000;
 
-/// What a branch shares with its parent: everything up to the event it begins after.
+/// The past that a branch shares with its parent: everything up to the event after which it begins.
 #[derive(Clone)]
 pub(super) struct ForkBase {
     pub(super) state: Arc<State>,
     pub(super) fetcher: EventFetcher,
     pub(super) checkpoint_index: CheckpointIndex,
     pub(super) parents: ParentFiles,
-    /// The same files, held open.
+    /// The ancestors' files, held open.
     pub(super) files: Vec<Arc<ParentFile>>,
 }
 
-/// The header of a branch file.
+/// Returns the header of a branch file.
 pub(super) fn read_header(path: &Path) -> Result<BranchHeader, JournalError> {
     let (file, _) = open_regular(path)?;
     EventLines::from_file(path, file).map(|(header, _)| header)
 }
 
-/// What stands before the first event of a branch file; none for one without a parent. The parents are opened one after the
-/// other from the trunk on, so that the stack does not grow with their number.
+/// Returns what precedes the first event of a branch file, or `None` for one without a parent. The ancestors are opened
+/// iteratively, starting with the trunk, so that the stack doesn't grow with their number.
 pub(super) fn open_base(
     path: &Path,
     header: &BranchHeader,
@@ -46,8 +46,8 @@ pub(super) fn open_base(
     Ok(base)
 }
 
-/// The files of the branches that a branch grew from, its own parent first, each with the header of the branch that goes on
-/// from it.
+/// Returns the files of a branch's ancestors, its parent first, each with the header of the branch that continues from
+/// it.
 fn parent_chain(path: &Path, header: &BranchHeader) -> Result<Vec<(PathBuf, BranchHeader)>, JournalError> {
     let mut found = Vec::new();
     let mut known = HashSet::from([header.id.clone()]);
@@ -55,20 +55,18 @@ fn parent_chain(path: &Path, header: &BranchHeader) -> Result<Vec<(PathBuf, Bran
     while let Some(parent) = parent_id(&path, &header)? {
         let wrong = |reason: String| JournalError::Malformed { path: path.clone(), line: 1, reason };
         if !known.insert(parent.clone()) {
-            return Err(wrong(format!(
-                "the line of its parents comes back to itself (branch {parent} again), so it has no beginning"
-            )));
+            return Err(wrong(format!("its parent branches form a cycle (branch {parent} appears twice)")));
         }
         if known.len() > MOST_PARENTS + 1 {
             return Err(wrong(format!(
-                "more than {MOST_PARENTS} branches stand one upon another here, which is the most that is read; open one \
-                 that stands on fewer, as SESSION@BRANCH"
+                "it has more than {MOST_PARENTS} parent branches, the most that are read; open a branch with fewer, as \
+                 SESSION@BRANCH"
             )));
         }
         let file = path.with_file_name(format!("{parent}.jsonl"));
         if !file.exists() {
             return Err(wrong(format!(
-                "it goes on from branch {parent}, and {} is not there; put that file back",
+                "it continues branch {parent}, but {} is missing; restore that file",
                 file.display()
             )));
         }
@@ -84,24 +82,24 @@ fn parent_chain(path: &Path, header: &BranchHeader) -> Result<Vec<(PathBuf, Bran
             found.push((file.clone(), header));
             (path, header) = (file, below);
         } else if below.parent.is_some() {
-            // Branches are made where their first events stand; a file that says otherwise is read as it says.
+            // The branch begins within its grandparent's events; read it as a branch of that one.
             header.parent = below.parent;
         } else {
             let (id, at) = (&header.id, header.at_seq);
-            return Err(malformed(format!("branch {id} begins after event {at}, which nothing here has")));
+            return Err(malformed(format!("branch {id} begins after event {at}, which no branch here has")));
         }
     }
     Ok(found)
 }
 
-/// The parent that a header names; none for a trunk.
+/// Returns the parent that a header names, or `None` for a trunk.
 fn parent_id(path: &Path, header: &BranchHeader) -> Result<Option<BranchId>, JournalError> {
     let wrong = |reason: String| JournalError::Malformed { path: path.to_owned(), line: 1, reason };
     let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     let Some(parent) = &header.parent else {
         if header.at_seq > Seq(0) {
             return Err(wrong(format!(
-                "this branch begins after event {} and names no parent that has it",
+                "this branch begins after event {}, but names no parent branch",
                 header.at_seq
             )));
         }
@@ -109,17 +107,17 @@ fn parent_id(path: &Path, header: &BranchHeader) -> Result<Option<BranchId>, Jou
     };
     if header.id.0 != stem {
         return Err(wrong(format!(
-            "the header is that of branch {:?}; give the file its name, {0}.jsonl, again",
+            "the header is that of branch {:?}; rename the file to {0}.jsonl",
             header.id.0
         )));
     }
     if !is_branch_name(parent) {
-        return Err(wrong(format!("{:?} is no name of a branch, so it has no parent", parent.0)));
+        return Err(wrong(format!("the parent {:?} is not a valid branch name", parent.0)));
     }
     Ok(Some(parent.clone()))
 }
 
-/// A parent up to the event that a branch begins after.
+/// Opens a parent up to the event after which a branch begins.
 fn open_parent(
     file: &Path,
     of: &BranchHeader,
@@ -140,8 +138,8 @@ fn open_parent(
             path: file.to_owned(),
             line: state.head.0.saturating_sub(parent.0) + 2,
             reason: format!(
-                "the whole batches of this file up to event {at} end with event {}, and branch {} goes on from event {at}: \
-                 the file was cut or changed, or the fork stands inside a batch; restore it from a copy",
+                "the complete batches of this file up to event {at} end with event {}, but branch {} continues from event {at}: \
+                 the file was truncated or changed, or the fork is inside a batch; restore it from a copy",
                 state.head, of.id
             ),
         });
@@ -166,7 +164,7 @@ fn open_parent(
     })
 }
 
-/// A name that a branch file may have: nothing of it leads to another folder.
+/// Returns whether a branch id is a valid file name, which cannot lead to another folder.
 pub(in crate::journal) fn is_branch_name(id: &BranchId) -> bool {
     let fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     !id.0.is_empty() && id.0.len() <= 64 && id.0.chars().all(fine) && id.0 != super::super::LABELS_STEM

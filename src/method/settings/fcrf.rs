@@ -6,7 +6,7 @@ use crate::domain::SettingOrigin::Paper;
 pub(super) const LIST: &[SettingSpec] = &[
     word(
         "k_table",
-        "after how many trials the reflection changes from simple to in-depth: by equation 7 of the paper, or as the public code rounds it",
+        "how many trials get a simple reflection before in-depth ones begin: by equation 7 of the paper, or as the public code rounds it",
         &["fcrf"],
         "paper",
         &["paper", "code"],
@@ -15,7 +15,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     .with_code_default(DefaultValue::Word("code", &["paper", "code"])),
     number(
         "eptotal",
-        "trials the difficulty of a task is spread over (5 in the paper, and fixed in the code)",
+        "number of trials in the difficulty formula (5 in the paper, fixed in the code)",
         &["fcrf"],
         5,
         (1, 1000),
@@ -23,15 +23,15 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     switch(
         "experience",
-        "what was worth keeping of an attempt is summarised first",
+        "a reflection first summarises the useful experience of the attempt",
         &["fcrf"],
         true,
         Paper,
     ),
-    switch("lesson", "in-depth reflection takes a tip from the pool", &["fcrf"], true, Paper),
+    switch("lesson", "in-depth reflections take a tip from the pool", &["fcrf"], true, Paper),
     word(
         "lesson_pool",
-        "how the pool of lessons grows with a task that was corrected: the mentor's lesson is appended, the mentor also makes the pool shorter after each trial, or only a person adds to it",
+        "how the pool grows when a failed task is solved: the mentor's lesson is appended; the mentor also shortens the pool after each trial; or only a person adds lessons",
         &["fcrf"],
         "append",
         &["append", "summary", "person"],

@@ -8,7 +8,7 @@ const METHODS: &[&str] = &["omnireflect"];
 pub(super) const LIST: &[SettingSpec] = &[
     word(
         "generation",
-        "how reflections are written: by rules, by a mentor, or by a mentor that is shown what rules wrote; where nobody sets it, a mentor that is a model makes it neural",
+        "who writes reflections: rules, a mentor, or a mentor that also sees what rules write; if nobody sets it, a model as mentor makes it neural",
         METHODS,
         "symbolic",
         &["symbolic", "neural", "neuro-symbolic"],
@@ -17,16 +17,16 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     word(
         "reflect",
-        "when rules reflect: when a condition fires, every r_freq turns, or never; a mentor always reflects every r_freq turns, or never",
+        "when rules reflect: when a condition fires, every r_freq steps, or never; a mentor reflects every r_freq steps, or never",
         METHODS,
         "conditions",
         &["conditions", "periodic", "never"],
         Paper,
     ),
-    number("r_freq", "turns from one periodic reflection to the next", METHODS, 10, (1, MAX_NUMBER), Paper),
+    number("r_freq", "steps between periodic reflections", METHODS, 10, (1, MAX_NUMBER), Paper),
     number(
         "offset",
-        "the first turn at which a periodic reflection fires, counted from 0",
+        "first step with a periodic reflection, counted from 0",
         METHODS,
         0,
         (0, MAX_NUMBER),
@@ -34,7 +34,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     word(
         "progress",
-        "whether a new Progress lesson replaces the one before or joins it",
+        "whether a new Progress lesson replaces the previous one or is added to it",
         METHODS,
         "replace",
         &["replace", "append"],
@@ -42,7 +42,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "s_freq",
-        "ended tasks from one summary of the constitution by the mentor to the next; 0: none",
+        "finished tasks between the mentor's summaries of the constitution; 0: no summaries",
         METHODS,
         10,
         (0, MAX_NUMBER),
@@ -50,7 +50,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     switch(
         "reflect_at_end",
-        "a reflection that is due at the turn that ends the episode is still written",
+        "a reflection due at the last step of an episode is still written",
         METHODS,
         true,
         Paper,
@@ -60,7 +60,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     switch("kind_progress", "Progress reflections are written", METHODS, true, Paper),
     number(
         "per_type",
-        "calibration: tasks of each type that are played to learn from (the paper has 1, 3 and 5)",
+        "calibration: tasks of each type to learn from (1, 3 and 5 in the paper)",
         METHODS,
         1,
         (0, 1000),
@@ -68,7 +68,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "explore",
-        "calibration: how many of these tasks of each type are also explored, without a goal; rules learn nothing there",
+        "calibration: how many of these tasks of each type are also explored without a goal; rules learn nothing from that",
         METHODS,
         1,
         (0, 1000),

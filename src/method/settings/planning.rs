@@ -5,7 +5,7 @@ use crate::domain::SettingOrigin::BuiltIn;
 
 pub(super) const LIST: &[SettingSpec] = &[word(
     "replan",
-    "what the next plan of a task is told of the attempt before it: nothing, or the whole attempt",
+    "what the next plan of a task shows of the previous attempt: nothing, or the whole attempt",
     &["planning"],
     "nothing",
     &["nothing", "attempt"],

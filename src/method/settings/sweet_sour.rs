@@ -14,14 +14,14 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     switch(
         "managed",
-        "memory is managed: what is learnt in an attempt is short-term first; off: all of it is long-term at once",
+        "new memories are short-term first; off: all of them are long-term at once",
         &["sweet_sour"],
         true,
         Paper,
     ),
     word(
         "transfer",
-        "when short-term memory becomes long-term: after an attempt that reached the goal (Algorithm 1), or after every attempt (section 2.3)",
+        "when short-term memory becomes long-term: after a successful attempt (Algorithm 1), or after every attempt (section 2.3)",
         &["sweet_sour"],
         "success",
         &["success", "always"],
@@ -29,7 +29,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     word(
         "subgoal",
-        "what counts as a sub-goal: the progress rate rises, or the reward does",
+        "what counts as a sub-goal: a rise of the progress rate, or of the reward",
         &["sweet_sour"],
         "progress",
         &["progress", "reward"],
@@ -37,7 +37,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "long_term",
-        "memories of long-term memory that are shown, the newest",
+        "number of the newest long-term memories to show",
         &["sweet_sour"],
         MAX_NUMBER,
         (0, MAX_NUMBER),
@@ -45,7 +45,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     number(
         "short_term",
-        "memories of short-term memory that are shown, the newest",
+        "number of the newest short-term memories to show",
         &["sweet_sour"],
         MAX_NUMBER,
         (0, MAX_NUMBER),
@@ -53,7 +53,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     word(
         "memory_scope",
-        "how far long-term memory reaches: the task, tasks of its type, or the environment",
+        "scope of long-term memory: the task, tasks of its type, or the environment",
         &["sweet_sour"],
         "task",
         &["task", "type", "environment"],
@@ -61,7 +61,7 @@ pub(super) const LIST: &[SettingSpec] = &[
     ),
     switch(
         "reward_carries",
-        "the reward that the mentor is told goes on over episodes, as Algorithm 1 has it",
+        "the reward shown to the mentor accumulates across episodes, as in Algorithm 1",
         &["sweet_sour"],
         true,
         Paper,

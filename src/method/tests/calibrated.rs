@@ -126,11 +126,11 @@ fn rules_calibrate_without_a_model() {
         |kind| state.pool.active_of_kind(kind).map(|l| l.text().normalized()).collect::<Vec<_>>();
     assert_eq!(
         texts_of_kind(ReflectionKind::Abstract),
-        ["look for a apple in/on a fridge first", "look inside closed containers too"]
+        ["look for an apple in/on a fridge first", "look inside closed containers too"]
     );
     assert_eq!(
         texts_of_kind(ReflectionKind::Error),
-        ["open a closed container before you take from it or put into it"]
+        ["open a closed container before you take something from it or put something in it"]
     );
     assert_eq!(texts_of_kind(ReflectionKind::Progress), Vec::<String>::new());
 }

@@ -56,7 +56,7 @@ fn exemplars_are_what_the_rules_write() {
     let (_, file) = Templates::files().iter().find(|(name, _)| *name == "household.toml").unwrap();
     let texts: toml::Table = toml::from_str(file).unwrap();
     let kinds = [ReflectionKind::Abstract, ReflectionKind::Error, ReflectionKind::Progress];
-    let heading = "\nReflections of this kind that rules wrote about other tasks; write in their manner:\n";
+    let heading = "\nReflections of this kind that rules wrote about other tasks; follow their style:\n";
     let written = kinds.map(|kind| format!("{heading}{}", rule_written_lines(kind)));
     let stand = kinds.map(|kind| {
         let name = format!("exemplars_{}", kind.name().to_lowercase());

@@ -208,10 +208,10 @@ fn a_tip_is_linked_by_the_number_it_names_and_a_missing_one_is_complained_about(
         ("[1] Look first.", Some(0), "Look first.", ""),
         ("**2.** Open it first.", Some(1), "Open it first.", ""),
         ("2", Some(1), "Open before you take.", ""),
-        ("Open it first.", None, "Open it first.", "does not begin with the number"),
-        ("2 apples are needed.", None, "2 apples are needed.", "does not begin with the number"),
-        ("7: Open it first.", None, "Open it first.", "names lesson 7, and 2 were shown"),
-        ("0: Open it first.", None, "Open it first.", "names lesson 0, and 2 were shown"),
+        ("Open it first.", None, "Open it first.", "doesn't begin with the number"),
+        ("2 apples are needed.", None, "2 apples are needed.", "doesn't begin with the number"),
+        ("7: Open it first.", None, "Open it first.", "names lesson 7, but only 2 were shown"),
+        ("0: Open it first.", None, "Open it first.", "names lesson 0, but only 2 were shown"),
     ];
     for (reply, linked, words, complaint) in cases {
         let mut play = TestRun::new(run(&[("a", TWO)], 2));

@@ -110,7 +110,7 @@ fn a_mentor_that_no_setting_lets_be_asked_is_told_with_the_setting_that_changes_
         let reason = unused_mentor_reason(&run);
         assert_eq!(reason.is_some(), !expected.is_empty(), "{method} {settings:?}: {reason:?}");
         if let Some(reason) = reason {
-            assert!(reason.starts_with("the mentor openai:m will not be asked: "), "{reason}");
+            assert!(reason.starts_with("the mentor openai:m will never be called: "), "{reason}");
             assert!(expected.iter().all(|word| reason.contains(word)), "{method} {settings:?}: {reason}");
         }
     }

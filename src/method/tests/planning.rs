@@ -60,7 +60,7 @@ fn an_attempt_costs_one_call_and_takes_the_plan_to_its_end() {
     let ended: Vec<_> = state.ended_episodes.iter().map(|p| (p.reason, p.steps, p.calls)).collect();
     assert_eq!(ended, [(EndReason::PlanEnd, 3, 1); 5]);
     let complaints = &state.reflections.last().unwrap().complaints;
-    assert!(complaints.iter().any(|c| c.contains("a thought is no action")), "{complaints:?}");
+    assert!(complaints.iter().any(|c| c.contains("a thought is not an action")), "{complaints:?}");
     assert!(state.pool.visible_of_kind(ReflectionKind::Plan).count() <= 1, "a plan ends with its attempt");
 }
 
@@ -90,7 +90,7 @@ fn who_confirms_sees_each_action_of_the_plan_and_may_change_it() {
     assert_eq!(step(&play).as_deref(), Some("go to fridge 1"));
     assert_eq!(line(&play), Some(1));
     let refused = play.engine.decide(&crate::engine::Input::Command(Command::AskAgain)).unwrap_err();
-    assert!(refused.message.contains("it stands in the plan"), "{refused:?}");
+    assert!(refused.message.contains("comes from the plan"), "{refused:?}");
     assert!(play.engine.decide(&crate::engine::Input::Command(Command::Reject("no".to_owned()))).is_err());
     play.command(Command::Approve);
     play.play_script(&mut household(), &[]);
@@ -137,7 +137,7 @@ fn the_stand_in_plans_a_household_task_and_says_where_it_cannot() {
     let ran = actions_taken(&play, 1);
     assert!(ran.iter().any(|a| a.starts_with("take apple 1 from ")), "{ran:?}");
     assert!(ran.len() <= run.limits.steps as usize);
-    for (mentor, env, why) in [("none", "household", "there is none"), ("symbolic", "pddl", "task of pddl")] {
+    for (mentor, env, why) in [("none", "household", "none is set"), ("symbolic", "pddl", "task of pddl")] {
         run.mentor = mentor.to_owned();
         run.tasks[0].env = env.to_owned();
         let error = build_policy(&run, Arc::new(Templates::builtin())).err().unwrap();

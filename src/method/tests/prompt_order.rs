@@ -64,7 +64,7 @@ fn segment_order(state: &State, record: &crate::domain::PromptRecord) -> Vec<Str
             (SegmentLabel::Instruction, _) if segment.text.trim_start().starts_with("Reward ") => {
                 "reward".to_owned()
             }
-            (SegmentLabel::Instruction, _) if segment.text.contains("type of the task:") => "type".to_owned(),
+            (SegmentLabel::Instruction, _) if segment.text.contains("Task type:") => "type".to_owned(),
             (label, _) => label.name().to_owned(),
         };
         if names.last() != Some(&name) {

@@ -189,7 +189,7 @@ fn an_empty_reply_is_asked_again_warmer_and_then_is_a_failed_call_but_without_a_
             continue;
         }
         let (_, failure) = state.failed_call.as_ref().unwrap();
-        assert_eq!(failure.message, "the model answered nothing, 6 times");
+        assert_eq!(failure.message, "the model returned an empty reply, 6 times");
         assert_eq!(
             (step.action(), step.unusable_replies, failure.kind),
             (None, 6, Some(FailureKind::Unusable))

@@ -76,7 +76,7 @@ fn nothing_changes_before_the_word_and_then_what_was_accepted() {
     assert_eq!(kinds, [true, true, false, false]);
     assert!(state.is_waiting() && play.engine.advance().is_empty());
     for command in [Command::Step, Command::Run, Command::StepStage] {
-        assert!(error_of(&play, command).contains("waits for your word"));
+        assert!(error_of(&play, command).contains("waits for your decision"));
     }
     assert!(error_of(&play, Command::SettlePool { refused: vec![9] }).contains("no line 10"));
 
@@ -103,7 +103,7 @@ fn nothing_changes_before_the_word_and_then_what_was_accepted() {
     );
     accept_until_summary(&mut play);
     assert!(play.state().run_over && play.state().ended_episodes.len() == 3);
-    assert!(error_of(&play, Command::SettlePool { refused: vec![] }).contains("no summary waits"));
+    assert!(error_of(&play, Command::SettlePool { refused: vec![] }).contains("no summary is waiting"));
 
     // The journal folds to the same state.
     let mut folded = State::default();

@@ -150,7 +150,7 @@ fn readings_and_ablations() {
 
 #[test]
 fn the_reward_goes_on_over_attempts_unless_the_setting_says_otherwise() {
-    for (carries, expected) in [(true, "Reward in all: 1.75\n"), (false, "Reward in all: 0.75\n")] {
+    for (carries, expected) in [(true, "Reward in total: 1.75\n"), (false, "Reward in total: 0.75\n")] {
         let mut run = run(1);
         run.tasks.push(crate::domain::Task { id: "b".to_owned(), ..run.tasks[0].clone() });
         run.settings.set("reward_carries", carries, SettingOrigin::Flag);

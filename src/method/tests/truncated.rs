@@ -1,4 +1,4 @@
-//! Replies that the token limit cut off: what of them counts.
+//! Tests of truncated replies: which parts of them count.
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{Purpose, ReflectionKind, SettingOrigin, Truncation};
@@ -17,9 +17,9 @@ fn in_force(play: &TestRun, kind: ReflectionKind) -> Vec<String> {
     play.state().pool.active_of_kind(kind).map(|l| l.text().text.clone()).collect()
 }
 
-/// Of 117 lists that hit the limit 117 were kept, their last half sentences too.
+/// Regression: of 117 lists that hit the limit, all were kept with their incomplete last sentence.
 #[test]
-fn a_list_that_the_token_limit_cut_off_was_kept_with_its_last_half_sentence() {
+fn a_truncated_list_loses_its_incomplete_last_item() {
     let mut run = neural(&[("a", "")]);
     run.limits.steps = 1;
     let mut play = TestRun::new(run);
@@ -37,9 +37,9 @@ fn a_list_that_the_token_limit_cut_off_was_kept_with_its_last_half_sentence() {
     assert_eq!(reflection.dropped[0].text, "Never put the mug in the coffeemachine before it");
 }
 
-/// 12 rules became 1: what had come of a summary replaced the whole list.
+/// Regression: a truncated summary replaced the whole list, and 12 rules became 1.
 #[test]
-fn a_summary_that_was_cut_off_replaced_the_whole_list() {
+fn a_truncated_summary_keeps_the_old_list() {
     let mut run = neural(&[("a", ""), ("b", "")]);
     run.limits.steps = 1;
     run.settings.set("s_freq", 2, SettingOrigin::Flag);
@@ -49,7 +49,7 @@ fn a_summary_that_was_cut_off_replaced_the_whole_list() {
         said += 1;
         match prompt.question.unwrap() {
             q if q.purpose == Purpose::Summarise && q.kind == ReflectionKind::Abstract => {
-                // The second time the whole of it comes.
+                // The second reply is complete.
                 if std::mem::take(&mut cut) {
                     "[\"In short.\", \"And mo✂"
                 } else {
@@ -68,26 +68,26 @@ fn a_summary_that_was_cut_off_replaced_the_whole_list() {
         let last = play.state().reflections.iter().rev().find(|r| r.purpose == Purpose::Summarise);
         last.map(|r| (**r).clone()).unwrap()
     };
-    let told = summary(&play);
-    assert!(told.items.is_empty() && told.truncated.is_some());
+    let reflection = summary(&play);
+    assert!(reflection.items.is_empty() && reflection.truncated.is_some());
     assert!(
-        told.complaints[0].contains("the summary was cut off by the token limit"),
+        reflection.complaints[0].contains("the summary was cut off by the token limit"),
         "{:?}",
-        told.complaints
+        reflection.complaints
     );
-    assert!(told.complaints.last().unwrap().contains("the old list stays"));
-    assert_eq!(told.dropped[0].text, "In short.");
+    assert!(reflection.complaints.last().unwrap().contains("the old list stays"));
+    assert_eq!(reflection.dropped[0].text, "In short.");
 
-    // A person asks for it again.
+    // A person requests it again.
     play.command(Command::Reflect(ReflectionKind::Abstract));
     play.advance(&mut |_| unreachable!(), &mut |_| None);
     assert_eq!(in_force(&play, ReflectionKind::Abstract), ["In short.", "And more."]);
     assert!(summary(&play).truncated.is_none());
 }
 
-/// An action was done that the limit had cut in the middle (62 of 62).
+/// Regression: actions that the limit had cut in the middle were executed (62 of 62).
 #[test]
-fn an_action_that_the_token_limit_cut_in_the_middle_was_done() {
+fn an_action_cut_in_the_middle_is_not_executed() {
     let mut run = test_spec("react", &[("a", "")]);
     run.limits.steps = 1;
     let mut play = TestRun::new(run);
@@ -108,14 +108,15 @@ fn an_action_that_the_token_limit_cut_in_the_middle_was_done() {
         _ => None,
     });
     assert!(why.unwrap().contains("before its action was complete"));
-    // In the end it is a failed call.
+    // After the last retry the call has failed.
     let mut play = TestRun::new(test_spec("react", &[("a", "")]));
     play.play_script(&mut FakeHousehold::kitchen(GOAL), &["go to countertop✂"; 3]);
     let (_, failure) = play.state().failed_call.as_ref().unwrap();
     assert!(failure.message.contains("before its action was complete, 3 times"), "{failure:?}");
 }
 
-/// "This request was blocked by the usage policy." was sent to the world, and became a lesson of each kind.
+/// Regression: "This request was blocked by the usage policy." was sent to the environment, and became a lesson of each
+/// kind.
 #[test]
 fn a_refusal_is_neither_an_action_nor_a_lesson() {
     let refusal = "This request was blocked by the usage policy.\nGo away.⛔";
@@ -141,9 +142,9 @@ fn a_refusal_is_neither_an_action_nor_a_lesson() {
     }
 }
 
-/// The papers' code knows no limit: it does what has come.
+/// The papers' public code doesn't check for truncation: it uses whatever arrived.
 #[test]
-fn as_the_public_code_reads_it_a_reply_that_was_cut_off_counts_and_is_marked() {
+fn with_code_settings_a_truncated_reply_counts_and_is_marked() {
     let mut run = test_spec("reflexion", &[("a", "")]);
     (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
     let (_, settings, _) = super::super::defaults("reflexion", super::super::PaperOrCode::Code);
@@ -162,7 +163,7 @@ fn as_the_public_code_reads_it_a_reply_that_was_cut_off_counts_and_is_marked() {
 }
 
 #[test]
-fn of_a_plan_that_was_cut_off_whole_sentences_stand() {
+fn a_truncated_plan_keeps_its_complete_sentences() {
     let mut run = test_spec("reflexion", &[("a", "")]);
     (run.limits.steps, run.trials, run.mentor) = (1, 2, "script".to_owned());
     let mut play = TestRun::new(run);
@@ -174,9 +175,9 @@ fn of_a_plan_that_was_cut_off_whole_sentences_stand() {
     assert!(plan.complaints[0].contains("cut off by the token limit"), "{:?}", plan.complaints);
 }
 
-/// A model with a wrong chat template lost whole episodes without a word about it.
+/// Regression: a model with a wrong chat template lost whole episodes without a warning.
 #[test]
-fn three_replies_in_a_row_that_are_no_actions_are_warned_about_once() {
+fn three_replies_without_an_action_give_one_warning() {
     let warnings = |replies: &[&str], steps: u32| {
         let mut run = test_spec("react", &[("a", ""), ("b", "")]);
         run.limits.steps = steps;
@@ -188,27 +189,27 @@ fn three_replies_in_a_row_that_are_no_actions_are_warned_about_once() {
         });
         all.collect::<Vec<_>>()
     };
-    let told = "no reply so far was an action; check the model's chat template (doctor)".to_owned();
-    assert_eq!(warnings(&["", "", ""], 9), [(1, told.clone())], "nothing at all");
+    let warning = "no reply so far was an action; check the model's chat template (doctor)".to_owned();
+    assert_eq!(warnings(&["", "", ""], 9), [(1, warning.clone())], "empty replies");
     assert_eq!(
         warnings(&["<|im_start|>", "foo", "bar", "baz", "x", "y", "z"], 5),
-        [(3, told.clone())],
+        [(3, warning.clone())],
         "once"
     );
     assert_eq!(
         warnings(&["foo", "think: hm", "", "bar"], 9),
-        [(3, told.clone())],
+        [(3, warning.clone())],
         "a thought counts neither way"
     );
     assert_eq!(
         warnings(&["The mug is on a shelf.", "I should look.", "It may be on a shelf, so look there."], 9),
-        [(3, told)],
-        "prose is no action, though it is read as a thought"
+        [(3, warning)],
+        "prose is not an action, although it is read as a thought"
     );
     assert_eq!(warnings(&["look", "foo", "bar", "baz", "foo"], 9), [], "an action was understood");
     assert_eq!(
         warnings(&["go to shelf 9", "go to shelf 9", "go to shelf 9", "go to shelf 9"], 9),
         [],
-        "a wrong place"
+        "an unknown place"
     );
 }

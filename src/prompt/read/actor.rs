@@ -1,4 +1,4 @@
-//! Reads an actor's reply. Total: any text gives a reading, and every word of it stands in the reply.
+//! Parses an actor's reply. Parsing never fails, and every word of the result occurs in the reply.
 
 use super::label::strip_bullet;
 use super::parsed_reply::{ParsedReply, action_in_line};
@@ -6,9 +6,9 @@ use super::{Complaint, Remarks, has_words, json_action, lines};
 use crate::engine::ParsedActorReply;
 use std::borrow::Cow;
 
-/// Reads a reply in any of the forms that models give: a bare line, `> line`, `think: ...`, `Thought:` and `Action:` pairs,
-/// JSON, inside code fences or not (`docs/REPLIES.md` has the rules). The first action counts; whatever else was said becomes
-/// a complaint. Linear in the length of the reply.
+/// Parses a reply in any of the forms that models use: a bare line, `> line`, `think: ...`, pairs of `Thought:` and
+/// `Action:`, or JSON, with or without code fences (`docs/REPLIES.md` has the rules). The first action counts;
+/// everything else becomes a complaint. Takes time linear in the length of the reply.
 pub fn read_reply(reply: &str) -> ParsedActorReply {
     let (said, complaints) = parse_reply(reply);
     ParsedActorReply {
@@ -19,9 +19,10 @@ pub fn read_reply(reply: &str) -> ParsedActorReply {
     }
 }
 
-/// Whether a reply that ends with its line was cut off before it said what to do: it opens a form that goes on below (`Thought:`
-/// before `Action:`, an `Action:` alone, a repeated observation, a fence, JSON) and has no action, or it is prose or looks like a
-/// sentence, whose action may be on the next line. `think:` is a whole step.
+/// Returns whether a reply that a stop at a newline ended may have been cut off before its action. Either it has no
+/// action but begins a form that continues on further lines (`Thought:` before `Action:`, an `Action:` alone, a
+/// repeated observation, a fence, JSON), or it is prose or looks like a sentence, so that the action may be on the next
+/// line. `think:` is a complete step.
 pub fn is_cut_short(reply: &str) -> bool {
     let said = parse_reply(reply).0;
     let text = Remarks::new(reply).after_reasoning().trim();
@@ -36,21 +37,21 @@ pub fn is_cut_short(reply: &str) -> bool {
     }
     match rows.first().map(|row| row.mark) {
         Some(Mark::Thought | Mark::Action | Mark::Observation) => true,
-        // Only marks that are no words: a fence opens something, the others do not.
+        // No line has words: a fence announces content, other marks don't.
         None => text.lines().any(lines::is_fence),
         Some(Mark::Think) => false,
         Some(Mark::None) => text.starts_with(['{', '[']) && !text.ends_with(['}', ']']),
     }
 }
 
-/// Whether a reply begins with prose and marks nothing as its action: where it was cut off by its bound, it may be reasoning whose
-/// opening mark stands in the prompt and whose closing one has not come.
+/// Returns whether a reply begins with prose and marks no action. If the token limit cut it off, it may be reasoning
+/// whose opening tag is in the prompt and whose closing tag had not arrived.
 pub fn can_be_reasoning(reply: &str) -> bool {
     let rows = parse_rows(Remarks::new(reply).after_reasoning());
     rows.first().is_some_and(is_prose) && marked_action_row(&rows).is_none()
 }
 
-/// What a reply says, and what of it was not used.
+/// Returns the content of a reply, and complaints about what was not used.
 pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
     let mut remarks = Remarks::new(reply);
     let text = remarks.after_reasoning();
@@ -79,7 +80,7 @@ pub(super) fn parse_reply(reply: &str) -> (ParsedReply, Vec<Complaint>) {
         reader.finish()
     });
     let mut said = said;
-    // Only what can be seen is executed.
+    // Only visible characters are executed.
     if let Some(action) = &mut said.action
         && let Cow::Owned(visible) = crate::text::clean(action)
     {
@@ -102,7 +103,7 @@ struct Row<'a> {
     words: &'a str,
 }
 
-/// The lines with words, without what only decorates them.
+/// Returns the lines that have words, without decoration.
 fn parse_rows(text: &str) -> Vec<Row<'_>> {
     let mut fenced = false;
     let mut rows = Vec::new();
@@ -119,7 +120,7 @@ fn parse_rows(text: &str) -> Vec<Row<'_>> {
     rows
 }
 
-/// The line that holds the action by its label or, where prose stands before it, by its fence.
+/// Returns the index of the line that is the action because of its label or, after prose, because of its fence.
 fn marked_action_row(rows: &[Row<'_>]) -> Option<usize> {
     let labelled = rows.iter().position(|r| r.mark == Mark::Action);
     let fenced = rows.iter().position(|r| r.fenced).filter(|n| *n > 0);
@@ -131,11 +132,11 @@ struct Reader<'a, 'r> {
     reply: ParsedReply,
     remarks: &'r mut Remarks<'a>,
     text: &'a str,
-    /// The lines after the action, from the first to the last, and how many they are.
+    /// The first and the last line after the action, and their number.
     unused_lines: Option<(&'a str, &'a str, usize)>,
-    /// A `Thought:` was opened whose next lines may go on with it.
+    /// A `Thought:` was read that may continue on the next lines.
     in_thought: bool,
-    /// An `Action:` stood alone; its words are on the next line.
+    /// An `Action:` without words was read; they are on the next line.
     expects_action: bool,
 }
 
@@ -149,7 +150,8 @@ enum Mark {
 }
 
 impl<'a> Reader<'a, '_> {
-    /// Takes a line; false when nothing after it can count. `explicit` is the line that is known to hold the action.
+    /// Reads a line. Returns `false` if nothing after it can count. `explicit` is the index of the line known to be the
+    /// action.
     fn read_row(&mut self, row: &Row<'a>, number: usize, explicit: Option<usize>) -> bool {
         if self.reply.action.is_some() {
             let (first, count) = self.unused_lines.map_or((row.line, 0), |(first, _, count)| (first, count));
@@ -172,8 +174,8 @@ impl<'a> Reader<'a, '_> {
             Mark::Think | Mark::Thought => {
                 self.in_thought = row.mark == Mark::Thought;
                 self.expects_action = false;
-                // `think:` is a whole step, which its line end completes.
-                let whole = row.mark == Mark::Think && self.has_text_after(row.line);
+                // `think:` is a complete step once its line ends.
+                let whole = row.mark == Mark::Think && self.is_followed_by_text(row.line);
                 self.reply.complete = whole && self.reply.thought.is_none();
                 match inline_action(words) {
                     Some((thought, action)) => {
@@ -203,8 +205,8 @@ impl<'a> Reader<'a, '_> {
         true
     }
 
-    /// Whether the reply has anything but blanks behind these words: also a line end.
-    fn has_text_after(&self, words: &str) -> bool {
+    /// Returns whether anything but blanks follows these words in the reply; a line end counts.
+    fn is_followed_by_text(&self, words: &str) -> bool {
         let end = self.remarks.span_of(words).end;
         self.remarks.reply.get(end..).is_some_and(|rest| !rest.trim_matches([' ', '\t']).is_empty())
     }
@@ -235,7 +237,7 @@ impl<'a> Reader<'a, '_> {
         let action = action_in_line(words, self.remarks);
         if has_words(action) {
             self.reply.action = Some(action.to_owned());
-            self.reply.complete = self.has_text_after(action);
+            self.reply.complete = self.is_followed_by_text(action);
         } else if !action.is_empty() {
             self.remarks.complain("a line without a word was not used", action);
         }
@@ -255,7 +257,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// `find it. Action: go to desk 1`, on the line of a thought.
+/// Splits `find it. Action: go to desk 1`, on the line of a thought, into thought and action.
 fn inline_action(words: &str) -> Option<(&str, &str)> {
     let at = words.find(" Action").or_else(|| words.find(" ACTION"))?;
     let after = words[at + " Action".len()..].trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
@@ -263,24 +265,24 @@ fn inline_action(words: &str) -> Option<(&str, &str)> {
     has_words(action).then(|| (words[..at].trim_end(), action))
 }
 
-/// Whether a line without a label speaks of itself, as no action of any world does.
+/// Returns whether a line without a label is about the model itself, which no action is.
 fn is_reasoning(words: &str) -> bool {
     const OWN: &[&str] = &["i ", "i'", "i’", "we ", "let me ", "let us ", "let's ", "let’s "];
     let start = words.chars().take(8).collect::<String>().to_lowercase();
     OWN.iter().any(|own| start.starts_with(own))
 }
 
-/// The line that holds the action where only prose stands before it: nothing in it is marked, and the line is no prose itself.
-/// Behind a line that only looks like a sentence it has to begin as actions do.
+/// Returns the index of the action if it follows unmarked prose: the first line that is not prose and could be an
+/// action. After a line that only looks like a sentence, it must begin with the verb of an action.
 fn action_after_prose(rows: &[Row<'_>]) -> Option<usize> {
     let before = rows.iter().take_while(|row| is_prose(row) || is_sentence(row)).count();
     let sure = rows.iter().take(before).all(is_prose);
     let row = rows.get(before).filter(|_| before > 0)?;
-    let acts = is_plausible_action(row.words) && (sure || begins_with_verb(row.words));
-    (row.mark == Mark::None && !row.fenced && acts).then_some(before)
+    let is_action = is_plausible_action(row.words) && (sure || begins_with_verb(row.words));
+    (row.mark == Mark::None && !row.fenced && is_action).then_some(before)
 }
 
-/// Words that actions of the built-in environments begin with, up to a hyphen (`fill-shot`). The instructions name them.
+/// The first words of actions of the built-in environments, up to a hyphen (`fill-shot`). The instructions name them.
 const VERBS: &[&str] = &[
     "check",
     "clean",
@@ -328,7 +330,7 @@ const VERBS: &[&str] = &[
     "wait",
 ];
 
-/// Interjections, which are prose also alone.
+/// Interjections, which are prose even alone.
 const INTERJECTIONS: &[&str] = &[
     "absolutely",
     "alright",
@@ -344,7 +346,7 @@ const INTERJECTIONS: &[&str] = &[
     "well",
 ];
 
-/// Words that sentences begin with and actions don't; one or two words alone may still be a name or a direction.
+/// First words of sentences but not of actions. A line of one or two words may still be a name or a direction.
 const OPENERS: &[&str] = &[
     "a",
     "after",
@@ -397,28 +399,29 @@ const OPENERS: &[&str] = &[
     "your",
 ];
 
-/// The first word as it stands, and in small letters without the marks around it.
+/// Returns the first word as written, and in lower case without punctuation around it.
 fn first_word(words: &str) -> (&str, String) {
     let words = strip_bullet(words).unwrap_or(words);
     let word = words.split_whitespace().next().unwrap_or_default();
     (word, word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
 }
 
-/// Whether a line begins with the verb of an action. `Right, ...` and `Look, ...` speak.
+/// Returns whether a line begins with the verb of an action. `Right, ...` and `Look, ...` are prose.
 fn begins_with_verb(words: &str) -> bool {
     let (word, bare) = first_word(words);
     let verb = bare.split('-').next().unwrap_or_default();
     !word.ends_with(',') && VERBS.contains(&verb)
 }
 
-/// Whether a line without a mark is a call of a tool, an expression or JSON: `search[who is ...]`, `(pick ball1)`.
+/// Returns whether a line without a mark is a tool call, an expression or JSON: `search[who is ...]`, `(pick ball1)`.
 fn is_call(words: &str) -> bool {
     words.split_whitespace().next().is_some_and(|word| word.contains(['[', '(', '{']))
 }
 
-/// Whether a line without a mark is a sentence about the situation, as no action of any environment is: it speaks of the
-/// writer (`I ...`, `Let me ...`), begins with an interjection (`Okay, ...`) or as only sentences do (`The ...`, `To ...`), or
-/// begins with a capital letter, has at least four words and among them one that no action has (`should`, `is`, ...).
+/// Returns whether a line without a mark is prose, which no action is: it is about the model itself (`I ...`,
+/// `Let me ...`), begins with an interjection (`Okay, ...`) or another word that begins no action (`The ...`,
+/// `To ...`), or begins with a capital letter and has at least four words, one of which appears in no action
+/// (`should`, `is`, ...).
 fn is_prose(row: &Row<'_>) -> bool {
     const NOT_IN_ACTIONS: &[&str] = &[
         "i", "i'll", "i’ll", "i'm", "i’m", "i've", "i’ve", "we", "should", "need", "needs", "must", "will",
@@ -447,9 +450,9 @@ fn is_prose(row: &Row<'_>) -> bool {
     has(4) && words.any(|word| NOT_IN_ACTIONS.contains(&bare(word).as_str()))
 }
 
-/// Whether a line without a mark may be a sentence and no action: it begins with no known verb, and has what sentences and
-/// headings have (a full stop, a comma, a label, a tag). Actions of environments that nobody here knows can look so too: such a
-/// line alone is an action, and prose only where an action follows.
+/// Returns whether a line without a mark may be a sentence instead of an action: it begins with no known verb, and has
+/// a full stop, a comma, a label or a tag. Actions of unknown environments can look the same, so such a line is prose
+/// only if an action follows; alone it is the action.
 fn is_sentence(row: &Row<'_>) -> bool {
     if row.mark != Mark::None || row.fenced || is_call(row.words) || begins_with_verb(row.words) {
         return false;
@@ -459,13 +462,13 @@ fn is_sentence(row: &Row<'_>) -> bool {
     has_words(words) && (ends || words.starts_with('<') || words.contains(", ") || words.contains(": "))
 }
 
-/// Whether a line can be an action: a few words that don't end like a sentence of prose.
+/// Returns whether a line can be an action: at most 16 words, not ending in a colon or question mark.
 fn is_plausible_action(words: &str) -> bool {
     const MAX_WORDS: usize = 16;
     words.split_whitespace().take(MAX_WORDS + 1).count() <= MAX_WORDS && !words.ends_with([':', '?'])
 }
 
-/// A line without what only decorates it: prompt marks, code fences, back-quotes, bold.
+/// Removes decoration from a line: prompt marks, code fences, backticks, bold.
 fn strip_decoration(line: &str) -> &str {
     let mut line = line.trim();
     while let Some(rest) = line.strip_prefix('>') {
@@ -473,7 +476,7 @@ fn strip_decoration(line: &str) -> &str {
     }
     line = line.strip_suffix("```").unwrap_or(line).trim_end();
     if let Some(rest) = line.strip_prefix("```") {
-        // Words on the line of the fence: one word is the name of a language.
+        // A single word after the fence is the name of a language.
         let rest = rest.trim();
         line = if rest.contains(' ') { rest } else { "" };
     }
@@ -485,7 +488,8 @@ fn strip_decoration(line: &str) -> &str {
     line
 }
 
-/// The mark before a line's words, in any case: `think:`, `Thought 3:`, `**Action:**`, `Observation:`, `<action>`.
+/// Splits off the mark before a line's words, in any case: `think:`, `Thought 3:`, `**Action:**`, `Observation:`,
+/// `<action>`.
 fn split_mark(line: &str) -> (Mark, &str) {
     for (tag, end, mark) in [
         ("<action>", "</action>", Mark::Action),

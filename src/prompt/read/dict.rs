@@ -50,7 +50,7 @@ fn is_usable<'a>(text: &Text<'a>, remarks: &mut Remarks<'a>) -> bool {
         return false;
     }
     if text.unquoted && is_literal(&text.words) || label::is_empty_list_phrase(&text.words) {
-        remarks.complain("this is no lesson", text.source);
+        remarks.complain("this is not a lesson", text.source);
         return false;
     }
     true
@@ -256,13 +256,13 @@ fn item_from_entry<'a>(
         let what = if text.truncated {
             "the reply ends in the middle of this, so it was not used"
         } else {
-            "this is no lesson"
+            "this is not a lesson"
         };
         remarks.complain(what, at);
         return None;
     }
     if text.unquoted && is_literal(&text.words) {
-        remarks.complain("this is no lesson", at);
+        remarks.complain("this is not a lesson", at);
         return None;
     }
     let words = collapse_whitespace(&format!("{key}: {}", text.words));

@@ -132,7 +132,7 @@ impl<'a> Reader<'a, '_> {
             return self.start_item(row);
         }
         if is_empty_list_phrase(row.words) && self.pending.is_none() {
-            return self.remarks.complain("taken for an empty list", row.line);
+            return self.remarks.complain("read as an empty list", row.line);
         }
         if is_filler_phrase(row.words) {
             self.finish_item();
@@ -219,7 +219,7 @@ impl<'a> Reader<'a, '_> {
         let mistake = strip_decoration(&growing.mistake.join(" "));
         let solution = strip_decoration(&growing.solution.join(" "));
         if is_empty_list_phrase(&mistake) && solution.is_empty() {
-            return self.remarks.complain("taken for an empty list", whole);
+            return self.remarks.complain("read as an empty list", whole);
         }
         let text = match (has_words(&mistake), has_words(&solution)) {
             (true, true) => LessonText::error(mistake, solution),

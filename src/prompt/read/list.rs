@@ -58,7 +58,7 @@ fn remove_duplicates(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
         let new = new.next().unwrap_or(true);
         if !new {
             let again = remarks.reply.get(item.at.clone()).unwrap_or_default();
-            remarks.complain("this was said before", again);
+            remarks.complain("this repeats an earlier lesson", again);
         }
         new
     });
@@ -69,7 +69,7 @@ fn complain_about_aside<'a>(aside: &mut Option<(&'a str, usize)>, body: &'a str,
     if let Some((first, end)) = aside.take() {
         let text = &body[offset_in(body, first)..end];
         let what = if is_empty_list_phrase(text) {
-            "taken for an empty list"
+            "read as an empty list"
         } else {
             "text around the list was not used"
         };

@@ -1,26 +1,27 @@
-//! What is no list and no lesson though it has words: refusals, paragraphs, texts that are too long.
+//! Recognizes text that is not a lesson: refusals, paragraphs of prose, overlong texts.
 
 use super::{ReadItem, Remarks};
 
-/// The most characters of a lesson, and of each half of a mistake with its solution. The longest rule in the papers has 205
-/// (OmniReflect, table 7: a solution for `BabyAI`); a text of more than twice that is a report.
+/// The maximum length of a lesson, and of each half of a mistake with its solution, in characters. The longest rule in
+/// the papers has 205 (OmniReflect, table 7: a solution for `BabyAI`).
 const MAX_LESSON_CHARS: usize = 400;
 
-/// So many sentences in a line make it a paragraph.
+/// The number of sentences from which a line counts as a paragraph.
 const PARAGRAPH_SENTENCES: usize = 3;
 
-/// Removes items that are no lessons: refusals, a server's error message alone, and texts of more than [`LONGEST`] characters.
+/// Removes items that are not lessons: refusals, a server's error message alone, and texts of more than [`LONGEST`]
+/// characters.
 pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, remarks: &mut Remarks<'_>) {
     let alone = items.len() == 1;
     items.retain(|item| {
         let solution = item.text.solution.as_deref().unwrap_or_default();
         let longest = item.text.text.chars().count().max(solution.chars().count());
         let what = if longest > MAX_LESSON_CHARS {
-            format!("{longest} characters are too long for a lesson (at most {MAX_LESSON_CHARS})")
+            format!("{longest} characters is too long for a lesson (at most {MAX_LESSON_CHARS})")
         } else if is_refusal(&item.text.text) {
-            "this is a refusal and no lesson".to_owned()
+            "this is a refusal, not a lesson".to_owned()
         } else if alone && solution.is_empty() && is_failure_message(remarks.reply) {
-            "this is an error message and no lesson".to_owned()
+            "this is an error message, not a lesson".to_owned()
         } else {
             return true;
         };
@@ -30,16 +31,17 @@ pub(super) fn drop_non_lessons(items: &mut Vec<ReadItem>, remarks: &mut Remarks<
     });
 }
 
-/// Why paragraphs without any form of a list are no list of lessons; none where each is a sentence or two.
+/// Returns why paragraphs without any list markup are not a list of lessons. Returns `None` if they may be one: each is
+/// one or two sentences.
 pub(super) fn non_list_reason(paragraphs: &[String]) -> Option<&'static str> {
     if paragraphs.iter().any(|p| is_refusal(p)) || paragraphs.first().is_some_and(|p| is_inability(p)) {
-        return Some("a refusal is no list, so nothing of it was used");
+        return Some("a refusal is not a list, so nothing was used");
     }
     let rambles = |p: &String| count_sentences(p) >= PARAGRAPH_SENTENCES || p.trim_end().ends_with('?');
-    paragraphs.iter().any(rambles).then_some("prose is no list, so nothing of it was used")
+    paragraphs.iter().any(rambles).then_some("prose is not a list, so nothing was used")
 }
 
-/// A text in small letters, with plain apostrophes: its beginning.
+/// Returns the beginning of a text in lower case, with straight apostrophes.
 fn normalized_start(text: &str) -> String {
     text.trim_start()
         .chars()
@@ -49,7 +51,7 @@ fn normalized_start(text: &str) -> String {
         .to_lowercase()
 }
 
-/// Whether a text refuses to answer, in words that no lesson begins with.
+/// Returns whether a text refuses to answer, judged by beginnings that no lesson has.
 fn is_refusal(text: &str) -> bool {
     const BEGINNINGS: &[&str] = &[
         "i'm sorry",
@@ -123,7 +125,7 @@ fn is_refusal(text: &str) -> bool {
         "do that",
         "continue with",
     ];
-    /// A writer who cannot find any lesson says what it cannot find; `I cannot find the mug` is no such thing.
+    /// Followed by one of [`FOUND`], these say that no lesson was found, unlike `I cannot find the mug`.
     const TO_FIND: &[&str] =
         &["determine", "identify", "find", "see", "detect", "extract", "derive", "draw", "give", "list"];
     const FOUND: &[&str] = &["mistake", "error", "lesson", "rule", "trajectory", "reflection", "insight"];
@@ -138,7 +140,7 @@ fn is_refusal(text: &str) -> bool {
     BEGINNINGS.iter().any(|b| text.starts_with(b)) || unable(&text)
 }
 
-/// Whether a reply is the message of a server or a program about its own failure, and no mistake of the agent.
+/// Returns whether a reply is an error message of a server or a program, not a description of the agent's mistake.
 fn is_failure_message(text: &str) -> bool {
     const OWN: &[&str] = &[
         "internal",
@@ -162,7 +164,8 @@ fn is_failure_message(text: &str) -> bool {
     message.is_some_and(|rest| rest.starts_with([':', ' ']) && OWN.iter().any(|own| text.contains(own)))
 }
 
-/// Whether a text without any form of a list speaks of what its writer cannot do: among bullets this may be a lesson.
+/// Returns whether a text without list markup says that the writer is unable to do something. In a bulleted list, the
+/// same words may be a lesson.
 fn is_inability(text: &str) -> bool {
     const UNABLE: &[&str] = &[
         "i can't ",
@@ -180,7 +183,7 @@ fn is_inability(text: &str) -> bool {
     UNABLE.iter().any(|u| text.starts_with(u))
 }
 
-/// The sentences of a text: each ends with its mark, and the next begins with a capital letter. Linear.
+/// Counts the sentences of a text: each ends with a mark, and the next begins with a capital letter. Takes linear time.
 fn count_sentences(text: &str) -> usize {
     let text = text.trim_end();
     let mut count = usize::from(!text.is_empty());

@@ -1,11 +1,12 @@
-//! What counts of a mentor's reply that was cut off: whole items of a list, whole sentences and lines of a text.
+//! Extracts the complete parts of a mentor's truncated reply: items of a list, sentences and lines of a text.
 
 use super::label::strip_bullet;
 use super::quoted::is_quote;
 use super::{Items, ReadItem, Remarks, list};
 
-/// Reads a list that was cut off: as [`items`](super::items()) does, and without the last item unless the reply shows that it
-/// is complete (a line end, a comma or bracket behind it, its closing quote or bracket). `by` says what cut the reply off.
+/// Parses a truncated list like [`items`](super::items()), but drops the last item unless the reply shows that it is
+/// complete: by a line end, comma or bracket after it, or by its closing quote or bracket. `by` says what cut the reply
+/// off.
 pub fn read_truncated_items(reply: &str, by: &str) -> Items {
     let mut read = list::read_items(reply);
     let end = reply.trim_end_matches([' ', '\t']).len();
@@ -24,17 +25,19 @@ pub fn read_truncated_items(reply: &str, by: &str) -> Items {
     read
 }
 
-/// Whether the words of an item, which nothing stands behind, end with the quote or bracket that closes the one they begin
-/// with. Where other quotes stand between them, the last one may only close a quoted word of half a sentence.
+/// Returns whether the text of an item at the end of the reply ends with the quote or bracket that closes the one it
+/// begins with. If there are other quotes in between, the last one may close only a quoted word within an incomplete
+/// sentence.
 fn is_closed(words: &str) -> bool {
     let words = words.trim();
     let words = strip_bullet(words).unwrap_or(words);
     let end = words.trim_end_matches(',');
     let Some(last) = end.chars().next_back() else { return false };
-    // An apostrophe may be the last that came of a word: as a quote it ends a sentence.
+    // An apostrophe may be the last character of an incomplete word; it counts as a quote only after the end of a
+    // sentence.
     let text = &end[..end.len() - last.len_utf8()];
     let quote = is_quote(last) && (!"'’‘`".contains(last) || text.ends_with(['.', '!', '?']));
-    // A record is complete with its last quote: one that is cut inside a text was not read as an item.
+    // A record cut off inside a text was not parsed as an item, so the last quote completes the record.
     let mut chars = text.chars();
     let Some(first) = chars.next() else { return false };
     let inner = chars.as_str().trim_start_matches(first).trim_end_matches(last);
@@ -45,8 +48,8 @@ fn is_closed(words: &str) -> bool {
     }
 }
 
-/// How many quotes of a text may pair with `last`: escaped ones, apostrophes inside of words and quotes of the other kind (single,
-/// double) do not.
+/// Counts the quotes of a text that may pair with `last`. Escaped quotes, apostrophes inside words and quotes of the
+/// other kind (single or double) don't.
 fn quotes(text: &str, last: char) -> usize {
     let single = |c: char| "'’‘`".contains(c);
     let (mut count, mut before) = (0, ' ');
@@ -59,7 +62,7 @@ fn quotes(text: &str, last: char) -> usize {
     count
 }
 
-/// Whether `last`, which stands behind the text, closes the bracket that the text begins with.
+/// Returns whether `last`, which follows the text, closes the bracket with which the text begins.
 fn closes(open: char, text: &str, last: char) -> bool {
     let Some(close) =
         [('{', '}'), ('[', ']'), ('(', ')')].into_iter().find_map(|(a, b)| (a == open).then_some(b))
@@ -74,8 +77,8 @@ fn closes(open: char, text: &str, last: char) -> bool {
     inside && depth == 1 && last == close
 }
 
-/// Divides a text that was cut off behind its last whole line or, where `sentences` count, its last whole sentence: what
-/// stands before it counts, what stands behind it does not.
+/// Splits a truncated text after its last complete line or, with `sentences`, its last complete sentence. Only the
+/// first part counts.
 pub fn split_truncated_text(reply: &str, sentences: bool) -> (&str, &str) {
     let lines = reply.rfind('\n').map_or(0, |at| at + 1);
     let tail = &reply[lines..];
@@ -88,18 +91,18 @@ pub fn split_truncated_text(reply: &str, sentences: bool) -> (&str, &str) {
         if !sentences || !".!?…。".contains(c) || is_number_or_abbreviation(&tail[word..at]) {
             continue;
         }
-        let mut behind = at + c.len_utf8();
+        let mut after = at + c.len_utf8();
         while let Some((at, close)) = chars.next_if(|(_, c)| is_quote(*c) || ")*".contains(*c)) {
-            behind = at + close.len_utf8();
+            after = at + close.len_utf8();
         }
         if chars.peek().is_none_or(|(_, next)| next.is_whitespace()) {
-            end = behind;
+            end = after;
         }
     }
     reply.split_at(lines + end)
 }
 
-/// Whether the dot behind this word numbers a line (`2.`) or belongs to an abbreviation.
+/// Returns whether the dot after this word belongs to a line number (`2.`) or an abbreviation.
 fn is_number_or_abbreviation(word: &str) -> bool {
     let number = word.chars().all(|c| c.is_ascii_digit() || "(*#-".contains(c));
     !word.is_empty() && number || ["e.g", "i.e", "(e.g", "(i.e", "vs"].contains(&word)

@@ -100,7 +100,7 @@ fn parse_failures(text: &str) -> Result<StoredText, TemplateError> {
         let reason = "no plan stands in it: each failed attempt is followed by a line with `New plan:`";
         return Err(template_error(FAILURES_FILE, line, reason.to_owned()));
     }
-    let heading = "\n\nAttempts that failed, each with the plan that was written after it:\n\n";
+    let heading = "\n\nFailed attempts, each followed by the plan written after it:\n\n";
     Ok(StoredText::new(&format!("{heading}{}", with_final_newline(text.trim()))))
 }
 

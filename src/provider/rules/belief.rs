@@ -1,5 +1,5 @@
-//! What the actor believes about the room, rebuilt from the steps in the prompt: where it is, what it holds, what
-//! stands where, and what went wrong how often.
+//! What the actor believes about the room, rebuilt from the steps in the prompt: where it is, what it holds, where
+//! things are, and how often each kind of mistake happened.
 
 mod failure;
 mod success;
@@ -11,85 +11,82 @@ use super::vocabulary::{Name, Treatment, Wording};
 /// A place of the room.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
-    /// Its name.
     pub(super) name: Name<'a>,
-    /// What is known of its door.
     pub(super) door: Door,
-    /// Its contents have been seen.
+    /// Whether its contents have been seen.
     pub(super) searched: bool,
     /// How often the actor went there.
     pub(super) visits: u32,
-    /// When it was there last, counted in items of the history; 0: never.
+    /// The number of the history item at which the actor was last there; 0 means never.
     pub(super) last_visit: usize,
-    /// It has stood at the same spot as the place the actor was at.
+    /// Index of the place that turned out to be at the same location.
     pub(super) same_spot_as: Option<usize>,
 }
 
-/// What is known of a place's door.
+/// What is known about a place's door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Door {
     Unknown,
     Closed,
     Open,
-    /// It has none.
+    /// The place has no door.
     Absent,
 }
 
 /// A thing that was seen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Thing<'a> {
-    /// Its name.
     pub(super) name: Name<'a>,
-    /// Index of the place where it was seen last; none while held, or when it was not found there again.
+    /// Index of the place where it was last seen; `None` while held, or if it was no longer found there.
     pub(super) place: Option<usize>,
-    /// Where it was taken from.
+    /// Index of the place it was taken from.
     pub(super) taken_from: Option<usize>,
-    /// What was done to it: heated, cooled, cleaned.
+    /// Whether it was heated, cooled and cleaned, in this order.
     pub(super) treated: [bool; 3],
-    /// Proper attempts to take it that failed.
+    /// Number of failed attempts to take it that nothing explains.
     pub(super) failed_takes: u32,
-    /// How often its treatment failed at the right place.
+    /// How often its treatment failed although the place was right.
     pub(super) failed_treatments: u32,
     /// How often it was put at a place of the target's kind.
     pub(super) put_at_target: u32,
 }
 
-/// How often something failed, by what a looker-on would call the reason.
+/// Counts of mistakes, by the reason that an observer would name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MistakeCounts {
     pub(super) from_afar: u32,
     pub(super) through_closed_doors: u32,
     pub(super) full_hands: u32,
     pub(super) missing_numbers: u32,
-    /// Treating what is not in the hand.
+    /// Heating, cooling or cleaning something that was not held.
     pub(super) treated_unheld: u32,
-    /// Heat, cool, clean tried at a place that does not do it.
+    /// Heating, cooling and cleaning tried at a place that cannot do it.
     pub(super) wrong_places: [u32; 3],
-    /// An action that had failed was taken again at once.
+    /// Taking an action again right after it failed.
     pub(super) repeated_failures: u32,
-    /// How often the last action has failed in a row.
+    /// How often in a row the last action has failed.
     pub(super) failures_in_a_row: u32,
-    /// Going to a place that was searched, while searching.
+    /// Going back to a searched place while searching.
     pub(super) revisits: u32,
-    /// Passing a closed door.
+    /// Leaving a closed place without opening it.
     pub(super) passed_closed_doors: u32,
-    /// Examining the thing, or asking for it in the goal's words.
+    /// Examining the thing, or repeating the goal's words as an action.
     pub(super) examined_thing: u32,
-    /// Using a lamp with nothing in the hand.
+    /// Using a lamp with empty hands.
     pub(super) lamp_without_thing: u32,
     /// Putting the thing down where the lamp is.
     pub(super) put_under_lamp: u32,
     /// Putting the treated thing into the place that treated it.
     pub(super) left_at_appliance: u32,
-    /// Putting the thing at the target without the treatment.
+    /// Putting the thing at the target untreated.
     pub(super) placed_untreated: u32,
     /// Putting something else at the target, or taking a look-alike.
     pub(super) look_alikes: u32,
-    /// Taking something that the task does not name.
+    /// Taking something that the task doesn't mention.
     pub(super) unrelated_things: u32,
 }
 
-/// What kind of event the last item was.
+/// What the last item of the history resulted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HistoryEvent {
     Start,
@@ -101,7 +98,7 @@ pub(super) enum HistoryEvent {
     Nothing,
 }
 
-/// All that is believed.
+/// Everything the actor believes.
 #[derive(Debug)]
 pub(super) struct Belief<'a> {
     pub(super) places: Vec<Place<'a>>,
@@ -111,21 +108,20 @@ pub(super) struct Belief<'a> {
     /// Index of the thing it holds.
     pub(super) held_thing: Option<usize>,
     pub(super) mistakes: MistakeCounts,
-    /// What the last item brought.
     pub(super) last_event: HistoryEvent,
-    /// Why the last action failed, where a beginner's habit is the reason.
+    /// The habit that made the last action fail, if one did.
     pub(super) failure_habit: Option<Habit>,
-    /// The last action was to take something, and nothing explains why it failed.
+    /// Whether the last action failed to take something and nothing explains why.
     pub(super) has_unexplained_failure: bool,
-    /// The last action, when it failed.
+    /// The last action, if it failed.
     pub(super) failed_action: Option<&'a str>,
-    /// Puts that failed although nothing seemed wrong: (thing, place, wording).
+    /// Attempts to put a thing down that failed for no known reason: (thing, place, wording).
     pub(super) failed_puts: Vec<(Name<'a>, usize, Wording)>,
-    /// The wording that worked.
+    /// The wording that has worked for putting things down.
     pub(super) working_wording: Option<Wording>,
-    /// Number of items.
+    /// Number of history items.
     pub(super) item_count: usize,
-    /// Actions among them.
+    /// Number of actions among them.
     pub(super) moves: u32,
 }
 
@@ -138,7 +134,7 @@ fn treatment_index(treatment: Treatment) -> usize {
 }
 
 impl<'a> Belief<'a> {
-    /// Replays the history.
+    /// Replays the history of a prompt.
     pub(super) fn from_prompt(reading: &ParsedPrompt<'a>) -> Self {
         let places = reading.places.iter().map(|name| Place::new(*name)).collect();
         let mut belief = Self {
@@ -179,19 +175,19 @@ impl<'a> Belief<'a> {
         belief
     }
 
-    /// The place of this name.
+    /// Returns the index of the place with this name.
     pub(super) fn find_place(&self, name: Name<'_>) -> Option<usize> {
         self.places.iter().position(|p| p.name.number == name.number && p.name.kind == name.kind)
     }
 
-    /// The actor stands at this place, or at one that shares its spot.
+    /// Returns whether the actor is at this place, or at one that shares its location.
     pub(super) fn is_here(&self, place: usize) -> bool {
         self.current_place == Some(place)
             || (self.current_place.is_some()
                 && self.places.get(place).is_some_and(|p| p.same_spot_as == self.current_place))
     }
 
-    /// The thing in the hand.
+    /// Returns the thing in the hand.
     pub(super) fn holding(&self) -> Option<&Thing<'a>> {
         self.held_thing.and_then(|held| self.things.get(held))
     }
@@ -227,14 +223,14 @@ impl<'a> Place<'a> {
 }
 
 impl Thing<'_> {
-    /// It was heated, cooled or cleaned, as asked, and still is.
+    /// Returns whether this treatment has been applied and still holds.
     pub(super) fn is_treated(&self, what: Treatment) -> bool {
         self.treated.get(treatment_index(what)) == Some(&true)
     }
 }
 
 impl MistakeCounts {
-    /// Tries of a treatment at places that do not do it.
+    /// Returns how often a treatment was tried at places that cannot do it.
     pub(super) fn wrong_places(&self, what: Treatment) -> u32 {
         self.wrong_places.get(treatment_index(what)).copied().unwrap_or(0)
     }

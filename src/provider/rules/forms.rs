@@ -1,5 +1,5 @@
-//! The lessons that the actor understands: whole sentences of documented forms, nothing else
-//! (`docs/LESSON_FORMS.md`). A sentence outside the forms leaves no trace, however sensible it is.
+//! The lessons that the actor understands: whole sentences in documented forms, nothing else (`docs/LESSON_FORMS.md`).
+//! Any other sentence has no effect, however sensible it is.
 
 mod pattern;
 mod sentences;
@@ -37,22 +37,22 @@ pub(super) enum Form {
     SayPut,
 }
 
-/// All forms, ready to match. A sentence is that of the first form that fits it.
+/// All forms, compiled. A sentence belongs to the first form that matches it.
 #[derive(Debug)]
 pub(super) struct Forms {
     sentence_forms: Vec<SentenceForm>,
-    /// For a word, the places of the forms that may begin with it, ascending.
+    /// For a word, the indices of the forms that may begin with it, ascending.
     by_first_word: HashMap<String, Vec<usize>>,
-    /// Those that may begin with a word that no form spells out.
+    /// The indices of the forms that may begin with a word that no form spells out.
     open_first_word: Vec<usize>,
 }
 
-/// A form as one sentence.
+/// One compiled pattern of a form.
 #[derive(Debug)]
 struct SentenceForm {
     form: Form,
     pattern: Pattern,
-    /// How many words it has, at least and at most.
+    /// The range of its length in words.
     word_count: RangeInclusive<usize>,
 }
 
@@ -60,13 +60,13 @@ struct SentenceForm {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lessons {
     found_forms: u32,
-    /// (thing, place) that a look-for lesson names.
+    /// (thing, place) of each look-for lesson.
     pub(super) look_for: Vec<(String, String)>,
-    /// (verb, place) that a not-at lesson names.
+    /// (verb, place) of each not-at lesson.
     pub(super) not_at: Vec<(String, String)>,
-    /// Places that an open-first or look-inside lesson is restricted to, with its form.
+    /// Places that an open-first, look-inside or go-first lesson is restricted to, with its form.
     places: Vec<(Form, String)>,
-    /// Verbs that a then-place or treat-first lesson names, with its form.
+    /// Verbs of each then-place or treat-first lesson, with its form.
     verbs: Vec<(Form, String)>,
 }
 
@@ -82,7 +82,7 @@ static FORMS: LazyLock<Forms> =
         Err(error) => unreachable!("the forms of lessons do not parse: {error}"),
     });
 
-/// The forms of this program.
+/// Returns the built-in forms.
 pub(super) fn forms() -> &'static Forms {
     &FORMS
 }
@@ -104,7 +104,7 @@ impl Forms {
         Self { sentence_forms: sentences, by_first_word: by_first, open_first_word: others }
     }
 
-    /// The same forms, each tried on each sentence.
+    /// Returns the same forms without their index: each is tried on each sentence.
     #[cfg(test)]
     pub(super) fn without_shortcuts(mut self) -> Self {
         self.by_first_word.clear();
@@ -113,7 +113,7 @@ impl Forms {
         self
     }
 
-    /// Every lesson that stands in the prompt's reflections, memory, guidance, and in a person's reason.
+    /// Returns every lesson in the prompt's reflections, memory and guidance, and in a person's reasons for rejections.
     pub(super) fn find_lessons(&self, prompt: &Prompt, knowledge: &Knowledge) -> Lessons {
         let mut lessons = Lessons::default();
         for text in teaching_texts(prompt) {
@@ -135,7 +135,7 @@ impl Forms {
             };
             let mut bound = Captures::default();
             if may_be.contains(&words.len()) && match_words(pattern, words, knowledge, &mut bound) {
-                // A sentence that names several verbs speaks of all three.
+                // A sentence that names several verbs is about all three.
                 if words.iter().filter(|w| matches!(**w, "heat" | "cool" | "clean")).count() > 1 {
                     bound.verb = None;
                 }
@@ -147,24 +147,25 @@ impl Forms {
 }
 
 impl Lessons {
-    /// The prompt holds a lesson of this form.
+    /// Returns whether the prompt contains a lesson of this form.
     pub(super) fn has_form(&self, form: Form) -> bool {
         self.found_forms & (1 << form as u32) != 0
     }
 
-    /// The prompt holds a lesson of this form that reaches this place: one for all places, or one that names it.
+    /// Returns whether the prompt contains a lesson of this form for this place: one for all places, or one that
+    /// names it.
     pub(super) fn has_for_place(&self, form: Form, place: &str) -> bool {
         self.has_form(form)
             && (self.places.iter().all(|(f, _)| *f != form)
                 || self.places.iter().any(|(f, p)| *f == form && (p == place || p.is_empty())))
     }
 
-    /// The prompt holds a lesson of this form that speaks of this verb, or of all three.
+    /// Returns whether the prompt contains a lesson of this form about this verb, or about all three.
     pub(super) fn has_for_verb(&self, form: Form, verb: &str) -> bool {
         self.has_form(form) && self.verbs.iter().any(|(f, v)| *f == form && (v == verb || v.is_empty()))
     }
 
-    /// A lesson says that this place does not do this.
+    /// Returns whether a lesson says that this place cannot do this.
     pub(super) fn is_forbidden(&self, verb: &str, place: &str) -> bool {
         self.not_at.iter().any(|(v, p)| v == verb && p == place)
     }
@@ -194,7 +195,7 @@ impl Lessons {
     }
 }
 
-/// A sentence form for itself, of plain words alone.
+/// A single sentence form that consists of plain words only.
 #[derive(Debug, serde::Deserialize)]
 #[serde(from = "String")]
 pub(super) struct Phrase(Pattern);
@@ -206,7 +207,7 @@ impl From<String> for Phrase {
 }
 
 impl Phrase {
-    /// Whether the prompt holds a lesson of one of these forms.
+    /// Returns whether the prompt contains a lesson of one of these forms.
     pub(super) fn is_in_prompt(phrases: &[Self], prompt: &Prompt) -> bool {
         let fits = |sentence: &str| {
             let mut words = [""; MAX_WORDS];

@@ -1,9 +1,10 @@
-//! The built-in actor in a grid world: a beginner who reads the sentences of what is in front of it and nothing else.
+//! The rule-based actor in grid worlds: a beginner that reads the description of what is in front of it and nothing
+//! else.
 //!
-//! It looks around, does what its goal says when it sees what the goal means, and goes through doors otherwise. It has a
-//! beginner's mistakes (`worlds.toml`), each given up after a while: it says `pick up` for `pickup`, goes through closed doors, grabs
-//! with full hands, turns on after a round, says again what was refused. A lesson of the right form spares it them
-//! (`docs/LESSON_FORMS.md`).
+//! It looks around, acts on the goal's objects when it sees them, and otherwise goes through doors. It makes a
+//! beginner's mistakes (`worlds.toml`), each until it gives it up by itself: it writes `pick up` for `pickup`, tries
+//! to go through closed doors, picks things up with full hands, keeps turning after a full turn, and repeats refused
+//! actions. A lesson in the right form ends such a habit at once (`docs/LESSON_FORMS.md`).
 
 mod decision;
 mod replay;
@@ -15,15 +16,12 @@ use crate::domain::Prompt;
 use decision::Decision;
 use replay::Replay;
 
-/// The line that is answered to a prompt about a grid; none for a prompt about anything else.
+/// Returns the reply to a prompt about a grid world. Returns `None` for any other prompt.
 pub(super) fn answer(prompt: &Prompt, reading: &ParsedPrompt<'_>, seed: u64) -> Option<String> {
     let replay = Replay::from_prompt(reading)?;
     let dice = SeededRandom::new(reading.task_text, seed, reading.items.len());
     if reading.items.is_empty() {
-        return Some(format!(
-            "think: I have to {}. First I look around from where I stand.",
-            replay.goal_text
-        ));
+        return Some(format!("think: I have to {}. First I'll look around from here.", replay.goal_text));
     }
     let refused = |start: &str| replay.refused_actions.iter().filter(|line| line.starts_with(start)).count();
     let slips = |habit: &str, used: usize| habits::shows_grid_habit(habit, used, prompt, &dice);

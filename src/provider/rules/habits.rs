@@ -1,4 +1,4 @@
-//! The mistakes of the beginner in grid worlds and planning problems, as committed data, and the sentences that end them.
+//! The beginner's mistakes in grid worlds and planning problems (committed data), and the sentences that end them.
 
 use super::forms::Phrase;
 use super::seeded_random::SeededRandom;
@@ -8,31 +8,31 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The text of the file, as committed.
+/// The data file, as committed.
 pub(super) const WORLDS_TOML: &str = include_str!("worlds.toml");
 
-/// How a habit shows, and what ends it.
+/// How often a habit shows, and what ends it.
 #[derive(Debug, Deserialize)]
 pub(super) struct HabitRule {
-    /// Share of tasks that have it.
+    /// Share of tasks in which the actor has the habit.
     pub(super) rate: f64,
-    /// How often it shows at an occasion.
+    /// Probability that it shows when there is an occasion.
     #[serde(rename = "each")]
     pub(super) chance: f64,
-    /// Least and most of what is counted before it is given up.
+    /// Minimum and maximum of the count after which it is given up.
     pub(super) patience: [u32; 2],
     /// Sentences that end it.
     pub(super) lessons: Vec<Phrase>,
 }
 
-/// A habit in planning problems: another action in place of the right one.
+/// A habit in planning problems: a wrong action instead of the right one.
 #[derive(Debug, Deserialize)]
 pub(super) struct PlanningHabit {
     domain: String,
-    /// The action that would be right.
+    /// The right action.
     #[serde(rename = "instead_of")]
     pub(super) right_action: String,
-    /// What is taken in its place.
+    /// The action taken instead.
     #[serde(rename = "takes")]
     pub(super) wrong_action: String,
     #[serde(flatten)]
@@ -51,21 +51,22 @@ static HABITS: LazyLock<HabitsFile> = LazyLock::new(|| match toml::from_str(WORL
     Err(error) => unreachable!("a data file of the built-in actor does not parse: {error}"),
 });
 
-/// The habits of grid worlds, by name.
+/// The habits in grid worlds, by name.
 pub(super) static GRID_HABITS: LazyLock<&'static BTreeMap<String, HabitRule>> =
     LazyLock::new(|| &HABITS.grid);
 
-/// The habits in planning problems.
+/// Returns the habits in planning problems.
 pub(super) fn planning_habits() -> impl Iterator<Item = &'static PlanningHabit> {
     HABITS.planning.iter()
 }
 
-/// Whether a habit of grid worlds shows now; `used` is how often it showed before.
+/// Returns whether a habit in grid worlds shows now; `used` is how often it has shown before.
 pub(super) fn shows_grid_habit(name: &str, used: usize, prompt: &Prompt, dice: &SeededRandom) -> bool {
     GRID_HABITS.get(name).is_some_and(|habit| habit.is_shown(name, used, prompt, dice))
 }
 
-/// The habit that shows in place of an action of this name; `actions` were taken before.
+/// Returns the action that a habit takes instead of the action with this name, if one shows now. `actions` is the
+/// number of actions taken so far.
 pub(super) fn shown_planning_habit(
     domain: Domain,
     instead_of: &str,

@@ -1,12 +1,12 @@
-//! What the actor brings along: common sense about homes, the forms it understands, the mistakes it makes. All of it is
-//! committed data; nothing here depends on a prompt.
+//! The actor's fixed knowledge: common sense about homes, and the mistakes it makes. All of it is committed data;
+//! nothing here depends on a prompt.
 
 use super::vocabulary::Treatment;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-/// The text of the mistakes file, as committed.
+/// The mistakes file, as committed.
 pub(super) const MISTAKES_TOML: &str = include_str!("mistakes.toml");
 const PLACES_TOML: &str = include_str!("places.toml");
 
@@ -35,18 +35,18 @@ pub(super) enum Habit {
     NoPlan,
 }
 
-/// How a habit shows.
+/// How often a habit shows.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(super) struct HabitRate {
-    /// Share of tasks that have it.
+    /// Share of tasks in which the actor has the habit.
     pub(super) rate: f64,
-    /// How often it shows at an occasion.
+    /// Probability that it shows when there is an occasion.
     #[serde(rename = "each")]
     pub(super) chance: f64,
-    /// Least and most times it shows before it is given up.
+    /// Minimum and maximum number of times it shows before it is given up.
     pub(super) patience: [u32; 2],
-    /// What is left of `each` under a lesson against it.
+    /// What remains of `each` when the prompt contains a lesson against it.
     #[serde(rename = "heeded")]
     pub(super) chance_if_taught: f64,
 }
@@ -78,7 +78,7 @@ struct PlaceKinds {
     kinds: Vec<String>,
 }
 
-/// All data, read once.
+/// All data, parsed once.
 #[derive(Debug)]
 pub(super) struct Knowledge {
     places: PlacesFile,
@@ -92,14 +92,14 @@ static KNOWLEDGE: LazyLock<Knowledge> =
         Err(error) => unreachable!("a data file of the built-in actor does not parse: {error}"),
     });
 
-/// The data of this program.
+/// Returns the built-in data.
 pub(super) fn knowledge() -> &'static Knowledge {
     &KNOWLEDGE
 }
 
 #[cfg(test)]
 impl Habit {
-    /// All of them.
+    /// All habits.
     pub(super) const ALL: [Self; 17] = [
         Self::HeatsElsewhere,
         Self::CoolsElsewhere,
@@ -126,13 +126,13 @@ impl Knowledge {
         Ok(Self { places: toml::from_str(places)?, mistakes: toml::from_str(mistakes)? })
     }
 
-    /// How a habit shows; a habit that the file does not name never does.
+    /// Returns how often a habit shows; a habit missing from the file never does.
     pub(super) fn habit_rate(&self, habit: Habit) -> HabitRate {
         let never = HabitRate { rate: 0.0, chance: 0.0, patience: [0, 0], chance_if_taught: 0.0 };
         self.mistakes.habits.get(&habit).copied().unwrap_or(never)
     }
 
-    /// Where a beginner tries a treatment instead, and how often at one place.
+    /// Returns the wrong places where a beginner tries a treatment, and the number of attempts at each.
     pub(super) fn wrong_places(&self, what: Treatment) -> (&[String], u32) {
         let instead = &self.mistakes.wrong_places;
         let kinds = match what {
@@ -143,22 +143,22 @@ impl Knowledge {
         (kinds, instead.tries_at_one_place.max(1))
     }
 
-    /// How likely a kind of thing is at a kind of place; things and places without an entry are unlikely.
+    /// Returns how likely a kind of thing is at a kind of place. Things and places without an entry are unlikely.
     pub(super) fn likelihood(&self, thing: &str, place: &str) -> f64 {
         self.places.things.get(thing).and_then(|places| places.get(place)).copied().unwrap_or(0.5)
     }
 
-    /// One kind looks like the other to a beginner.
+    /// Returns whether a beginner takes one kind for the other.
     pub(super) fn is_look_alike(&self, wanted: &str, seen: &str) -> bool {
         self.places.look_alikes.get(wanted).is_some_and(|kinds| kinds.iter().any(|k| k == seen))
     }
 
-    /// The kind of thing that one or two words name, in singular or plural.
+    /// Returns the kind of thing that one or two words name, in singular or plural.
     pub(super) fn thing_kind(&self, words: &[&str]) -> Option<&str> {
         find_kind(words, |word| self.places.things.get_key_value(word).map(|(kind, _)| kind.as_str()))
     }
 
-    /// The kind of place that one or two words name, in singular or plural.
+    /// Returns the kind of place that one or two words name, in singular or plural.
     pub(super) fn place_kind(&self, words: &[&str]) -> Option<&str> {
         find_kind(words, |word| {
             self.places.places.kinds.iter().find(|kind| *kind == word).map(String::as_str)
@@ -166,7 +166,7 @@ impl Knowledge {
     }
 }
 
-/// Looks a word up as it is and in its likely singulars; two words are one kind written apart (`side table`).
+/// Looks up a word and its likely singulars; two words may be one kind written as two words (`side table`).
 fn find_kind<'k>(words: &[&str], find: impl Fn(&str) -> Option<&'k str>) -> Option<&'k str> {
     let joined = match words {
         [word] => std::borrow::Cow::Borrowed(*word),

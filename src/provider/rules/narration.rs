@@ -1,4 +1,4 @@
-//! What the actor thinks aloud: at the start, and where a part of the task is behind it.
+//! The actor's thoughts: at the start of an episode, when a part of the task is done, and when it gives up a habit.
 
 use super::belief::HistoryEvent;
 use super::knowledge::Habit;
@@ -7,7 +7,7 @@ use super::rule_context::RuleContext;
 use super::vocabulary::Treatment;
 
 impl RuleContext<'_> {
-    /// A thought, where one is due: nothing was thought or done since the last turning point.
+    /// Returns a thought if one is due: if nothing was thought or done since the last turning point.
     pub(super) fn turning_point_thought(&self) -> Option<String> {
         let goal = self.prompt.goal.as_ref()?;
         let words = match self.belief.last_event {
@@ -17,17 +17,15 @@ impl RuleContext<'_> {
                 if !self.is_useful(goal, held.name.kind) {
                     return None;
                 }
-                format!("I have the {}. {}", held.name, self.announce_next_part(goal))
+                format!("I have {}. {}", held.name, self.announce_next_part(goal))
             }
             HistoryEvent::Treated => {
                 let held = self.belief.holding()?;
-                let done = match goal.treatment {
-                    Some(Treatment::Heat) => "hot",
-                    Some(Treatment::Cool) => "cool",
-                    Some(Treatment::Clean) => "clean",
-                    None => "ready",
-                };
-                format!("The {} is {done} now. {}", held.name, self.announce_next_part(goal))
+                let next = self.announce_next_part(goal);
+                match goal.treatment {
+                    Some(what) => format!("I've {}ed {}. {next}", what.verb(), held.name),
+                    None => format!("I'm done with {}. {next}", held.name),
+                }
             }
             HistoryEvent::Placed => self.after_placing(goal),
             HistoryEvent::Failed => self.failure_thought()?.to_owned(),
@@ -39,12 +37,12 @@ impl RuleContext<'_> {
     fn opening_thought(&self, goal: &Goal<'_>) -> String {
         let place = self.explore(goal.thing);
         let place = place.as_deref().and_then(|line| line.strip_prefix("go to "));
-        let first = place.map_or_else(String::new, |place| format!(" I look at the {place} first."));
+        let first = place.map_or_else(String::new, |place| format!(" I'll check {place} first."));
         let thing = goal.thing;
         match (goal.treatment, goal.wants_two, goal.under_lamp) {
             (_, _, true) => {
                 format!(
-                    "I need {} {thing} and a {}. I look for the {thing} first.{first}",
+                    "I'll find {} {thing} and look at it under the {}.{first}",
                     article(thing),
                     goal.target
                 )
@@ -52,16 +50,16 @@ impl RuleContext<'_> {
             (Some(what), ..) => {
                 let verb = what.verb();
                 format!(
-                    "I find {} {thing}, {verb} it, and put it in/on the {}.{first}",
+                    "I'll find {} {thing}, {verb} it, and put it in/on the {}.{first}",
                     article(thing),
                     goal.target
                 )
             }
             (None, true, _) => {
-                format!("I need two of them: {thing}. Both go in/on the {}.{first}", goal.target)
+                format!("I'll find two {} and put both in/on the {}.{first}", plural(thing), goal.target)
             }
             (None, false, _) => {
-                format!("I find {} {thing} and put it in/on the {}.{first}", article(thing), goal.target)
+                format!("I'll find {} {thing} and put it in/on the {}.{first}", article(thing), goal.target)
             }
         }
     }
@@ -72,31 +70,31 @@ impl RuleContext<'_> {
         }
         let untreated = |what: &Treatment| !self.belief.holding().is_some_and(|held| held.is_treated(*what));
         match goal.treatment.filter(untreated) {
-            Some(what) => format!("Now I {} it.", what.verb()),
-            None => format!("Now I put it in/on the {}.", goal.target),
+            Some(what) => format!("Now I'll {} it.", what.verb()),
+            None => format!("Now I'll put it in/on the {}.", goal.target),
         }
     }
 
     fn after_placing(&self, goal: &Goal<'_>) -> String {
         let faults = &self.belief.mistakes;
         if goal.wants_two && faults.look_alikes == 0 {
-            format!("One {} is there. I need another {}.", goal.thing, goal.thing)
+            format!("One {} is in place. I need another one.", goal.thing)
         } else if faults.placed_untreated > 0 || faults.look_alikes > 0 {
-            format!("That was not it. I go over the task again: {}.", describe_goal(goal))
+            format!("That didn't solve the task. It asks for {}.", describe_goal(goal))
         } else {
-            "My hands are free. I go on.".to_owned()
+            "My hands are free again. I'll carry on.".to_owned()
         }
     }
 
     fn failure_thought(&self) -> Option<&'static str> {
         Some(match self.habit_given_up()? {
-            Habit::HeatsElsewhere => "None of this heats. What in a kitchen makes food hot?",
-            Habit::CoolsElsewhere => "None of this cools. What in a kitchen is cold?",
-            Habit::CleansElsewhere => "None of this cleans. Where is water?",
-            Habit::ReachesThroughDoors => "It is closed. I open it.",
-            Habit::GrabsWithFullHands => "My hands are full. First I get rid of what I hold.",
-            Habit::OmitsNumbers => "Maybe I must say which one, with its number.",
-            _ => "Maybe I am too far away.",
+            Habit::HeatsElsewhere => "None of these can heat it. What makes food hot in a kitchen?",
+            Habit::CoolsElsewhere => "None of these can cool it. What is cold in a kitchen?",
+            Habit::CleansElsewhere => "None of these can clean it. Where is there water?",
+            Habit::ReachesThroughDoors => "It's closed. I'll open it.",
+            Habit::GrabsWithFullHands => "My hands are full. First I'll put down what I'm holding.",
+            Habit::OmitsNumbers => "Maybe I need to say which one, by its number.",
+            _ => "Maybe I'm too far away.",
         })
     }
 }
@@ -108,7 +106,18 @@ fn describe_goal(goal: &Goal<'_>) -> String {
         Some(Treatment::Clean) => "clean ",
         None => "",
     };
-    format!("a {how}{} for the {}", goal.thing, goal.target)
+    let article = article(if how.is_empty() { goal.thing } else { how });
+    format!("{article} {how}{} in/on the {}", goal.thing, goal.target)
+}
+
+fn plural(thing: &str) -> String {
+    match thing.strip_suffix("fe") {
+        Some(stem) => format!("{stem}ves"),
+        None if thing.ends_with(['s', 'x', 'o']) || thing.ends_with("ch") || thing.ends_with("sh") => {
+            format!("{thing}es")
+        }
+        None => format!("{thing}s"),
+    }
 }
 
 fn article(thing: &str) -> &'static str {

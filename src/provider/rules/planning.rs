@@ -1,8 +1,9 @@
-//! The built-in actor on planning problems: a beginner that knows the rules of the four domains and has bad habits.
+//! The rule-based actor in planning problems: a beginner that knows the rules of the four domains and has bad habits.
 //!
-//! It reads the prompt like a model: the facts from the words of the first observation, the rest by taking its own actions
-//! again in its head. It looks for a plan and follows it, but for its habits (`worlds.toml`), each at a committed rate; it gives them
-//! up by itself after a while, and at once with a lesson of the right form in the prompt. Of other domains it knows nothing: it asks for the list and takes something from it.
+//! Like a model it has only the prompt: it reads the facts from the first observation and simulates its own actions
+//! on them. It plans and follows the plan, except for its habits (`worlds.toml`), which show at committed rates. It
+//! gives a habit up by itself after a while, or at once if the prompt contains a lesson against it in a documented
+//! form. In other domains it asks for the list of actions and takes one from it.
 
 mod problem_parser;
 
@@ -13,10 +14,10 @@ use crate::domain::Prompt;
 use crate::env::pddl::{Domain, Hint, World};
 use crate::pddl::SearchLimits;
 
-/// What the actor spends on a plan.
+/// The actor's limits for finding a plan.
 const PLAN_EFFORT: SearchLimits = SearchLimits { states: 3_000, work: 10_000_000 };
 
-/// The line for a prompt about a planning problem; none for any other prompt.
+/// Returns the reply to a prompt about a planning problem. Returns `None` for any other prompt.
 pub(super) fn answer(prompt: &Prompt, reading: &ParsedPrompt<'_>, dice: &SeededRandom) -> Option<String> {
     if !problem_parser::is_planning_task(reading.task_text) {
         return None;
@@ -38,7 +39,7 @@ pub(super) fn answer(prompt: &Prompt, reading: &ParsedPrompt<'_>, dice: &SeededR
             refused = if failed { refused + 1 } else { 0 };
         }
     }
-    // What it remembers does not fit what happens: it looks again.
+    // Its simulation no longer matches the environment, so it looks again.
     if refused >= 3 {
         return Some("look around".to_owned());
     }
@@ -50,7 +51,7 @@ pub(super) fn answer(prompt: &Prompt, reading: &ParsedPrompt<'_>, dice: &SeededR
     Some(habitual_action(prompt, &world, &next, actions, dice).unwrap_or(next).trim_end().to_owned())
 }
 
-/// The last text that tells everything, and how many items lie before what happened after it.
+/// Returns the last observation that describes everything, and the index of the first item after it.
 fn last_full_observation<'a>(reading: &ParsedPrompt<'a>) -> (&'a str, usize) {
     let looked = reading.items.iter().enumerate().rev().find_map(|(at, item)| match item {
         HistoryItem::Action { line, answer, .. } if line.to_lowercase().contains("look around") => {
@@ -58,11 +59,11 @@ fn last_full_observation<'a>(reading: &ParsedPrompt<'a>) -> (&'a str, usize) {
         }
         _ => None,
     });
-    // The goal stands below the first observation, in the same words.
+    // The goal follows the first observation and is written in the same sentences.
     looked.unwrap_or((reading.task_text.split("Your task is to:").next().unwrap_or_default(), 0))
 }
 
-/// What a habit does in place of the next action of the plan, where one shows now.
+/// Returns what a habit does instead of the plan's next action, if one shows now.
 fn habitual_action(
     prompt: &Prompt,
     world: &World,
@@ -77,7 +78,7 @@ fn habitual_action(
     let (verb, objects) = verb.split_once('(')?;
     let domain = Domain::from_name(world.game().domain())?;
     let takes = habits::shown_planning_habit(domain, verb, actions, prompt, dice)?;
-    // Both are mistakes of one who carries a ball: without one, nothing would ever be carried, and there is nothing to drop.
+    // Both are mistakes while carrying a ball: without one nothing would ever be carried, and there is nothing to drop.
     if matches!(takes, "move" | "drop") && !world.valid_actions().any(|text| text.starts_with("drop")) {
         return None;
     }
@@ -89,21 +90,21 @@ fn habitual_action(
     };
     let options: Vec<&str> = world.valid_actions().filter(form).collect();
     if options.is_empty() {
-        // What cannot be done is said all the same.
+        // The habit shows even if its action is impossible.
         return Some(format!("{} {}", takes, objects.trim_end_matches(')').replace(',', " ")));
     }
     let at = (dice.for_this_call("which") * options.len() as f64) as usize;
     options.get(at).map(|text| (*text).to_owned())
 }
 
-/// Something that can be done.
+/// Returns some valid action.
 fn any_valid_action(world: &World, dice: &SeededRandom) -> String {
     let many = world.valid_count();
     let at = (dice.for_this_call("any") * many as f64) as usize;
     world.valid_actions().nth(at).unwrap_or("check valid actions").trim_end().to_owned()
 }
 
-/// A domain whose words mean nothing to it: something from the list, which has to be asked for every other time.
+/// Returns the reply in an unknown domain: an action from the list, or the request for the list, in turn.
 fn action_in_unknown_domain(reading: &ParsedPrompt<'_>, dice: &SeededRandom) -> String {
     const LIST_PREFIX: &str = "Valid actions are: ";
     let last = reading.items.iter().rev().find_map(|item| match item {

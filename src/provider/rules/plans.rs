@@ -1,5 +1,5 @@
-//! The plans: fetch a thing, treat it, place it, hold it under a lamp. A plan names only its next line; the next call
-//! makes it anew from what then stands in the prompt.
+//! The plans: fetch a thing, treat it, place it, hold it under a lamp. A plan returns only its next action; the next
+//! call plans again from the new prompt.
 
 use super::belief::{Door, Place, Thing};
 use super::forms::Form;
@@ -8,7 +8,7 @@ use super::prompt_parser::Goal;
 use super::rule_context::RuleContext;
 use super::vocabulary::{Treatment, Wording};
 
-/// Where a thing that is in the way can be left.
+/// Kinds of places where a thing that is in the way can be left.
 const SURFACES: [&str; 13] = [
     "countertop",
     "sidetable",
@@ -26,7 +26,7 @@ const SURFACES: [&str; 13] = [
 ];
 
 impl<'a> RuleContext<'a> {
-    /// Put one or two things somewhere, perhaps heated, cooled or cleaned.
+    /// Puts one or two things somewhere, possibly heated, cooled or cleaned.
     pub(super) fn placing_action(&self, goal: &Goal<'a>) -> String {
         let target = self.find_target(goal);
         let is_done = |thing: &Thing<'_>| {
@@ -39,7 +39,7 @@ impl<'a> RuleContext<'a> {
                     .and_then(|at| self.belief.places.get(at))
                     .is_some_and(|p| p.name.kind == goal.target)
             };
-            // A look-alike that was put there once has shown that it does not count.
+            // A look-alike that was put there once has turned out not to count.
             treated && there
         };
         if let Some(held) = self.belief.holding() {
@@ -92,7 +92,7 @@ impl<'a> RuleContext<'a> {
         self.bring(held, target)
     }
 
-    /// It goes to the target without the treatment. Both forms about the order speak against that.
+    /// Returns whether it skips the treatment. Lessons of both forms about the order prevent that.
     fn forgets_treatment(&self, what: Treatment) -> bool {
         !self.lessons.has_for_verb(Form::ThenPlace, what.verb())
             && self.shows_habit_for(
@@ -112,7 +112,7 @@ impl<'a> RuleContext<'a> {
         let Some(wanted) = self.find_wanted_thing(goal, is_done) else { return self.search(goal.thing) };
         let at_hand = wanted.place.is_some_and(|at| self.belief.is_here(at));
         let grabs = self.shows_habit(Habit::GrabsWithFullHands, self.belief.mistakes.full_hands);
-        // Where the wanted thing is there may be no room for this one; then it is left somewhere on the way.
+        // There may be no room for this one where the wanted thing is; then it is left somewhere on the way.
         let no_room = wanted.place.is_some_and(|at| self.has_refused(held, at));
         if grabs || !(at_hand || no_room) {
             return self.fetch(goal, wanted);
@@ -120,13 +120,14 @@ impl<'a> RuleContext<'a> {
         self.put_down(held)
     }
 
-    /// Hold the thing where the lamp is, and use the lamp.
+    /// Carries the thing to the lamp and uses the lamp.
     pub(super) fn examining_action(&self, goal: &Goal<'a>) -> String {
         let lamp = self.belief.things.iter().find(|t| t.name.kind == goal.target && t.place.is_some());
         let faults = &self.belief.mistakes;
         let used = faults.examined_thing + faults.put_under_lamp;
         let odd = self.shows_habit(Habit::MisusesLamp, used);
-        // Three beginners: one examines the thing, one uses the goal's words, one leaves the thing under the lamp.
+        // Three kinds of beginners: one examines the thing, one repeats the goal's words, one leaves the thing at the
+        // lamp.
         let way = self.random.fixed_in_task("light", 3);
         let (examines, recites) = (way < 0.35, (0.35..0.8).contains(&way));
         let Some(held) = self.belief.holding() else {
@@ -168,7 +169,7 @@ impl<'a> RuleContext<'a> {
         format!("use {}", self.format_name(lamp.name))
     }
 
-    /// Goes where the thing is, opens what is closed, takes it.
+    /// Goes to the thing, opens its place if that is closed, and takes it.
     fn fetch(&self, goal: &Goal<'_>, thing: &Thing<'a>) -> String {
         let Some(at) = thing.place else { return self.search(goal.thing) };
         let Some(place) = self.belief.places.get(at) else { return self.search(goal.thing) };
@@ -200,7 +201,7 @@ impl<'a> RuleContext<'a> {
         take()
     }
 
-    /// Takes the thing to where it is heated, cooled or cleaned: the right place, or a beginner's idea of one.
+    /// Takes the thing to the place where it is heated, cooled or cleaned, or where a beginner thinks it is.
     fn treat(&self, what: Treatment, held: &Thing<'a>) -> String {
         let faults = &self.belief.mistakes;
         let habit = match what {
@@ -225,7 +226,8 @@ impl<'a> RuleContext<'a> {
         if afar { line() } else { format!("go to {}", place.name) }
     }
 
-    /// The place where a beginner tries the treatment after so many failures; none when the room has no more of them.
+    /// Returns the wrong place where a beginner tries the treatment after `tried` failures. Returns `None` if the
+    /// room has no more of them.
     fn wrong_place_for(&self, what: Treatment, tried: u32) -> Option<(usize, &Place<'a>)> {
         let (kinds, tries) = self.knowledge.wrong_places(what);
         let each = if self.lessons.has_form(Form::NoRepeat) { 1 } else { tries };
@@ -253,8 +255,8 @@ impl<'a> RuleContext<'a> {
         self.put_into(held, place).unwrap_or_else(|| self.search(""))
     }
 
-    /// Puts the held thing into this place, where the actor stands: opens it first, unless it slips. None when
-    /// both wordings have failed here.
+    /// Puts the held thing into this place, where the actor is, and opens the place first unless the habit shows.
+    /// Returns `None` if both wordings have failed here.
     fn put_into(&self, held: &Thing<'a>, place: &Place<'a>) -> Option<String> {
         if place.door == Door::Closed
             && !self.shows_habit_at(
@@ -292,7 +294,7 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// Gets rid of what is in the hand: here, where it came from, or on some surface.
+    /// Puts down what is in the hand: here, where it came from, or on some surface.
     fn put_down(&self, held: &Thing<'a>) -> String {
         let here = self.belief.current_place.filter(|here| !self.has_refused(held, *here));
         if let Some(place) = here.and_then(|here| self.belief.places.get(here))
@@ -320,7 +322,7 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// The place has refused this thing in the wording that counts, or in both where that is not known.
+    /// Returns whether the place has refused this thing in the wording that works, or in both if that is not known.
     fn has_refused(&self, held: &Thing<'_>, place: usize) -> bool {
         let refused = |wording: Wording| {
             self.belief
@@ -334,7 +336,7 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// The place of the target's kind where things are to go.
+    /// Returns the index of the place of the target's kind where the things are to go.
     fn find_target(&self, goal: &Goal<'_>) -> Option<usize> {
         let belief = &self.belief;
         let gathered = |index: usize| {
@@ -349,7 +351,7 @@ impl<'a> RuleContext<'a> {
             .min_by_key(|(index, _)| {
                 let full = refuses(*index);
                 let gathered = if goal.wants_two { gathered(*index) } else { 0 };
-                // Of two things the second must not follow the actor's steps.
+                // With two things, the second must go to the same place as the first, wherever the actor is.
                 let away = !goal.wants_two && !belief.is_here(*index);
                 (full, std::cmp::Reverse(gathered), away, *index)
             })

@@ -1,4 +1,4 @@
-//! What a prompt says, by the labels and words of its segments: the task, the steps so far, the wording of the game.
+//! Parses a prompt by the labels and texts of its segments: the task, the steps so far, the wording of the game.
 
 use super::vocabulary::{HouseholdAction, Name, Treatment, Wording, parse_action, parse_list, strip_markers};
 use crate::domain::{Prompt, SegmentLabel};
@@ -6,54 +6,52 @@ use crate::domain::{Prompt, SegmentLabel};
 /// The task as the actor understands it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Goal<'a> {
-    /// Kind of the thing.
+    /// The kind of the thing.
     pub(super) thing: &'a str,
-    /// Kind of the place, or of the lamp.
+    /// The kind of the place or of the lamp.
     pub(super) target: &'a str,
-    /// What is to be done to the thing first.
+    /// What has to be done to the thing first.
     pub(super) treatment: Option<Treatment>,
-    /// Two of them are wanted.
+    /// Whether two of them are wanted.
     pub(super) wants_two: bool,
-    /// It is to be looked at under the lamp.
+    /// Whether it has to be looked at under the lamp.
     pub(super) under_lamp: bool,
 }
 
-/// One thing that happened.
+/// One item of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HistoryItem<'a> {
-    /// The actor thought; the words without `think:`.
+    /// A thought, without `think:`.
     Thought(&'a str),
-    /// The actor (or a person for it) did this and the world answered that.
+    /// An action of the actor, or of a person in its place, and the observation after it.
     Action {
-        /// The line.
         line: &'a str,
-        /// What it asks.
         action: HouseholdAction<'a>,
-        /// The answer, empty when the prompt has none.
+        /// The observation; empty if the prompt has none.
         answer: &'a str,
     },
 }
 
-/// A prompt, read.
+/// A parsed prompt.
 #[derive(Debug)]
 pub(super) struct ParsedPrompt<'a> {
-    /// The whole task text, the root of the actor's habits.
+    /// The whole task text, from which the actor's habits are derived.
     pub(super) task_text: &'a str,
-    /// The goal, where one is stated.
+    /// The goal, if one is stated.
     pub(super) goal: Option<Goal<'a>>,
-    /// The places of the room, in the order the world lists them.
+    /// The places of the room, in the order the environment lists them.
     pub(super) places: Vec<Name<'a>>,
     /// The steps so far.
     pub(super) items: Vec<HistoryItem<'a>>,
-    /// How this game puts things somewhere, as far as the instruction says.
+    /// How this game words putting a thing somewhere, if the instruction says so.
     pub(super) wording: Option<Wording>,
-    /// Texts of rejections of this step.
+    /// The texts of this step's rejections.
     pub(super) rejections: Vec<&'a str>,
 }
 
 const GOAL_MARKS: [&str; 2] = ["Your task is to: ", "accomplish the goal: "];
 
-/// Reads all of it once, front to back.
+/// Parses a prompt in one pass.
 pub(super) fn parse_prompt(prompt: &Prompt) -> ParsedPrompt<'_> {
     let mut reading = ParsedPrompt {
         task_text: "",
@@ -120,13 +118,13 @@ fn find_goal(text: &str) -> Option<Goal<'_>> {
     })
 }
 
-/// Words of goal sentences that name neither the thing nor the place.
+/// Words in goal sentences that name neither the thing nor the place.
 const STOP_WORDS: [&str; 27] = [
     "put", "a", "an", "the", "some", "two", "hot", "cool", "cold", "clean", "heat", "heated", "find", "look",
     "at", "examine", "it", "them", "and", "in", "on", "in/on", "under", "with", "then", "to", "slice",
 ];
 
-/// Understands a goal sentence: all templates of ALFWorld, and others as far as thing and place stand first and last.
+/// Parses a goal sentence: all templates of ALFWorld, and others in which the thing comes first and the place last.
 pub(super) fn parse_goal(sentence: &str) -> Option<Goal<'_>> {
     let words =
         || sentence.split([' ', ',', '.']).map(str::trim).filter(|w| !w.is_empty()).filter(|w| *w != "of");

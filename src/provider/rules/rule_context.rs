@@ -1,4 +1,4 @@
-//! One decision: from the reading of a prompt to one line. Nothing outlives it.
+//! One decision: from a parsed prompt to one line. Nothing is kept afterwards.
 
 use super::belief::{Belief, HistoryEvent, Thing};
 use super::forms::{Form, Lessons};
@@ -7,19 +7,19 @@ use super::prompt_parser::{Goal, ParsedPrompt};
 use super::seeded_random::SeededRandom;
 use super::vocabulary::{Name, Treatment, Wording};
 
-/// Everything a decision looks at.
+/// Everything that a decision depends on.
 pub(super) struct RuleContext<'a> {
     pub(super) knowledge: &'static Knowledge,
     pub(super) prompt: &'a ParsedPrompt<'a>,
     pub(super) belief: Belief<'a>,
     pub(super) lessons: Lessons,
     pub(super) random: SeededRandom,
-    /// Without slips and habits: how it acts when a person refused its first idea.
+    /// Whether habits are suppressed, as after a person rejected the first proposal.
     pub(super) without_habits: bool,
 }
 
 impl<'a> RuleContext<'a> {
-    /// The line it answers.
+    /// Returns the reply.
     pub(super) fn answer(&mut self) -> String {
         let first = self.propose();
         if !self.is_rejected(&first) {
@@ -47,7 +47,7 @@ impl<'a> RuleContext<'a> {
             return again;
         }
         let line = self.planned_action();
-        // Whoever was taught not to repeat what did nothing thinks again before the same line.
+        // With a lesson against repeating failures, it reconsiders before it repeats the same line.
         let again = self.belief.last_event == HistoryEvent::Failed
             && self.belief.failed_action == Some(line.as_str());
         if again && !self.without_habits && self.lessons.has_form(Form::NoRepeat) {
@@ -58,7 +58,7 @@ impl<'a> RuleContext<'a> {
     }
 
     fn planned_action(&self) -> String {
-        // A take that fails for no reason it knows of: perhaps it holds something that the prompt no longer tells of.
+        // Taking failed for no known reason: perhaps it holds something that the prompt no longer shows.
         if self.belief.has_unexplained_failure && !self.is_rejected("inventory") {
             return "inventory".to_owned();
         }
@@ -69,7 +69,7 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// The habit shows now. `used` counts how often it has shown in this episode already.
+    /// Returns whether the habit shows now; `used` is how often it has already shown in this episode.
     pub(super) fn shows_habit(&self, habit: Habit, used: u32) -> bool {
         if self.without_habits || used >= self.habit_limit(habit) || !self.has_habit(habit) {
             return false;
@@ -79,19 +79,19 @@ impl<'a> RuleContext<'a> {
         each >= 1.0 || (each > 0.0 && self.random.for_this_call(habit_name(habit)) < each)
     }
 
-    /// The actor has the habit in this episode.
+    /// Returns whether the actor has the habit in this episode.
     fn has_habit(&self, habit: Habit) -> bool {
         self.random.fixed_in_task(habit_name(habit), 1) < self.knowledge.habit_rate(habit).rate
     }
 
-    /// How often the habit shows before it is given up.
+    /// Returns how often the habit shows before it is given up.
     fn habit_limit(&self, habit: Habit) -> u32 {
         let [least, most] = self.knowledge.habit_rate(habit).patience;
         let span = most.saturating_sub(least) + 1;
         least + (self.random.fixed_in_task(habit_name(habit), 2) * f64::from(span)) as u32
     }
 
-    /// A lesson in the prompt speaks against the habit, whatever the place or the verb.
+    /// Returns whether a lesson in the prompt is against the habit, whatever the place or the verb.
     fn is_taught_against(&self, habit: Habit) -> bool {
         let form = match habit {
             Habit::HeatsElsewhere => Form::HeatOnly,
@@ -104,7 +104,8 @@ impl<'a> RuleContext<'a> {
             Habit::MisusesLamp => Form::Lamp,
             Habit::RepeatsFailures => Form::NoRepeat,
             Habit::GoesBack => Form::NoReturn,
-            // These four depend on a place or a verb, and are asked about where that is known; a plan is asked about there too.
+            // The first five depend on a place or a verb and are checked where that is known; no lesson is against
+            // the last.
             Habit::PassesClosedDoors
             | Habit::ReachesThroughDoors
             | Habit::ActsFromAfar
@@ -115,12 +116,12 @@ impl<'a> RuleContext<'a> {
         self.lessons.has_form(form)
     }
 
-    /// As [`RuleContext::slips`], for a habit whose lesson may name a kind of place.
+    /// Like [`RuleContext::slips`], for a habit whose lesson may name a kind of place.
     pub(super) fn shows_habit_at(&self, habit: Habit, used: u32, form: Form, place: &str) -> bool {
         !self.lessons.has_for_place(form, place) && self.shows_habit(habit, used)
     }
 
-    /// As [`RuleContext::slips`], for a habit whose lesson may name a verb.
+    /// Like [`RuleContext::slips`], for a habit whose lesson may name a verb.
     pub(super) fn shows_habit_for(&self, habit: Habit, used: u32, form: Form, what: Treatment) -> bool {
         !self.lessons.has_for_verb(form, what.verb()) && self.shows_habit(habit, used)
     }
@@ -135,7 +136,7 @@ impl<'a> RuleContext<'a> {
         slip.then(|| line.to_owned())
     }
 
-    /// A thing of this kind serves the task, as far as the actor can tell.
+    /// Returns whether the actor thinks that a thing of this kind serves the task.
     pub(super) fn is_useful(&self, goal: &Goal<'_>, kind: &str) -> bool {
         let refused = || {
             let belief = &self.belief;
@@ -149,7 +150,7 @@ impl<'a> RuleContext<'a> {
                 && self.shows_habit(Habit::TakesLookAlikes, self.belief.mistakes.look_alikes))
     }
 
-    /// A habit of failing was given up just now: worth a thought.
+    /// Returns the habit that was given up just now after a failure; it is worth a thought.
     pub(super) fn habit_given_up(&self) -> Option<Habit> {
         if self.belief.last_event != HistoryEvent::Failed {
             return None;
@@ -170,7 +171,8 @@ impl<'a> RuleContext<'a> {
             .then_some(habit)
     }
 
-    /// How this game puts things down: what worked, what a lesson says, what the world's words tell, the instruction.
+    /// Returns this game's wording for putting things down: what has worked, else what a lesson says, else what the
+    /// observations suggest, else the instruction's.
     pub(super) fn wording(&self) -> Wording {
         let by_lesson = || {
             if self.lessons.has_form(Form::SayPut) {
@@ -203,7 +205,7 @@ impl<'a> RuleContext<'a> {
         self.prompt.rejections.iter().any(|text| is_rejection_of(text, line))
     }
 
-    /// When plan and second thought were both refused: whatever is left.
+    /// Returns any other action, after both the plan and the careful plan were rejected.
     fn fallback_action(&self) -> String {
         let open = self
             .belief
@@ -214,12 +216,12 @@ impl<'a> RuleContext<'a> {
         places.sort_by_key(|place| (place.searched, place.visits));
         open.into_iter()
             .chain(places.iter().map(|place| format!("go to {}", place.name)))
-            .chain(["look", "inventory", "think: I do not know what else to try."].map(str::to_owned))
+            .chain(["look", "inventory", "think: I don't know what else to try."].map(str::to_owned))
             .find(|line| !self.is_rejected(line))
             .unwrap_or_else(|| "look".to_owned())
     }
 
-    /// The first thing that serves and is not where it belongs.
+    /// Returns the best thing that serves the task and is not yet where it belongs.
     pub(super) fn find_wanted_thing(
         &self,
         goal: &Goal<'_>,
@@ -240,7 +242,7 @@ impl<'a> RuleContext<'a> {
         })
     }
 
-    /// A name as the actor writes it: with its number, or without when it slips.
+    /// Returns a name as the actor writes it: with its number, or without if the habit shows.
     pub(super) fn format_name(&self, name: Name<'_>) -> String {
         if self.shows_habit(Habit::OmitsNumbers, self.belief.mistakes.missing_numbers) {
             name.kind.to_owned()
@@ -250,7 +252,8 @@ impl<'a> RuleContext<'a> {
     }
 }
 
-/// A rejection speaks of this line: the part in quotes is the line, or there are no quotes and the line stands in it.
+/// Returns whether a rejection is about this line: its quoted part is the line, or it has no quotes and contains the
+/// line.
 fn is_rejection_of(text: &str, line: &str) -> bool {
     let mut parts = text.split('"');
     match (parts.next(), parts.next()) {

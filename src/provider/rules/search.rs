@@ -1,4 +1,4 @@
-//! Looking for a thing: which place next, and whether to look inside.
+//! Searches for a thing: which place comes next, and whether to look inside.
 
 use super::belief::{Belief, Door, Place};
 use super::forms::Form;
@@ -6,12 +6,12 @@ use super::knowledge::Habit;
 use super::rule_context::RuleContext;
 
 impl RuleContext<'_> {
-    /// The next line of a search for a kind of thing.
+    /// Returns the next action of a search for a kind of thing.
     pub(super) fn search(&self, kind: &str) -> String {
         self.explore(kind).unwrap_or_else(|| "look".to_owned())
     }
 
-    /// As [`RuleContext::search`]; none where no place is left to go to.
+    /// Like [`RuleContext::search`], but returns `None` if no place is left to go to.
     pub(super) fn explore(&self, kind: &str) -> Option<String> {
         let belief = &self.belief;
         let here = belief.current_place.and_then(|here| belief.places.get(here));
@@ -59,7 +59,7 @@ impl RuleContext<'_> {
         Some(format!("go to {}", next.name))
     }
 
-    /// A place at the same spot cannot be gone to, but it can be looked at.
+    /// Returns an action on another place at the same location, which `go to` refuses.
     fn look_at_neighbor(&self) -> Option<String> {
         let belief: &Belief<'_> = &self.belief;
         let place = belief
@@ -80,7 +80,7 @@ impl RuleContext<'_> {
         }
     }
 
-    /// It leaves this closed door closed.
+    /// Returns whether it leaves this closed place closed.
     fn passes_closed_door(&self, place: &Place<'_>) -> bool {
         self.shows_habit_at(
             Habit::PassesClosedDoors,
@@ -90,7 +90,8 @@ impl RuleContext<'_> {
         )
     }
 
-    /// How promising a place is: common sense (or a lesson), some taste, and less for each of many alike.
+    /// Returns how promising a place is: common sense (or a lesson), random preference, and less if there are many of
+    /// its kind.
     fn score_place(&self, kind: &str, place: &Place<'_>) -> f64 {
         let taught = self.lessons.look_for.iter().any(|(thing, at)| thing == kind && at == place.name.kind);
         let taste = 0.6 + 0.8 * self.random.fixed_in_task(place.name.kind, u64::from(place.name.number) + 10);
@@ -105,7 +106,7 @@ impl RuleContext<'_> {
         self.knowledge.likelihood(kind, place.name.kind) * taste * doors / (alike as f64).sqrt()
     }
 
-    /// Picks up something that the task does not name, because it lies there.
+    /// Returns the action that picks up something the task doesn't mention, if that habit shows.
     fn take_unrelated_thing(&self, kind: &str) -> Option<String> {
         let here = self.belief.current_place?;
         let goal = self.prompt.goal.as_ref()?;

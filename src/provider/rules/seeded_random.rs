@@ -1,9 +1,9 @@
-//! Chance: the same prompt and seed always give the same answer.
+//! Randomness: the same prompt and seed always give the same answer.
 //!
-//! Two roots, kept apart on purpose. What makes the actor one and the same beginner through an episode hangs on the task's
-//! text alone; what varies from call to call hangs on the request's seed and on how long the history is.
+//! It has two roots. Habits, which must stay the same through an episode, depend only on the task's text. What varies
+//! from call to call depends on the request's seed and the length of the history.
 
-/// The two roots of chance.
+/// The two roots of randomness.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeededRandom {
     task_seed: u64,
@@ -11,7 +11,7 @@ pub(super) struct SeededRandom {
 }
 
 impl SeededRandom {
-    /// Dice for one call.
+    /// Creates the dice of one call.
     pub(super) fn new(task_text: &str, seed: u64, items: usize) -> Self {
         Self {
             task_seed: hash(0x7261_6e64, task_text.as_bytes()),
@@ -19,12 +19,12 @@ impl SeededRandom {
         }
     }
 
-    /// A number in 0..1 that stays the same through the episode.
+    /// Returns a number in 0..1 that stays the same through the episode.
     pub(super) fn fixed_in_task(&self, name: &str, number: u64) -> f64 {
         unit_interval(hash(mix(self.task_seed ^ number.wrapping_mul(0x9e37_79b9)), name.as_bytes()))
     }
 
-    /// A number in 0..1 for this call alone.
+    /// Returns a number in 0..1 for this call only.
     pub(super) fn for_this_call(&self, name: &str) -> f64 {
         unit_interval(hash(self.call_seed, name.as_bytes()))
     }

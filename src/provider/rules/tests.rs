@@ -1,4 +1,4 @@
-//! The built-in actor as a whole: what it plays, reads and says.
+//! Tests of the rule-based actor as a whole.
 
 mod declared_mistakes;
 mod grid;
@@ -23,7 +23,7 @@ fn segment(label: SegmentLabel, text: &str) -> Segment {
     Segment { label, origin: SegmentOrigin::Task, message_role: MessageRole::User, text: text.into() }
 }
 
-/// A prompt of the usual form, from lines such as `> go to fridge 1`, each followed by its answer.
+/// Builds a prompt in the usual layout from actions such as `go to fridge 1`, each with its observation.
 fn prompt(lessons: &[&str], task: &str, steps: &[(&str, &str)]) -> Prompt {
     let mut segments = vec![segment(SegmentLabel::Instruction, INSTRUCTION)];
     segments.extend(lessons.iter().map(|l| segment(SegmentLabel::Abstract, &format!("- {l}\n"))));
@@ -37,7 +37,7 @@ fn prompt(lessons: &[&str], task: &str, steps: &[(&str, &str)]) -> Prompt {
     Prompt { segments }
 }
 
-/// A game of the tuning seeds, played with these lessons.
+/// A played game of the tuning seeds.
 struct PlayedGame {
     /// The prompts, in order.
     prompts: Vec<Prompt>,
@@ -77,7 +77,7 @@ fn play(mut world: World, lessons: &[&str], cap: u32) -> PlayedGame {
     PlayedGame { prompts, won, mistakes: faults }
 }
 
-/// How often a habit has shown.
+/// Returns how often a habit has shown.
 fn count_shown(faults: &MistakeCounts, habit: Habit) -> u32 {
     match habit {
         Habit::HeatsElsewhere => faults.wrong_places(Treatment::Heat),
@@ -96,7 +96,7 @@ fn count_shown(faults: &MistakeCounts, habit: Habit) -> u32 {
         Habit::MisusesLamp => faults.examined_thing + faults.put_under_lamp,
         Habit::RepeatsFailures => faults.repeated_failures,
         Habit::GoesBack => faults.revisits,
-        // A search without a plan leaves no mark that could be counted.
+        // A search without a plan leaves nothing that could be counted.
         Habit::NoPlan => 0,
     }
 }

@@ -1,15 +1,14 @@
-//! The small words of the world's text: names with numbers, lists, actions. Everything borrows from the prompt.
+//! Parses the parts of household texts: numbered names, lists, actions. Everything borrows from the prompt.
 
-/// A thing or a place as the world names it: `fridge 1`. The number 0 stands for a name without one.
+/// A thing or a place as the environment names it: `fridge 1`. The number 0 means a name without a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Name<'a> {
-    /// Its kind, one lower-case word.
+    /// The kind, one lower-case word.
     pub(super) kind: &'a str,
-    /// Its number.
     pub(super) number: u32,
 }
 
-/// What a line of the actor asks of the world.
+/// A parsed action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HouseholdAction<'a> {
     Go(Name<'a>),
@@ -23,7 +22,7 @@ pub(super) enum HouseholdAction<'a> {
     Other,
 }
 
-/// Which generation's words put a thing somewhere.
+/// The wording for putting a thing somewhere, which depends on the generation of games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wording {
     /// `move X to Y`, current games.
@@ -32,7 +31,7 @@ pub(super) enum Wording {
     Put,
 }
 
-/// What a task may want done to a thing.
+/// What a task may require to be done to a thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Treatment {
     Heat,
@@ -41,7 +40,7 @@ pub(super) enum Treatment {
 }
 
 impl<'a> Name<'a> {
-    /// Reads `kind 3`, with or without an article; a name without number gets 0.
+    /// Parses `kind 3`, with or without an article; a name without a number gets 0.
     pub(super) fn parse(text: &'a str) -> Option<Self> {
         let mut text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | '\'' | '"' | '`'));
         for article in ["the ", "a ", "an ", "some "] {
@@ -67,7 +66,7 @@ impl std::fmt::Display for Name<'_> {
 }
 
 impl Treatment {
-    /// The verb of the action.
+    /// Returns the verb of the action.
     pub(super) fn verb(self) -> &'static str {
         match self {
             Self::Heat => "heat",
@@ -76,7 +75,7 @@ impl Treatment {
         }
     }
 
-    /// The kind of place that really does it.
+    /// Returns the kind of place that can do it.
     pub(super) fn appliance(self) -> &'static str {
         match self {
             Self::Heat => "microwave",
@@ -86,7 +85,7 @@ impl Treatment {
     }
 }
 
-/// The members of `a mug 1, a cup 2, and a fork 1`; `nothing` has none.
+/// Returns the names in `a mug 1, a cup 2, and a fork 1`; `nothing` has none.
 pub(super) fn parse_list(text: &str) -> impl Iterator<Item = Name<'_>> {
     text.split(',')
         .map(str::trim)
@@ -96,7 +95,7 @@ pub(super) fn parse_list(text: &str) -> impl Iterator<Item = Name<'_>> {
         .filter(|name| name.number > 0)
 }
 
-/// The line itself, without what a prompt or a model puts around it: `> `, `Action: `, `[human edit] `.
+/// Returns the line without the labels that a prompt or a model puts before it: `> `, `Action: `, `[human edit] `.
 pub(super) fn strip_markers(text: &str) -> &str {
     let mut text = text.trim();
     loop {
@@ -122,7 +121,7 @@ pub(super) fn strip_markers(text: &str) -> &str {
     }
 }
 
-/// Reads an action line; what it does not know is [`Act::Other`].
+/// Parses an action line; anything unknown is [`Act::Other`].
 pub(super) fn parse_action(line: &str) -> HouseholdAction<'_> {
     try_parse_action(line.trim_end_matches('.').trim()).unwrap_or(HouseholdAction::Other)
 }

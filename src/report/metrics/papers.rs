@@ -98,17 +98,16 @@ impl PaperRow {
     fn differences(&self, metrics: &Metrics, spec: &RunSpec) -> Vec<String> {
         let mut why = Vec::new();
         if spec.trials != self.trials {
-            why.push(format!("trials {} there, {} here", self.trials, spec.trials));
+            why.push(format!("trials {} in the paper, {} here", self.trials, spec.trials));
         }
         // The public code counts one step less for what its paper calls 50.
         if spec.limits.steps != self.steps && spec.limits.steps + 1 != self.steps {
-            why.push(format!("steps {} there, {} here", self.steps, spec.limits.steps));
+            why.push(format!("steps {} in the paper, {} here", self.steps, spec.limits.steps));
         }
         if self.starts_with_lessons != metrics.pool_given {
-            let given =
-                |given: bool| if given { "lessons given beforehand" } else { "no lessons beforehand" };
+            let given = |given: bool| if given { "lessons beforehand" } else { "no lessons beforehand" };
             why.push(format!(
-                "{} there, {} here",
+                "{} in the paper, {} here",
                 given(self.starts_with_lessons),
                 given(metrics.pool_given)
             ));
@@ -117,7 +116,7 @@ impl PaperRow {
             let here = spec.settings.0.get(name).map(|s| &s.value);
             if here != Some(value) {
                 let here = here.map_or_else(|| "not set".to_owned(), ToString::to_string);
-                why.push(format!("{name} {value} there, {here} here").replace('"', ""));
+                why.push(format!("{name} {value} in the paper, {here} here").replace('"', ""));
             }
         }
         why.extend(self.caveat.clone());
@@ -174,16 +173,16 @@ pub fn compare_with_papers(metrics: &Metrics) -> Result<Vec<PaperComparison>, Ve
     envs.dedup();
     let env = match envs.as_slice() {
         [one] => *one,
-        [] => return Err(vec!["no task has been played to its end without a person".to_owned()]),
-        _ => return Err(vec!["the tasks are of several environments".to_owned()]),
+        [] => return Err(vec!["no task has ended without a person's intervention".to_owned()]),
+        _ => return Err(vec!["the tasks are from several environments".to_owned()]),
     };
     let here: Vec<&PaperRow> = paper_rows().iter().filter(|r| r.figures.iter().any(|c| c.0 == env)).collect();
     if here.is_empty() {
-        return Err(vec![format!("no table of the papers is about {env}: its tasks are ours")]);
+        return Err(vec![format!("no paper has a table for {env}")]);
     }
     let method: Vec<&PaperRow> = here.into_iter().filter(|r| r.method == spec.method).collect();
     if method.is_empty() {
-        return Err(vec![format!("no table has {} on {env}", spec.method)]);
+        return Err(vec![format!("no paper has a table for {} on {env}", spec.method)]);
     }
     let mut why = Vec::new();
     let mut found = Vec::new();
@@ -193,7 +192,7 @@ pub fn compare_with_papers(metrics: &Metrics) -> Result<Vec<PaperComparison>, Ve
             let outside = metrics.attempts.iter().filter(|a| !is_in_split(&a.task.id, split)).count();
             if outside > 0 {
                 differs.push(format!(
-                    "{split} there, {outside} of {} tasks of another split here",
+                    "{split} in the paper, {outside} of {} tasks from another split here",
                     metrics.attempts.len()
                 ));
             }
@@ -238,11 +237,11 @@ fn compare_figure(row: &PaperRow, cell: &PublishedFigure, metrics: &Metrics) -> 
     let published_tasks = row.task_count(cell);
     let note = match published_tasks {
         Some(of) if row.is_whole_task_share(cell) == Some(false) => {
-            Some(format!("no whole number of {of} tasks rounds to it: another number of tasks, or an error"))
+            Some(format!("not a share of {of} tasks: another number of tasks, or an error in the paper"))
         }
-        None if measure == "success" => Some("the paper does not say over how many tasks".to_owned()),
+        None if measure == "success" => Some("the paper doesn't state the number of tasks".to_owned()),
         None if measure != "words" && measure != "words_deviation" => {
-            Some("the paper does not say how actions were labelled; ours is in METRICS.md".to_owned())
+            Some("the paper doesn't say how actions were labelled; METRICS.md describes ours".to_owned())
         }
         _ => None,
     };

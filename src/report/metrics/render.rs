@@ -61,7 +61,7 @@ pub fn render_metrics(all: &[Metrics], form: Format, paper: bool) -> String {
             ),
             None => writeln!(
                 out,
-                "{} and {} share no task.",
+                "{} and {} have no task in common.",
                 escape_line(form, &first.label),
                 escape_line(form, &second.label)
             ),
@@ -105,7 +105,7 @@ fn remark_lines(metrics: &Metrics) -> Vec<String> {
     }];
     if metrics.has_stand_in_actor {
         lines.push(
-            "Rules or a recording stand in for a model here: these numbers say nothing of a model."
+            "The actor is a stand-in (rules or a recording): these numbers say nothing about a model."
                 .to_owned(),
         );
     }
@@ -113,20 +113,20 @@ fn remark_lines(metrics: &Metrics) -> Vec<String> {
         lines.push("The mentor's replies come from a recording, not from a model.".to_owned());
     }
     if metrics.open_sessions > 0 {
-        lines.push(format!("{} of them not ended: what was played so far.", metrics.open_sessions));
+        lines.push(format!("{} still in progress: counted as far as played.", metrics.open_sessions));
     }
     if metrics.assisted > 0 {
-        lines.push(format!("{} tasks with a person's hand in them stand in no rate.", metrics.assisted));
+        lines.push(format!("Assisted tasks, excluded from rates: {}.", metrics.assisted));
     }
     if !metrics.counted.is_empty() {
         let cost = metrics.counted.format_cost().map_or_else(String::new, |cost| format!("; cost {cost}"));
         lines.push(format!("Tokens: {}{cost}.", metrics.counted.describe()));
     }
     if let Some(words) = metrics.prefetch.describe() {
-        lines.push(format!("Asked ahead: {words}; what was for nothing stands in no other count."));
+        lines.push(format!("Prefetched: {words}; unused requests are in no other count."));
     }
     if metrics.calibration > 0 {
-        lines.push(format!("{} calibration episodes stand in no rate.", metrics.calibration));
+        lines.push(format!("Calibration episodes, excluded from rates: {}.", metrics.calibration));
     }
     lines
 }
@@ -149,7 +149,7 @@ fn rates_table(metrics: &Metrics) -> Table {
     rows.extend(metrics.by_difficulty.iter().map(|(name, r)| row(name, r)));
     rows.extend(metrics.by_type.iter().map(|(name, r)| row(name, r)));
     let head = vec![
-        "tasks of",
+        "group",
         "tasks",
         "solved",
         "success % (95 %)",
@@ -167,7 +167,7 @@ fn trials_table(metrics: &Metrics) -> Table {
         let share = 100.0 * t.solved_so_far as f64 / metrics.all.tasks.max(1) as f64;
         vec![t.trial.to_string(), t.played.to_string(), t.solved.to_string(), format!("{share:.1}")]
     });
-    Table { head: vec!["trial", "tasks played", "solved in it", "solved so far %"], rows: rows.collect() }
+    Table { head: vec!["trial", "tasks played", "newly solved", "solved so far %"], rows: rows.collect() }
 }
 
 fn rounds_table(metrics: &Metrics) -> Table {
@@ -220,7 +220,7 @@ fn reflections_table(metrics: &Metrics) -> Table {
 fn write_published(out: &mut String, form: Format, metrics: &Metrics) {
     match compare_with_papers(metrics) {
         Err(why) => {
-            let _ = writeln!(out, "Nothing published to compare with:");
+            let _ = writeln!(out, "No published figures to compare with:");
             for reason in why {
                 let _ = writeln!(out, "- {}", escape_line(form, &reason));
             }
@@ -228,7 +228,7 @@ fn write_published(out: &mut String, form: Format, metrics: &Metrics) {
         }
         Ok(found) => {
             if metrics.has_stand_in_actor || metrics.has_stand_in_mentor {
-                let _ = writeln!(out, "The published figures are of models, ours are of stand-ins.");
+                let _ = writeln!(out, "The published figures are from models, ours from stand-ins.");
             }
             let row = |c: &PaperComparison| {
                 let of = c.published_tasks.map_or_else(|| "?".to_owned(), |n| n.to_string());
@@ -247,7 +247,7 @@ fn write_published(out: &mut String, form: Format, metrics: &Metrics) {
                     c.note.clone().unwrap_or_default(),
                 ]
             };
-            let head = vec!["published in", "model there", "measure", "published", "ours (95 %)", "note"];
+            let head = vec!["source", "their model", "measure", "published", "ours (95 %)", "note"];
             write_table(out, form, &Table { head, rows: found.iter().map(row).collect() });
         }
     }

@@ -259,17 +259,19 @@ fn a_run_stands_beside_the_figures_of_its_row_and_of_no_other() {
         edit(&mut changed);
         g.spec = Some(Arc::new(changed));
     };
-    assert!(why(&|g| with_spec(g, &|s| s.trials = 2)).contains("trials 15 there, 2 here"));
-    assert!(why(&|g| with_spec(g, &|s| s.limits.steps = 30)).contains("steps 50 there, 30 here"));
-    assert!(why(&|g| with_spec(g, &|s| s.method = "dora".to_owned())).contains("no table has dora"));
-    assert!(why(&|g| g.pool_given = true).contains("lessons given beforehand here"));
+    assert!(why(&|g| with_spec(g, &|s| s.trials = 2)).contains("trials 15 in the paper, 2 here"));
+    assert!(why(&|g| with_spec(g, &|s| s.limits.steps = 30)).contains("steps 50 in the paper, 30 here"));
+    assert!(
+        why(&|g| with_spec(g, &|s| s.method = "dora".to_owned())).contains("no paper has a table for dora")
+    );
+    assert!(why(&|g| g.pool_given = true).contains("lessons beforehand here"));
     let home =
         why(&|g| g.episodes.iter_mut().for_each(|e| Arc::make_mut(e).task.env = "household".to_owned()));
-    assert!(home.contains("no table of the papers is about household"), "{home}");
+    assert!(home.contains("no paper has a table for household"), "{home}");
     let seen = why(&|g| {
         g.episodes.iter_mut().for_each(|e| Arc::make_mut(e).task.id = "json/valid_seen/x".to_owned());
     });
-    assert!(seen.contains("valid_unseen there"), "{seen}");
+    assert!(seen.contains("valid_unseen in the paper"), "{seen}");
 }
 
 #[test]
@@ -279,8 +281,8 @@ fn stand_ins_are_called_that() {
     rules.actor = "rules".to_owned();
     gathered.spec = Some(Arc::new(rules));
     let text = render_metrics(&Metrics::from_sessions(vec![gathered]), Format::Text, true);
-    assert!(text.lines().next().unwrap().contains("stand-in, no model"), "{text}");
-    assert!(text.contains("The published figures are of models, ours are of stand-ins."), "{text}");
+    assert!(text.lines().next().unwrap().contains("a stand-in, not a model"), "{text}");
+    assert!(text.contains("The published figures are from models, ours from stand-ins."), "{text}");
     let real =
         render_metrics(&Metrics::from_sessions(vec![three_reflexion_tasks()]), Format::Markdown, false);
     assert!(!real.contains("stand"), "{real}");
@@ -309,7 +311,7 @@ fn the_actor_decides_whether_it_was_a_model_and_the_mentor_only_where_it_was_ask
             let text = render_metrics(&Metrics::from_sessions(vec![gathered]), Format::Text, false);
             let contains = |words: &str| text.contains(words);
             let of = format!("{actor}, {mentor}, asked: {asked}\n{text}");
-            assert_eq!(contains("stand in for a model"), actor_stands_in, "{of}");
+            assert_eq!(contains("The actor is a stand-in"), actor_stands_in, "{of}");
             assert_eq!(contains("The mentor's replies come from a recording"), mentor_stands_in, "{of}");
         }
     }

@@ -9,8 +9,8 @@ type Sentence = (String, Scope, LessonText);
 /// Returns what a note teaches about grid worlds in general.
 pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
     let text = match note.detector.as_str() {
-        "unlocked" => "A key opens the locked doors of its colour; after that you no longer need it.",
-        "found_door" => "Rooms are joined by doors: toggle and go through a closed one to get on.",
+        "unlocked" => "A key opens locked doors of its own colour; after that you no longer need it.",
+        "found_door" => "Rooms are joined by doors: if a door is closed, toggle and go through it.",
         _ => return Vec::new(),
     };
     vec![(format!("abstract.{}", note.detector), Scope::Environment, LessonText::plain(text))]
@@ -20,42 +20,45 @@ pub(in crate::symbolic) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
 pub(in crate::symbolic) fn error_lessons(note: &Note) -> Vec<Sentence> {
     let (mistake, solution) = match note.detector.as_str() {
         "wrong_verb" => {
-            ("Said \"pick up\", which this world does not know.", "Say \"pickup COLOUR KIND NUMBER\".")
+            ("Used \"pick up\", which does not exist here.", "Use \"pickup COLOUR KIND NUMBER\".")
         }
         "hands_full" | "must_drop" => (
-            "Had something in the hand that the next step does not need.",
-            "Drop it on a free cell that is not on your way before you take another thing; keep a key until its door is open.",
+            "Was carrying something that the next step did not need.",
+            "Drop what you carry on a free cell out of your way before you take another object; keep a key until its door is open.",
         ),
         "unknown_action" => (
-            "Used words that are no action here.",
-            "Use names and numbers as the last observation has them; \"check available actions\" lists what can be done.",
+            "Used an action that does not exist here.",
+            "Use names and numbers exactly as in the last observation; \"check available actions\" lists what you can do.",
         ),
         "door_closed" => (
-            "Went at a closed door.",
-            "Say \"toggle and go through COLOUR closed door NUMBER\" where a door is closed.",
+            "Tried to go through a closed door.",
+            "Use \"toggle and go through COLOUR closed door NUMBER\" if a door is closed.",
         ),
         "no_key" => (
-            "Went at a locked door without its key.",
-            "Find the key of the door's colour first, and carry it to the door.",
+            "Tried to open a locked door without its key.",
+            "First find the key of the door's colour, and carry it to the door.",
         ),
-        "other_key" => {
-            ("Went at a locked door with another key.", "A locked door needs the key of its own colour.")
-        }
+        "other_key" => (
+            "Tried to open a locked door with the wrong key.",
+            "A locked door needs the key of its own colour.",
+        ),
         "no_way" => (
-            "Chose something that no way leads to.",
-            "Go nearer another way, or take what stands in the way and drop it elsewhere.",
+            "Picked a target with no path to it.",
+            "Approach it from another side, or pick up what blocks the path and drop it somewhere else.",
         ),
-        "barrier" => ("Walked at a wall or a box.", "Turn left or right where a wall or a box is ahead."),
-        "no_room" => ("Tried to drop where something lies.", "Turn to a free cell before you drop."),
-        "empty_hands" => ("Tried to drop with empty hands.", "Drop only what you carry."),
+        "barrier" => ("Walked into a wall or a box.", "Turn left or right when a wall or a box is ahead."),
+        "no_room" => {
+            ("Tried to drop something on an occupied cell.", "Turn to a free cell before you drop something.")
+        }
+        "empty_hands" => ("Tried to drop something with empty hands.", "You can drop only what you carry."),
         "no_change" => (
-            "Went to what was already in front.",
-            "Act at once when you face the thing: pick it up, toggle it, or turn away and back.",
+            "Tried to go to something that was already right ahead.",
+            "When you face the target, act right away: pick it up, toggle it, or turn away and back.",
         ),
         "repeat" => ("Repeated an action that changed nothing.", "Do not repeat an action that did nothing."),
         "circling" => (
             "Kept turning the same way.",
-            "After one round turn no more: walk on, or go through a door you have not been through.",
+            "After one full turn, stop turning: walk on, or go through a door you have not used yet.",
         ),
         _ => return Vec::new(),
     };
@@ -74,7 +77,7 @@ pub(in crate::symbolic) fn progress_text(episode: &Episode) -> Option<String> {
         });
         if !wanted {
             return Some(format!(
-                "You carry the {colour} key. Next: open the {colour} locked door with it; do not drop it before."
+                "You are carrying the {colour} key. Next: open the {colour} locked door with it, and don't drop it before that."
             ));
         }
     }
@@ -92,14 +95,17 @@ pub(in crate::symbolic) fn progress_text(episode: &Episode) -> Option<String> {
             (Clause::Open(_), "locked") => ", with the key of its colour in your hand, and toggle it",
             (Clause::Open(_), "closed") => " and toggle it",
             (Clause::PutNext(..), _) if next == "go near" => {
-                " and drop what you carry on a free cell beside it"
+                " and drop what you are carrying on a free cell next to it"
             }
             _ => "",
         };
-        return Some(format!("You see {} of the task. Next: {next} {}{after}.", spot.name, spot.name));
+        return Some(format!(
+            "You see {}, which the task mentions. Next: {next} {}{after}.",
+            spot.name, spot.name
+        ));
     }
     let unlocked = view.objects.iter().find(|spot| spot.kind == "door" && spot.door_state != "locked");
     let door = unlocked.or_else(|| view.objects.iter().find(|spot| spot.kind == "door"))?;
     let verb = if door.door_state == "open" { "go through" } else { "toggle and go through" };
-    Some(format!("Nothing of the task is in sight. Next: {verb} {}.", door.name))
+    Some(format!("Nothing the task mentions is in sight. Next: {verb} {}.", door.name))
 }

@@ -7,10 +7,8 @@ pub(in crate::symbolic) fn abstract_lesson(note: &Note) -> Option<(String, Strin
     let text = match note.detector.as_str() {
         "carried_two" => "Carry a ball in each hand before you move to another room.",
         "shook" => "Pour both ingredients of a cocktail into the shaker before you shake it.",
-        "undid" => "Loosen a nut on the ground, then jack the hub up, then undo the nut.",
-        "unstacked" => {
-            "Take a block that lies on another one with unstack, from the top of a tower downwards."
-        }
+        "undid" => "Loosen a nut while its hub is on the ground, then jack up the hub, then undo the nut.",
+        "unstacked" => "Use unstack to take a block off another one, starting at the top of the tower.",
         _ => return None,
     };
     Some((format!("abstract.{}", note.detector), text.to_owned()))
@@ -20,36 +18,38 @@ pub(in crate::symbolic) fn abstract_lesson(note: &Note) -> Option<(String, Strin
 pub(in crate::symbolic) fn error_lesson(detector: &str) -> Option<(&'static str, &'static str)> {
     Some(match detector {
         "not_understood" => (
-            "Used words in which the world found no action that can be done now.",
-            "Name an action of the list and all of its objects in their order; check valid actions lists what can be done.",
+            "Wrote something that matches no action possible now.",
+            "Write an action from the list with all of its objects in order; check valid actions lists what you can do.",
         ),
         "not_now" => (
-            "Tried an action whose conditions do not hold.",
-            "Make the conditions of an action true before you take it.",
+            "Tried an action whose preconditions did not hold.",
+            "Make an action's preconditions true before you take it.",
         ),
         "undone" => {
-            ("Undid a condition of the goal that already held.", "Leave alone what the goal has reached.")
+            ("Undid a goal condition that already held.", "Do not undo goal conditions that already hold.")
         }
-        "not_in_the_room" => {
-            ("Reached for a ball from another room.", "Move to the room before you pick or drop there.")
-        }
-        "hand_not_free" => (
-            "Tried to pick up a ball with a hand that carries one.",
-            "Use the free hand, or drop what you carry where it belongs first.",
+        "not_in_the_room" => (
+            "Tried to pick or drop a ball in another room.",
+            "Move to the room before you pick or drop a ball there.",
         ),
-        "ball_not_here" => {
-            ("Tried to pick up a ball that lies elsewhere.", "Look where a ball lies before you pick it up.")
-        }
+        "hand_not_free" => (
+            "Tried to pick up a ball with a hand that already held one.",
+            "Use the free hand, or first drop the ball you carry where it belongs.",
+        ),
+        "ball_not_here" => (
+            "Tried to pick up a ball that was somewhere else.",
+            "Check where a ball is before you pick it up.",
+        ),
         "ball_not_carried" => (
-            "Tried to drop a ball that this hand does not carry.",
+            "Tried to drop a ball that this hand did not carry.",
             "Drop a ball with the hand that carries it.",
         ),
         "ball_not_wanted" => {
-            ("Picked up a ball that the goal does not name.", "Pick up only balls that the goal moves.")
+            ("Picked up a ball the goal doesn't mention.", "Pick up only balls that the goal wants moved.")
         }
         "wrong_drop" => (
-            "Dropped a ball in a room where it does not belong.",
-            "Drop a ball only in the room that the goal names for it.",
+            "Dropped a ball in a room where it did not belong.",
+            "Drop a ball only in the room where the goal wants it.",
         ),
         "hand_left_free" => (
             "Moved with a free hand while another ball waited in the room.",
@@ -57,80 +57,85 @@ pub(in crate::symbolic) fn error_lesson(detector: &str) -> Option<(&'static str,
         ),
         "arm_full" => (
             "Tried to take a block while holding another.",
-            "Put down or stack what you hold before you take another block.",
+            "Put down or stack the block you hold before you take another.",
         ),
         "pickup_for_unstack" => (
-            "Used pickup for a block that lies on another one.",
-            "Use unstack for a block that lies on another, pickup for one on the table.",
+            "Used pickup for a block that was on another one.",
+            "Use unstack for a block on another block, and pickup for one on the table.",
         ),
         "unstack_for_pickup" => (
-            "Used unstack for a block that lies on the table.",
-            "Use pickup for a block on the table, unstack for one that lies on another.",
+            "Used unstack for a block that was on the table.",
+            "Use pickup for a block on the table, and unstack for one on another block.",
         ),
         "block_below_another" => {
-            ("Reached for a block that has another one on it.", "Take away what lies on a block first.")
+            ("Tried to take a block that had another one on it.", "First remove what is on top of a block.")
         }
-        "block_not_held" => ("Tried to stack a block that is not held.", "Take a block before you stack it."),
+        "block_not_held" => {
+            ("Tried to stack a block without holding it.", "Take a block before you stack it.")
+        }
         "wrong_stack" => (
-            "Stacked a block where the goal does not want it.",
+            "Stacked a block where the goal doesn't want it.",
             "Put a block that is in the way on the table.",
         ),
         "two_towers" => (
-            "Built the upper part of a tower before its lower part stood.",
-            "Build a tower from the bottom; towers cannot be put on each other.",
+            "Built the upper part of a tower before the lower part.",
+            "Build a tower from the bottom up; a tower cannot be put on another one.",
         ),
         "stacked_back" => (
-            "Stacked a block back where it was just taken from.",
-            "Put an unstacked block on the table or where the goal wants it.",
+            "Stacked a block back where it had just come from.",
+            "Put an unstacked block on the table, or where the goal wants it.",
         ),
-        "did_not_leave" => (
-            "Needed an empty hand while both held something.",
-            "Leave what you hold on the table between tasks.",
-        ),
-        "both_hands_full" => (
-            "Grasped something with the second hand too, which most actions need empty.",
-            "Leave one thing before you grasp the next.",
-        ),
-        "glass_not_held" => {
-            ("Used a glass or shaker that is not in the hand.", "Grasp a glass or shaker before you use it.")
+        "did_not_leave" => {
+            ("Tried to use a hand that was still full.", "Leave what you hold on the table between tasks.")
         }
-        "glass_not_empty" => ("Filled a glass that was not empty.", "Empty a glass before you fill it."),
+        "both_hands_full" => (
+            "Grasped something with the second hand too, although most actions need it empty.",
+            "Leave one container before you grasp the next.",
+        ),
+        "glass_not_held" => (
+            "Tried to use a glass or shaker without holding it.",
+            "Grasp a glass or shaker before you use it.",
+        ),
+        "glass_not_empty" => {
+            ("Tried to fill a glass that was not empty.", "Empty a glass before you fill it.")
+        }
         "not_clean" => (
-            "Used a glass or shaker that was not clean.",
-            "Clean a glass after it was emptied, and empty and clean the shaker before the next cocktail.",
+            "Tried to use a glass or shaker that was not clean.",
+            "Clean a glass after you empty it, and empty and clean the shaker before the next cocktail.",
         ),
         "ingredients_missing" => (
-            "Shook without both ingredients in the shaker.",
+            "Tried to shake without both ingredients in the shaker.",
             "Pour both ingredients into the shaker before you shake it.",
         ),
         "wrong_ingredient" => (
-            "Poured an ingredient into the shaker that no wanted cocktail mixes with what is in it.",
-            "Pour only the two parts of one cocktail that is still wanted.",
+            "Poured in an ingredient that no cocktail still needed mixes with what is in the shaker.",
+            "Pour in only the two ingredients of one cocktail that is still needed.",
         ),
         "boot_closed" => (
-            "Reached into a closed container.",
-            "Open a container before you fetch from it or put something away.",
+            "Tried to reach into a closed container.",
+            "Open a container before you fetch something from it or put something away.",
         ),
-        "tool_missing" => {
-            ("Started work without its tool.", "Fetch wrench, jack or pump before the work that needs it.")
-        }
+        "tool_missing" => (
+            "Tried to work without the right tool.",
+            "Fetch the wrench, jack or pump before the work that needs it.",
+        ),
         "hub_in_the_air" => (
-            "Turned a nut while the hub was jacked up.",
+            "Tried to loosen or tighten a nut while the hub was jacked up.",
             "Loosen and tighten nuts while the hub is on the ground.",
         ),
         "hub_on_the_ground" => (
-            "Worked on a wheel while the hub was on the ground.",
-            "Jack the hub up before you undo the nut or change the wheel.",
+            "Tried to work on a wheel while the hub was on the ground.",
+            "Jack up the hub before you undo the nut or change the wheel.",
         ),
         "nut_tight" => {
-            ("Tried to undo a nut that is tight.", "Loosen a nut on the ground before you jack the hub up.")
+            ("Tried to undo a nut that was still tight.", "Loosen a nut before you jack up its hub.")
         }
         "nut_on" => (
-            "Tried to change a wheel while its nut was on.",
-            "Undo the nut before you take the wheel off or put one on.",
+            "Tried to change a wheel while its nut was still on.",
+            "Undo the nut before you take a wheel off or put one on.",
         ),
         "not_needed" => (
-            "Fetched something that the rest of the goal does not need.",
+            "Fetched something that the rest of the goal doesn't need.",
             "Fetch only the tools and wheels that the goal needs.",
         ),
         _ => return None,

@@ -154,10 +154,10 @@ fn moves_that_do_not_help_are_noted() {
 fn what_is_left_over_is_told() {
     let (_, left) =
         play_moves(rooms_problem(), &["pick ball1 rooma left", "move rooma roomb", "drop ball1 roomb left"]);
-    assert_eq!(left.as_deref(), Some("1 of 2 conditions hold. Left over: ball2 is at roomb."));
+    assert_eq!(left.as_deref(), Some("1 of 2 goal conditions hold. Still open: ball2 is at roomb."));
     let (_, left) = play_moves(rooms_problem(), &["look around"]);
     assert_eq!(
         left.as_deref(),
-        Some("None of the goal holds yet. Left over: ball1 is at roomb; ball2 is at roomb.")
+        Some("No condition of the goal holds yet. Still open: ball1 is at roomb; ball2 is at roomb.")
     );
 }

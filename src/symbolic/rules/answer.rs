@@ -85,7 +85,7 @@ fn working_actions(episode: &Episode) -> Option<ReflectionItem> {
     let reached: Vec<_> = steps.filter(|s| s.notes.iter().any(|n| n.kind == NoteKind::Progress)).collect();
     let actions: Vec<&str> = reached.iter().filter_map(|s| s.action()).collect();
     let evidence = reached.last().and_then(|s| s.observation()).unwrap_or_default().to_owned();
-    let text = LessonText::plain(format!("These actions brought the task forward: {}.", actions.join(", ")));
+    let text = LessonText::plain(format!("These actions made progress: {}.", actions.join(", ")));
     (!actions.is_empty()).then_some(ReflectionItem {
         text,
         rule: Some("worked".to_owned()),
@@ -100,7 +100,7 @@ fn positive_item(episode: &Episode) -> Option<ReflectionItem> {
     let note = step.notes.iter().find(|n| n.kind == NoteKind::Progress)?;
     let action = step.action()?;
     Some(ReflectionItem {
-        text: LessonText::plain(format!("`{action}` brought the task forward: the same order works again.")),
+        text: LessonText::plain(format!("`{action}` made progress; the same order will work again.")),
         rule: Some(note.detector.clone()),
         evidence: note.evidence.clone(),
         transition: None::<Transition>,

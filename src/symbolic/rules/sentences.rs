@@ -22,7 +22,7 @@ pub(super) fn abstract_lessons(note: &Note) -> Vec<Sentence> {
             let mut drawn = vec![plain(
                 format!("abstract.found.{object}.{place}"),
                 Scope::Environment,
-                format!("Look for a {object} in/on a {place} first."),
+                format!("Look for {} in/on {} first.", with_article(object), with_article(place)),
             )];
             if part("door") == "open" {
                 let text = "Look inside closed containers too.".to_owned();
@@ -54,29 +54,32 @@ pub(super) fn error_lessons(note: &Note) -> Vec<Sentence> {
     let mut rule = format!("error.{detector}");
     let (mistake, solution) = match detector {
         "not_at_place" => (
-            "Acted on a place from somewhere else.".to_owned(),
+            "Tried to act on a place without being there.".to_owned(),
             "Go to a place before you act on it.".to_owned(),
         ),
         "container_closed" => (
-            "Reached for the inside of a closed container.".to_owned(),
-            "Open a closed container before you take from it or put into it.".to_owned(),
+            "Tried to take from or put into a closed container.".to_owned(),
+            "Open a closed container before you take something from it or put something in it.".to_owned(),
         ),
         "hand_full" => (
             "Tried to take an object while holding another.".to_owned(),
-            "Put down what you hold before you take another object.".to_owned(),
+            "Put down what you are holding before you take another object.".to_owned(),
         ),
         "number_missing" => (
-            "Named something without its number.".to_owned(),
+            "Left out the number of an object or place.".to_owned(),
             "Use the number of every object and place.".to_owned(),
         ),
         "wrong_appliance" => {
             let Some(how) = how else { return Vec::new() };
             rule = format!("{rule}.{}", how.verb());
-            (format!("Tried to {} with a {}.", how.verb(), part("place")), appliance_sentence(how))
+            (
+                format!("Tried to {} something with {}.", how.verb(), with_article(part("place"))),
+                appliance_sentence(how),
+            )
         }
         "not_holding" if how.is_some() => (
-            "Tried to heat, cool or clean an object that was not held.".to_owned(),
-            "Hold the object before you heat, cool or clean it.".to_owned(),
+            "Tried to heat, cool or clean an object without holding it.".to_owned(),
+            "Take the object before you heat, cool or clean it.".to_owned(),
         ),
         "wrong_form" => {
             let (said, form) = match part("said") {
@@ -84,28 +87,32 @@ pub(super) fn error_lessons(note: &Note) -> Vec<Sentence> {
                 _ => ("move", "put OBJECT in/on PLACE"),
             };
             (
-                format!("Said \"{said}\", which this house does not understand."),
-                format!("Say \"{form}\" to put something down."),
+                format!("Used \"{said}\", which this household does not understand."),
+                format!("Use \"{form}\" to put something down."),
             )
         }
         "unknown_action" => (
-            "Used words that are no action here.".to_owned(),
-            "Use only the actions of the list, word for word.".to_owned(),
+            "Used an action that does not exist here.".to_owned(),
+            "Use only the listed actions, worded exactly as in the list.".to_owned(),
         ),
         "unknown_place" => (
-            "Tried to go to a place that is not here.".to_owned(),
-            "Go only to places that the first observation names.".to_owned(),
+            "Tried to go to a place that does not exist here.".to_owned(),
+            "Go only to places that the first observation lists.".to_owned(),
         ),
         "already_there" => (
-            "Tried to go where the agent already was.".to_owned(),
-            "Act at once when you are at the place.".to_owned(),
+            "Tried to go to the place where the agent already was.".to_owned(),
+            "If you are already at the place, act right away.".to_owned(),
         ),
         "object_not_here" => (
-            "Reached for an object that was not there.".to_owned(),
-            "Take only what you see at the place where you are.".to_owned(),
+            "Tried to take or use an object that was not there.".to_owned(),
+            "Take only what you can see at the place where you are.".to_owned(),
         ),
         "does_not_fit" => (
-            format!("Tried to put a {} in/on a {}, which does not take it.", part("object"), part("place")),
+            format!(
+                "Tried to put {} in/on {}, which does not accept it.",
+                with_article(part("object")),
+                with_article(part("place"))
+            ),
             "Put it in/on another kind of place.".to_owned(),
         ),
         "repeat" => (
@@ -115,8 +122,8 @@ pub(super) fn error_lessons(note: &Note) -> Vec<Sentence> {
         "circling" | "searched_again" => {
             "error.searched_again".clone_into(&mut rule);
             (
-                "Went back to places that had been searched.".to_owned(),
-                "Do not go back to a place that was already searched.".to_owned(),
+                "Went back to places that had already been searched.".to_owned(),
+                "Do not go back to a place you have already searched.".to_owned(),
             )
         }
         "left_closed" => (
@@ -124,20 +131,20 @@ pub(super) fn error_lessons(note: &Note) -> Vec<Sentence> {
             "Look inside closed containers too.".to_owned(),
         ),
         "left_target" => (
-            "Left a place where the object of the task was in sight.".to_owned(),
-            "Take the object of the task as soon as you see it.".to_owned(),
+            "Left a place where an object the task mentions was in sight.".to_owned(),
+            "Take the object the task mentions as soon as you see it.".to_owned(),
         ),
         "wrong_object" => (
-            "Took an object that the task does not name.".to_owned(),
-            "Take only the object that the task names.".to_owned(),
+            "Picked up an object the task doesn't mention.".to_owned(),
+            "Take only the object the task mentions.".to_owned(),
         ),
         "took_back" => (
-            "Took an object away from where it belongs.".to_owned(),
-            "Leave what is in its place where it is.".to_owned(),
+            "Took an object away from where it belonged.".to_owned(),
+            "Leave objects that are already where they belong.".to_owned(),
         ),
         "wrong_treatment" => (
-            "Treated the object in a way the task does not ask for.".to_owned(),
-            "Heat, cool or clean only what the task says.".to_owned(),
+            "Heated, cooled or cleaned an object although the task doesn't ask for it.".to_owned(),
+            "Heat, cool or clean an object only if the task asks for it.".to_owned(),
         ),
         "placed_untreated" => {
             let Some(how) = how else { return Vec::new() };
@@ -147,16 +154,25 @@ pub(super) fn error_lessons(note: &Note) -> Vec<Sentence> {
         "examined_without_lamp" => {
             ("Looked at the object without using the lamp.".to_owned(), LAMP_SENTENCE.to_owned())
         }
-        "lamp_without_object" => ("Used the lamp with empty hands.".to_owned(), LAMP_SENTENCE.to_owned()),
-        "only_thoughts" => {
-            ("Thought several times without acting.".to_owned(), "Act after each thought.".to_owned())
+        "lamp_without_object" => {
+            ("Used the lamp without holding the object.".to_owned(), LAMP_SENTENCE.to_owned())
         }
+        "only_thoughts" => (
+            "Thought several times in a row without acting.".to_owned(),
+            "Act after each thought.".to_owned(),
+        ),
         _ => return Vec::new(),
     };
     vec![(rule, Scope::Environment, LessonText::error(mistake, solution))]
 }
 
-const LAMP_SENTENCE: &str = "To examine something in light, hold it and use the lamp where the lamp is.";
+const LAMP_SENTENCE: &str = "To examine something in the light, carry it to a lamp and use the lamp.";
+
+/// Returns a type's name with its indefinite article.
+fn with_article(name: &str) -> String {
+    let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {name}")
+}
 
 fn treat_first_sentence(treatment: Treatment) -> String {
     match treatment {
@@ -169,9 +185,9 @@ fn treat_first_sentence(treatment: Treatment) -> String {
 
 fn appliance_sentence(treatment: Treatment) -> String {
     match treatment {
-        Treatment::Heat => "Heat food in a microwave only.",
-        Treatment::Cool => "Cool food in a fridge only.",
-        Treatment::Clean => "Clean things at a sinkbasin only.",
+        Treatment::Heat => "Only a microwave can heat things.",
+        Treatment::Cool => "Only a fridge can cool things.",
+        Treatment::Clean => "Only a sinkbasin can clean things.",
     }
     .to_owned()
 }
@@ -182,30 +198,36 @@ pub(super) fn progress_text(goal: &Goal, known: &Situation) -> Option<String> {
     let hand = known.held.as_str();
     let mut words = Vec::new();
     if let (Some(target), false) = (goal.target(), known.placed.is_empty()) {
-        words.push(format!("{} is in/on its {target}.", known.placed.join(" and ")));
+        let verb = if known.placed.len() == 1 { "is" } else { "are" };
+        words.push(format!("{} {verb} in/on the {target}.", known.placed.join(" and ")));
     }
     if !hand.is_empty() && type_of_name(hand) != object {
-        words.push(format!("You hold {hand}, which the task does not name. Next: put it down."));
+        words.push(format!("You are holding {hand}, which the task doesn't mention. Next: put it down."));
     } else if !hand.is_empty() {
         let treated = known.treated.iter().any(|t| t == hand);
         match (goal.treatment(), goal.target(), goal.lamp()) {
             (Some(how), ..) if !treated => {
-                words.push(format!("You hold {hand}. Next: {} it with a {}.", how.verb(), how.appliance()));
+                let (verb, appliance) = (how.verb(), with_article(how.appliance()));
+                words.push(format!("You are holding {hand}. Next: {verb} it with {appliance}."));
             }
             (Some(how), Some(target), _) => {
-                words.push(format!("You have {}ed {hand}. Next: put it in/on a {target}.", how.verb()));
+                let (verb, target) = (how.verb(), with_article(target));
+                words.push(format!("You have {verb}ed {hand}. Next: put it in/on {target}."));
             }
-            (None, Some(target), _) => words.push(format!("You hold {hand}. Next: put it in/on a {target}.")),
+            (None, Some(target), _) => {
+                let target = with_article(target);
+                words.push(format!("You are holding {hand}. Next: put it in/on {target}."));
+            }
             (_, _, Some(lamp)) => words.push(match &known.lamp {
-                Some((lamp, place)) => format!("You hold {hand}. Next: go to {place} and use {lamp}."),
-                None => format!("You hold {hand}. Next: look for a {lamp}."),
+                Some((lamp, place)) => format!("You are holding {hand}. Next: go to {place} and use {lamp}."),
+                None => format!("You are holding {hand}. Next: look for {}.", with_article(lamp)),
             }),
             _ => {}
         }
     } else if let Some((found, place)) = known.open_target() {
         words.push(format!("You have seen {found} in/on {place}. Next: take {found} from {place}."));
     } else if !words.is_empty() || !known.location.is_empty() {
-        words.push(format!("Next: look for a {object}."));
+        words.push(format!("Next: look for {}.", with_article(object)));
     }
     (!words.is_empty()).then(|| words.join(" "))
 }

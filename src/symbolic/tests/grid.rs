@@ -92,12 +92,14 @@ fn the_five_situations_of_the_paper_are_noted_once() {
     );
     let drawn = lesson_texts(play.state(), ReflectionKind::Abstract);
     assert!(
-        drawn.iter().any(|text| text.starts_with("A key opens the locked doors of its colour")),
+        drawn.iter().any(|text| text.starts_with("A key opens locked doors of its own colour")),
         "{drawn:?}"
     );
     assert_eq!(
         lesson_texts(play.state(), ReflectionKind::Progress),
-        ["You carry the blue key. Next: open the blue locked door with it; do not drop it before."]
+        [
+            "You are carrying the blue key. Next: open the blue locked door with it, and don't drop it before that."
+        ]
     );
 }
 
@@ -107,7 +109,7 @@ fn a_door_of_the_task_is_told_with_what_comes_next() {
     assert_eq!(
         lesson_texts(play.state(), ReflectionKind::Progress),
         [
-            "You see blue locked door 1 of the task. Next: go to blue locked door 1, with the key of its colour in your hand, and toggle it."
+            "You see blue locked door 1, which the task mentions. Next: go to blue locked door 1, with the key of its colour in your hand, and toggle it."
         ]
     );
 }
@@ -116,7 +118,10 @@ fn a_door_of_the_task_is_told_with_what_comes_next() {
 fn taking_something_else_fills_the_hand() {
     let play = play_level(FETCH, &["pickup red box 1"]);
     assert!(last_notes(play.state()).contains(&"must_drop".to_owned()));
-    assert!(lesson_texts(play.state(), ReflectionKind::Error)[0].starts_with("Drop it on a free cell"));
+    assert!(
+        lesson_texts(play.state(), ReflectionKind::Error)[0]
+            .starts_with("Drop what you carry on a free cell")
+    );
 }
 
 #[test]

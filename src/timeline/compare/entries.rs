@@ -58,13 +58,14 @@ impl PriorDifferences {
             let word = if pair.label == SegmentLabel::Observation { "seen" } else { pair.label.name() };
             let name = match from.strip_prefix("turn ").unwrap_or(from) {
                 "" => word.to_owned(),
-                from => format!("{word} {from}"),
+                // JSON has "turns 2-4".
+                from => format!("{word} {}", from.replacen("turn", "step", 1)),
             };
             let side = |p: &Option<super::SegmentText>| p.as_ref().map(|p| p.text.trim().to_owned());
             all.push(entry("prompt", name, side(&pair.left), side(&pair.right)));
         }
         if let Some((a, b)) = &self.world.observation {
-            all.push(entry("world", "last seen", Some(a.clone()), Some(b.clone())));
+            all.push(entry("world", "last observation", Some(a.clone()), Some(b.clone())));
         }
         if let Some((a, b)) = self.world.progress {
             all.push(entry("world", "progress", Some(format!("{a:.2}")), Some(format!("{b:.2}"))));
@@ -92,9 +93,9 @@ fn lesson_text(lesson: &ComparedLesson) -> String {
 pub fn pending_label(step: &Step) -> Option<&'static str> {
     match (&step.executed, &step.answer) {
         (_, Some(_)) => None,
-        (None, None) if action_or_thought(step).is_empty() => Some("nothing is proposed yet"),
+        (None, None) if action_or_thought(step).is_empty() => Some("no proposal yet"),
         (None, None) => Some("proposed, not taken"),
-        (Some(_), None) => Some("taken, not answered yet"),
+        (Some(_), None) => Some("taken, no observation yet"),
     }
 }
 
@@ -107,8 +108,8 @@ impl Comparison {
                 .map(|d| entry(about, d.name.clone(), d.left.clone(), d.right.clone()))
                 .collect::<Vec<_>>()
         };
-        let mut all = entries_of("what differs before the first turn", &self.initial_differences);
-        all.extend(entries_of("what was changed on the way", &self.later_differences));
+        let mut all = entries_of("differences before the first step", &self.initial_differences);
+        all.extend(entries_of("changed during the run", &self.later_differences));
         all
     }
 
@@ -121,22 +122,22 @@ impl Comparison {
         let (left, right) = (step(&self.left, numbers.0), step(&self.right, numbers.1));
         let both = |name: &str, of: &dyn Fn(&Step) -> Option<String>| {
             let of = |s: &Option<Arc<Step>>| s.as_deref().and_then(of);
-            entry("turn", name, of(&left), of(&right))
+            entry("step", name, of(&left), of(&right))
         };
         let number =
             |n: Option<u32>, step: &Option<Arc<Step>>| match (n, step.as_deref().and_then(pending_label)) {
                 (Some(0), _) => "the first observation".to_owned(),
-                (Some(n), None) => format!("turn {n}"),
-                (Some(n), Some(stands)) => format!("turn {n}: {stands}"),
-                (None, _) => "no further turn".to_owned(),
+                (Some(n), None) => format!("step {n}"),
+                (Some(n), Some(stands)) => format!("step {n}: {stands}"),
+                (None, _) => "no further step".to_owned(),
             };
         let mut all =
-            vec![entry("turn", "turn", Some(number(numbers.0, &left)), Some(number(numbers.1, &right)))];
+            vec![entry("step", "step", Some(number(numbers.0, &left)), Some(number(numbers.1, &right)))];
         if numbers == (Some(0), Some(0)) {
             let seen = |s: &Side| {
                 s.episode.first_observation.as_ref().map(|r| r.agent_view.as_ref().unwrap_or(&r.raw).clone())
             };
-            all.push(entry("turn", "saw", seen(&self.left), seen(&self.right)));
+            all.push(entry("step", "saw", seen(&self.left), seen(&self.right)));
             return all;
         }
         let actors = |side: &Side| side.run().map_or_else(|| "the actor".to_owned(), |r| r.actor.clone());
@@ -144,7 +145,7 @@ impl Comparison {
         all.extend([
             both("thought", &|s| s.thought.clone().filter(|_| !s.is_thought_only())),
             both("did", &|s| Some(action_or_thought(s).into_owned()).filter(|t| !t.is_empty())),
-            entry("turn", "by", who(&left, &self.left), who(&right, &self.right)),
+            entry("step", "by", who(&left, &self.left), who(&right, &self.right)),
             both("then saw", &|s| s.observation().map(str::to_owned)),
         ]);
         all.retain(|s| s.left.is_some() || s.right.is_some());
@@ -157,15 +158,15 @@ impl Comparison {
             entry("outcome", name, Some(of(&self.outcomes.0)), Some(of(&self.outcomes.1)))
         };
         let mut rows = vec![
-            row("outcome", &|o| o.verdict() + if o.assisted { ", with a person's hand" } else { "" }),
+            row("outcome", &|o| o.verdict() + if o.assisted { ", assisted" } else { "" }),
             row("steps", &|o| format!("{}, {} of them moves", o.steps, o.moves)),
             row("progress", &|o| format!("{:.2}", o.progress)),
-            row("it rose at", &gains_text),
+            row("progress rose", &gains_text),
             row("mistakes", &mistakes_text),
             row("cost", &|o| format!("{} calls, {} tokens", o.calls, o.tokens)),
         ];
         if self.first_difference.is_some() {
-            rows.push(row("from there on", &|o| {
+            rows.push(row("afterwards", &|o| {
                 format!("{}, {}", pluralize(o.steps_after, "step"), pluralize(o.mistakes_after, "mistake"))
             }));
         }
@@ -185,13 +186,13 @@ fn decided_by(step: &Step, actor: &str) -> String {
         _ => actor,
     };
     let rule = step.executed.as_ref().and_then(|e| e.rule.as_deref());
-    rule.map_or_else(|| by.to_owned(), |rule| format!("{by}, rewritten by the rule {rule}"))
+    rule.map_or_else(|| by.to_owned(), |rule| format!("{by}, rewritten by rule {rule}"))
 }
 
 fn gains_text(outcome: &Outcome) -> String {
     let each: Vec<String> =
-        outcome.progress_gains.iter().map(|(step, to)| format!("turn {step} to {to:.2}")).collect();
-    if each.is_empty() { "no turn".to_owned() } else { each.join(", ") }
+        outcome.progress_gains.iter().map(|(step, to)| format!("step {step} to {to:.2}")).collect();
+    if each.is_empty() { "never".to_owned() } else { each.join(", ") }
 }
 
 fn mistakes_text(outcome: &Outcome) -> String {

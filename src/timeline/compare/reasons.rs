@@ -48,16 +48,16 @@ impl Reason {
     /// Describes the reason in a few words.
     pub fn description(self) -> &'static str {
         match self {
-            Self::World => "the worlds differ",
+            Self::World => "the environments differ",
             Self::Settings => "models or settings differ",
             Self::Lessons => "the lessons in force differ",
             Self::Prompt => "the prompts differ",
             Self::Person => "a person decided",
-            Self::AskedAgain => "a person had the agent asked again",
+            Self::AskedAgain => "a person asked the agent again",
             Self::Edited => "a person edited it",
-            Self::DifferentAnswer => "the world answered the same action otherwise",
-            Self::End => "one side has no further turn",
-            Self::Chance => "nothing that was looked at differs: the same prompt was answered otherwise",
+            Self::DifferentAnswer => "the environment answered the same action differently",
+            Self::End => "one side has no further step",
+            Self::Chance => "nothing compared differs: the same prompt got a different reply",
         }
     }
 }

@@ -278,7 +278,7 @@ fn a_proposal_that_was_not_answered_is_no_step() {
             assert_eq!(found.first_difference, first.or(Some(4)), "{proposed}: {:?}", found.rows);
             let turn = &found.decision_entries(3)[0];
             let told = [turn.left.as_deref().unwrap(), turn.right.as_deref().unwrap()];
-            assert!(told.contains(&"turn 3") && told.contains(&"turn 3: proposed, not taken"), "{told:?}");
+            assert!(told.contains(&"step 3") && told.contains(&"step 3: proposed, not taken"), "{told:?}");
         }
         let from = compare(&a, &b).outcomes;
         assert_eq!((from.0.steps_after, from.1.steps_after), (u32::from(first.is_some()), 0), "{proposed}");
@@ -305,8 +305,8 @@ fn what_differs_before_the_first_turn_is_told_though_every_turn_is_the_same() {
     assert_eq!((found.first_difference, names(&found.initial_differences).len()), (None, 2));
     assert_eq!(names(&found.later_differences), ["actor.temperature", "r_freq"]);
     let abouts: Vec<&str> = found.run_entries().iter().map(|s| s.topic).collect();
-    assert_eq!(abouts[0], "what differs before the first turn");
-    assert_eq!(abouts[2..], ["what was changed on the way"; 2]);
+    assert_eq!(abouts[0], "differences before the first step");
+    assert_eq!(abouts[2..], ["changed during the run"; 2]);
     // A branch has no differences from itself, nor has one where a setting was changed back.
     assert!(compare(&a, &a.clone()).run_entries().is_empty());
     let (mut x, y) = (TestBranch::with_actions(&["go 1"]), TestBranch::with_actions(&["go 1"]));

@@ -410,7 +410,7 @@ fn effective_sampling(run: &RunSpec, asked: ModelRole, unsent: &[String]) -> Str
         words.extend(value.map(|value| format!("{} {}", param.name, SamplingParam::format_value(&value))));
     }
     if words.is_empty() {
-        words.push("as its profile has it".to_owned());
+        words.push("as in its profile".to_owned());
     }
     let refused = |head: &str| {
         let mut params = SAMPLING_PARAMS.iter().filter(|param| param.name == name(head));

@@ -50,7 +50,7 @@ fn branches() -> Arc<[BranchInfo]> {
         ..branch("b3", Some("trunk"), 60, "turn 9: another action, go to shelf 1")
     };
     let last = BranchInfo {
-        outcome: "lost: out of turns".to_owned(),
+        outcome: "lost (step limit)".to_owned(),
         ..branch("b4", Some("trunk"), 90, "after turn 12: method reflexion")
     };
     [
@@ -229,13 +229,13 @@ fn a_long_note_is_shown_completely_or_marked_as_cut() {
 fn where_outcomes_have_few_columns_the_fact_stands_first() {
     let mut stage = screen_on_other_branch(80, 24);
     let mut all = branches().to_vec();
-    all[0].outcome = "open after turn 12".to_owned();
-    all[1].outcome = "not won: out of turns".to_owned();
-    all[2].outcome = "episode 2 open after turn 12".to_owned();
+    all[0].outcome = "in progress at step 12".to_owned();
+    all[1].outcome = "lost (step limit)".to_owned();
+    all[2].outcome = "episode 2 in progress at step 12".to_owned();
     stage.send(UiMessage::Answer(Answer::Branches(Ok(all.into()))));
     stage.press("B");
     let shown = screen_text(&stage.draw());
-    for words in ["turn 12, open ", "lost: turns ", "turn 12 of ep. 2 "] {
+    for words in ["step 12, open ", "lost: step ", "step 12 of ep. 2 "] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
 }

@@ -25,7 +25,7 @@ fn with_breakpoints() -> Fixture {
 fn with_hit() -> Fixture {
     let mut f = with_breakpoints();
     let step = f.store.head().last_step().unwrap().number;
-    let why = format!("nothing happened at turns {}, {} and {step}", step - 2, step - 1);
+    let why = format!("nothing happened at steps {}, {} and {step}", step - 2, step - 1);
     f.write(Cause::Policy, Event::BreakpointHit { breakpoint: 2, episode: 1, step, reason: why });
     f.write(Cause::Policy, Event::Paused { reason: PauseReason::Breakpoint });
     f
@@ -87,7 +87,7 @@ fn a_hit_is_shown_in_mode_timeline_and_story() {
     stage.send(UiMessage::StoreChanged);
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("STOPPED · nothing 3"), "{shown}");
-    assert!(shown.contains("stopped: breakpoint 2 `nothing 3`: nothing happened at turns"), "{shown}");
+    assert!(shown.contains("stopped: breakpoint 2 `nothing 3`: nothing happened at steps"), "{shown}");
     assert!(shown.contains("■ breakpoint 2: nothing happened"), "{shown}");
     // It is told once, and goes with the next key.
     stage.press("z");

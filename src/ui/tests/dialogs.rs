@@ -196,7 +196,7 @@ fn dropped_mentor_texts_can_be_added_as_lessons() {
     };
     let (text, rests_on) = evidence(&mut stage);
     assert_eq!(text, never);
-    assert!(rests_on.contains("the mentor's words") && rests_on.contains("accepted by you"));
+    assert!(rests_on.contains("the mentor's text") && rests_on.contains("accepted by you"));
     // The next one; with other words it is the person's own.
     stage.press("a");
     type_text(&mut stage, " Or not.");

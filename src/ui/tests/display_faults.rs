@@ -123,7 +123,7 @@ fn a_read_only_session_has_a_key_for_its_result_card() {
     assert!(screen_text(&stage.draw()).contains("C result card"));
     stage.press("C");
     let card = screen_text(&stage.draw());
-    assert!(card.contains("Not won: out of turns, all 50 are used up."), "{card}");
+    assert!(card.contains("Lost: step limit, all 50 steps are used up."), "{card}");
     assert!(!card.contains("play this task again") && !card.contains("teach a lesson"), "{card}");
     assert!(
         card.contains("write a report") && card.contains("go to the last turn that made progress"),
@@ -152,7 +152,7 @@ fn the_end_card_says_why_when_and_what_is_missing() {
     stage.send(UiMessage::StoreChanged);
     let card = screen_text(&stage.draw());
     for words in [
-        "Not won: out of turns, all 50 are used up.",
+        "Lost: step limit, all 50 steps are used up.",
         "50 %, last at turn 22 (take apple 1 from countertop 2)",
         "4 times: turns 4, 13, 24, 25",
         "repeated         open fridge 1, again at turns 24, 25 (nothing changed)",
@@ -185,7 +185,7 @@ fn a_repeat_that_made_progress_is_not_useless() {
     stage.send(UiMessage::StoreChanged);
     let card = screen_text(&stage.draw());
     assert!(
-        card.contains("Won: the goal was reached in 5 turns.") && !card.contains("nothing new from"),
+        card.contains("Won: the goal was reached in 5 steps.") && !card.contains("nothing new from"),
         "{card}"
     );
 }

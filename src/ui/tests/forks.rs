@@ -340,7 +340,7 @@ fn a_late_undo_offers_a_fork_from_before_the_change() {
 fn a_second_undo_undoes_the_change_before_the_irreversible_one() {
     let opened = |older| {
         let mut stage = TestScreen::new(sample_session(), 80, 24);
-        let why = "what you did last cannot be undone: a call to a model was broken off";
+        let why = "your last action can't be undone: a model call was cancelled";
         let refusal = CommandError {
             seq: Some(Seq(20)),
             older_change: older,

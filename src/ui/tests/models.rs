@@ -240,7 +240,7 @@ fn a_recording_is_chosen_from_existing_sessions() {
     // Without a failed call there is nothing to take one for.
     let mut stage = TestScreen::new(sample_session(), 80, 24);
     assert_eq!(stage.press("Y"), []);
-    assert!(screen_text(&stage.draw()).contains("no call to a model has failed"));
+    assert!(screen_text(&stage.draw()).contains("no model call has failed"));
 }
 
 #[test]
@@ -268,7 +268,7 @@ fn recorded_replies_and_unsent_parameters_are_reported() {
     f.write(Cause::Model, Event::Proposed { step, thought: None, action, complaints: Vec::new() });
     let mut stage = TestScreen::new(f, 120, 36);
     let text = screen_text(&stage.draw());
-    assert!(text.contains("recorded reply, taken from session s1"), "{text}");
+    assert!(text.contains("recorded reply from session s1"), "{text}");
     stage.press("p");
     let text = screen_text(&stage.draw());
     assert!(
@@ -317,10 +317,7 @@ fn the_end_card_says_what_it_cost_and_who_counted() {
     stage.press("C");
     let text = screen_text(&stage.draw());
     assert!(text.contains("1000 by a proxy") && text.contains("cost 0.0123"), "{text}");
-    assert!(
-        text.contains("asked ahead      3 asked, 0 used, 3 for nothing, 150 tokens, cost 0.00600"),
-        "{text}"
-    );
+    assert!(text.contains("asked ahead      3 sent, 0 used, 3 unused, 150 tokens, cost 0.00600"), "{text}");
     // Without a price nothing is said of one.
     let mut stage = TestScreen::new(lost_episode(), 120, 36);
     stage.press("C");

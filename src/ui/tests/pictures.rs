@@ -118,7 +118,7 @@ fn one_word_tells_the_mode() {
         ("WON", |f| {
             f.end_episode(true, EndReason::Won);
         }),
-        ("ENDED · out of turns", |f| {
+        ("ENDED · step limit", |f| {
             f.end_episode(false, EndReason::StepLimit);
         }),
         ("PAUSED · a call failed", |f| {

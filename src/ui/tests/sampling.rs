@@ -56,7 +56,7 @@ fn sampling_is_changed_where_models_are_switched() {
     }
     type_text(&mut stage, "top_p 0.5");
     assert_eq!(stage.press("Enter"), []);
-    assert!(screen_text(&stage.draw()).contains("no sampling settings"));
+    assert!(screen_text(&stage.draw()).contains("no sampling parameters"));
 }
 
 /// Goes two turns back and opens the dialog.
@@ -108,7 +108,7 @@ fn a_new_branch_can_change_sampling() {
     stage.press("Enter");
     stage.send(UiMessage::Paste("0.9".to_owned()));
     assert_eq!(stage.press("Enter"), []);
-    assert!(screen_text(&stage.draw()).contains("no sampling settings"));
+    assert!(screen_text(&stage.draw()).contains("no sampling parameters"));
 }
 
 #[test]
@@ -227,9 +227,9 @@ fn keys_that_do_not_fit_move_to_the_footer() {
 fn what_is_wrong_with_a_condition_is_wrapped() {
     let mut stage = TestScreen::new(sample_session(), 60, 16);
     stage.press("b");
-    type_text(&mut stage, "action ~ (heat");
+    type_text(&mut stage, "note -");
     stage.press("Enter");
-    let wrong = crate::breakpoint::parse("action ~ (heat").unwrap_err().message;
+    let wrong = crate::breakpoint::parse("note -").unwrap_err().message;
     assert!(wrong.chars().count() > 56, "{wrong}");
     let shown = screen_text(&stage.draw());
     let last = wrong.split_whitespace().last().unwrap();

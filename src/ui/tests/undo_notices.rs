@@ -32,13 +32,13 @@ fn an_undo_says_what_it_undid() {
     let (on, gone) = (LessonStatus::On, LessonStatus::Retired);
     stage.fixture.write(Cause::Person, Event::LessonUndone { target_seq: entry, op: status(on, gone) });
     stage.send(UiMessage::StoreChanged);
-    assert_eq!(notice_text(&stage), "taken back: lesson 1 added");
+    assert_eq!(notice_text(&stage), "undone: lesson 1 added");
     let shown = screen_text(&stage.draw());
     assert!(shown.contains("none is left: all were taken back") && !shown.contains("deleted"), "{shown}");
-    assert!(shown.contains("taken back: lesson 1 added"), "{shown}");
+    assert!(shown.contains("undone: lesson 1 added"), "{shown}");
     stage.fixture.write(Cause::Person, Event::LessonRedone { target_seq: entry, op: status(gone, on) });
     stage.send(UiMessage::StoreChanged);
-    assert_eq!(notice_text(&stage), "made again: lesson 1 put back");
+    assert_eq!(notice_text(&stage), "redone: lesson 1 restored");
     // It is said once, and nothing of before the screen was there.
     stage.model.notice = None;
     stage.send(UiMessage::StoreChanged);
@@ -89,16 +89,16 @@ fn a_branch_rename_is_undone_first() {
     stage.send(branches_msg("two", "", true));
     stage.press("Esc");
     assert_eq!(stage.press("u"), [Request::EditBranch(b1(), BranchEdit::Archived(false))]);
-    assert_eq!(notice_text(&stage), "taken back: branch two archived");
+    assert_eq!(notice_text(&stage), "undone: branch two archived");
     stage.send(branches_msg("two", "", false));
     assert_eq!(stage.press("u"), [name("one")]);
-    assert_eq!(notice_text(&stage), "taken back: branch b1 called two");
+    assert_eq!(notice_text(&stage), "undone: branch b1 called two");
     stage.send(branches_msg("one", "", false));
     // Below them the journal's own, and back again in the same order.
     assert_eq!(stage.press("u"), [Request::Send(Command::Undo)]);
     assert_eq!(stage.press("U"), [Request::Send(Command::Redo)]);
     assert_eq!(stage.press("U"), [name("two")]);
-    assert_eq!(notice_text(&stage), "made again: branch b1 called two");
+    assert_eq!(notice_text(&stage), "redone: branch b1 called two");
     // What was done since comes first.
     stage.send(branches_msg("two", "", false));
     assert!(matches!(stage.press("n")[..], [Request::Send(_)]));

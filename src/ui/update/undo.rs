@@ -61,11 +61,7 @@ pub(super) fn apply_branch_undo(model: &mut Model, look: &Context<'_>, request: 
                 }
                 return Request::Send(Command::Undo);
             };
-            model.show_notice(
-                format!("taken back: {}", describe_edit(model, &last)),
-                Severity::Info,
-                look.now,
-            );
+            model.show_notice(format!("undone: {}", describe_edit(model, &last)), Severity::Info, look.now);
             let wish = Request::EditBranch(last.branch.clone(), last.before.clone());
             model.branch_edits.undone.push((last, 0));
             wish
@@ -78,11 +74,7 @@ pub(super) fn apply_branch_undo(model: &mut Model, look: &Context<'_>, request: 
             let Some((next, _)) = model.branch_edits.undone.pop() else {
                 return Request::Send(Command::Redo);
             };
-            model.show_notice(
-                format!("made again: {}", describe_edit(model, &next)),
-                Severity::Info,
-                look.now,
-            );
+            model.show_notice(format!("redone: {}", describe_edit(model, &next)), Severity::Info, look.now);
             let wish = Request::EditBranch(next.branch.clone(), next.after.clone());
             model.branch_edits.done.push(next);
             wish

@@ -48,7 +48,7 @@ pub(super) fn parse_decision(word: &str, rest: &str, state: &State) -> Result<Co
 }
 
 fn pending_summary(state: &State) -> Result<&PoolChange, String> {
-    state.waiting_summaries.first().ok_or_else(|| "no summary waits for your word".to_owned())
+    state.waiting_summaries.first().ok_or_else(|| "no summary is waiting for review".to_owned())
 }
 
 fn format_lesson(text: &LessonText) -> String {

@@ -48,9 +48,10 @@ fn every_word_of_the_palette_is_taken_or_says_that_it_needs_the_screen() {
             }
             // A word of its own that wants another one after it.
             Err(why) => {
-                let wants = ["something is missing", "there is no lesson", "no summary waits"]
-                    .iter()
-                    .any(|w| why.starts_with(w));
+                let wants =
+                    ["something is missing", "there is no lesson", "no lesson", "no summary is waiting"]
+                        .iter()
+                        .any(|w| why.starts_with(w));
                 assert!(wants, "{name}: {why}");
             }
             Ok(_) => {}
@@ -93,7 +94,7 @@ fn r_is_what_the_key_is_on_the_screen() {
 #[test]
 fn a_summary_is_accepted_and_refused_by_its_numbers() {
     let mut state = State::default();
-    assert_eq!(parse_line("accept", &state), Err("no summary waits for your word".to_owned()));
+    assert_eq!(parse_line("accept", &state), Err("no summary is waiting for review".to_owned()));
     let add = |text: &str| crate::domain::PoolChangeItem::Add {
         kind: ReflectionKind::Abstract,
         scope: Scope::Environment,

@@ -154,7 +154,7 @@ fn a_broken_label_is_said_with_file_line_and_reason() {
         (json!({"task": "babyai", "id": 0, "subgoals": 7}), "subgoals"),
         (
             json!({"task": "alfworld", "goal": "g", "subgoals": ["a("], "additional_info": {"description": "a/b"}}),
-            "no pattern that is understood",
+            "not a supported pattern",
         ),
         (json!({"task": "alfworld", "goal": "g", "subgoals_1": ["a"]}), "only BabyAI has alternatives"),
         (

@@ -42,7 +42,7 @@ fn files_are_found_again_by_the_task_they_made() {
     assert_eq!(task.task_type.as_deref(), Some("gripper"));
     assert_eq!(
         warnings(&task),
-        ["the problem is for the domain \"carriers\"; it is played in \"gripper-strips\""]
+        ["the problem is for the domain \"carriers\", but the domain file is \"gripper-strips\""]
     );
     let mut world = open(&find("pddl", &task.id, &options).unwrap(), &options).unwrap();
     let first = world.reset().unwrap();

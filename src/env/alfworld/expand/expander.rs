@@ -92,7 +92,7 @@ impl Expander<'_> {
             if out.len() > limit {
                 return Err(LocatedError::new(
                     "grammar",
-                    format!("a text grows beyond {} bytes", limits::TEXT_BYTES),
+                    format!("a text exceeds {} bytes", limits::TEXT_BYTES),
                 ));
             }
         }
@@ -112,7 +112,7 @@ impl Expander<'_> {
             SymbolRef::Unknown(name) => {
                 return Err(LocatedError::new(
                     format!("grammar, symbol {}", crate::env::alfworld::located_error::excerpt(name)),
-                    "a text uses this symbol, and no production defines it",
+                    "a text uses this symbol, but no production defines it",
                 ));
             }
         };
@@ -238,7 +238,7 @@ impl Expander<'_> {
             if out.len() > limit {
                 return Err(LocatedError::new(
                     "grammar",
-                    format!("a text grows beyond {} bytes", limits::TEXT_BYTES),
+                    format!("a text exceeds {} bytes", limits::TEXT_BYTES),
                 ));
             }
         }
@@ -337,7 +337,7 @@ impl Expander<'_> {
             self.is_exhausted = true;
             return Err(LocatedError::new(
                 "grammar",
-                "a text needs more work than is offered; the grammar may be cyclic",
+                "a text takes too many steps to expand; the grammar may be cyclic",
             ));
         };
         self.budget = left;

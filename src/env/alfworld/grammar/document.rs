@@ -58,10 +58,7 @@ impl Document {
     fn merge_productions(&mut self, reader: &Reader<'_>, at: usize, json: &str) -> Result<(), LocatedError> {
         let parsed: BTreeMap<String, Vec<Production>> = serde_json::from_str(json).map_err(|error| {
             let line = reader.line_number(at) + error.line().max(1) - 1;
-            LocatedError::new(
-                format!("grammar, line {line}"),
-                format!("the productions are not as expected: {error}"),
-            )
+            LocatedError::new(format!("grammar, line {line}"), format!("invalid productions: {error}"))
         })?;
         self.productions.extend(parsed);
         if self.productions.len() > limits::SYMBOLS {

@@ -109,7 +109,7 @@ impl<'t> Reader<'t> {
 
     fn unsupported(&self) -> String {
         format!(
-            "the expression {} is outside the language (v.name, v.id, v.indefinite, v.definite, v, strings, + and or)",
+            "unsupported expression {} (supported: v.name, v.id, v.indefinite, v.definite, v, strings, + and or)",
             excerpt(self.text)
         )
     }

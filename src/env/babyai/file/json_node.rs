@@ -77,7 +77,7 @@ impl<'v> Node<'v> {
         if text.chars().nth(MAX_CHARS).is_some() {
             short.push('…');
         }
-        self.error(&format!("{short} is no {what}"))
+        self.error(&format!("expected {what}, got {short}"))
     }
 
     /// Returns the value of a key, or `None` if it is absent or null.
@@ -88,13 +88,13 @@ impl<'v> Node<'v> {
 
     pub(super) fn required(&self, key: &'v str) -> Result<Self, LocatedError> {
         if !self.value.is_object() {
-            return Err(self.type_error("object"));
+            return Err(self.type_error("an object"));
         }
         self.optional(key).ok_or_else(|| self.error(&format!("`{key}` is missing")))
     }
 
     pub(super) fn items(&self, most: usize) -> Result<Vec<Self>, LocatedError> {
-        let Value::Array(items) = self.value else { return Err(self.type_error("list")) };
+        let Value::Array(items) = self.value else { return Err(self.type_error("a list")) };
         if items.len() > most {
             return Err(self.error(&format!("it has {} entries; at most {most} are read", items.len())));
         }
@@ -110,20 +110,20 @@ impl<'v> Node<'v> {
     }
 
     pub(super) fn item(&self, index: usize) -> Result<Self, LocatedError> {
-        let value = self.value.get(index).ok_or_else(|| self.error(&format!("there is no entry {index}")))?;
+        let value = self.value.get(index).ok_or_else(|| self.error(&format!("entry {index} is missing")))?;
         Ok(self.child(PathStep::Index(index), value))
     }
 
     pub(super) fn pair(&self) -> Result<[Self; 2], LocatedError> {
-        self.items(2)?.try_into().map_err(|_| self.type_error("list of two"))
+        self.items(2)?.try_into().map_err(|_| self.type_error("a list of two"))
     }
 
     pub(super) fn triple(&self) -> Result<[Self; 3], LocatedError> {
-        self.items(3)?.try_into().map_err(|_| self.type_error("list of three"))
+        self.items(3)?.try_into().map_err(|_| self.type_error("a list of three"))
     }
 
     pub(super) fn number(&self, least: i64, most: i64) -> Result<i64, LocatedError> {
-        let number = self.value.as_i64().ok_or_else(|| self.type_error("whole number"))?;
+        let number = self.value.as_i64().ok_or_else(|| self.type_error("a whole number"))?;
         if (least..=most).contains(&number) {
             return Ok(number);
         }
@@ -131,11 +131,11 @@ impl<'v> Node<'v> {
     }
 
     pub(super) fn natural(&self) -> Result<u64, LocatedError> {
-        self.value.as_u64().ok_or_else(|| self.type_error("whole number of at most 64 bits, 0 or above"))
+        self.value.as_u64().ok_or_else(|| self.type_error("a whole number from 0 to 2^64 - 1"))
     }
 
     pub(super) fn text(&self, longest: usize) -> Result<&'v str, LocatedError> {
-        let text = self.value.as_str().ok_or_else(|| self.type_error("text"))?;
+        let text = self.value.as_str().ok_or_else(|| self.type_error("a text"))?;
         if text.len() > longest {
             return Err(self.error(&format!("it has {} bytes; at most {longest} are read", text.len())));
         }
@@ -147,7 +147,7 @@ impl<'v> Node<'v> {
         of: impl Fn(&str) -> Option<T>,
         words: &str,
     ) -> Result<T, LocatedError> {
-        of(self.text(64)?).ok_or_else(|| self.type_error(&format!("known word here: {words}")))
+        of(self.text(64)?).ok_or_else(|| self.type_error(&format!("one of ({words})")))
     }
 
     pub(super) fn boolean(&self) -> Result<bool, LocatedError> {

@@ -49,7 +49,7 @@ fn a_problem_of_another_domain_is_odd_and_playable() {
     let outline = ProblemOutline::read(&source).unwrap();
     assert_eq!(
         outline.warnings(),
-        ["the problem is for the domain \"other\"; it is played in \"gripper-strips\""]
+        ["the problem is for the domain \"other\", but the domain file is \"gripper-strips\""]
     );
     let mut world = World::new(load_game(Domain::Gripper.pddl_text(), problem).unwrap());
     assert_eq!(world.play("move a b").observation, "Robby is at b.  Room a Room b The goal is satisfied.");

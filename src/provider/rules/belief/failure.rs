@@ -1,4 +1,4 @@
-//! Actions that did nothing: what a looker-on would call the reason.
+//! Actions that did nothing, and the reason that an observer would name.
 
 use super::{Belief, Door, HistoryEvent};
 use crate::provider::rules::knowledge::Habit;
@@ -68,7 +68,8 @@ impl<'a> Belief<'a> {
                     self.mistakes.examined_thing += 1;
                 }
             }
-            // The goal's own words are no action: `examine mug 1 with desklamp 1`, `look at mug 1 under desklamp 1`.
+            // The goal's own words are not an action: `examine mug 1 with desklamp 1`, `look at mug 1 under desklamp
+            // 1`.
             HouseholdAction::Other => {
                 let goal = reading.goal.as_ref().filter(|goal| goal.under_lamp);
                 self.mistakes.examined_thing += u32::from(goal.is_some_and(|g| line.contains(g.target)));
@@ -77,7 +78,7 @@ impl<'a> Belief<'a> {
         }
     }
 
-    /// Counts a failure for the habit that is its reason.
+    /// Counts a failure for the habit that caused it.
     fn count_habit(&mut self, habit: Habit) {
         self.failure_habit = Some(habit);
         let faults = &mut self.mistakes;
@@ -91,7 +92,7 @@ impl<'a> Belief<'a> {
             Habit::ReachesThroughDoors => &mut faults.through_closed_doors,
             Habit::GrabsWithFullHands => &mut faults.full_hands,
             Habit::TreatsUnheld => &mut faults.treated_unheld,
-            // The others bring no failure at once; their marks are counted where they are made.
+            // The other habits don't fail immediately; they are counted where they show.
             Habit::PassesClosedDoors
             | Habit::TakesLookAlikes
             | Habit::TakesOtherThings
@@ -140,7 +141,7 @@ impl<'a> Belief<'a> {
             self.count_habit(Habit::ReachesThroughDoors);
         } else if let Some(place) = place {
             self.failed_puts.push((thing, place, wording));
-            // A look-alike that the target does not take has shown that it does not count.
+            // The target has refused a look-alike, so it doesn't count.
             let goal = reading.goal.as_ref();
             let alike = goal.is_some_and(|g| !g.under_lamp && g.target == to.kind && g.thing != thing.kind);
             self.mistakes.look_alikes += u32::from(alike);

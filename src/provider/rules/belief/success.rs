@@ -1,4 +1,4 @@
-//! Actions that worked, and what their answers show.
+//! Actions that worked, and what their observations show.
 
 use super::{Belief, Door, HistoryEvent, treatment_index};
 use crate::provider::rules::prompt_parser::ParsedPrompt;
@@ -14,7 +14,7 @@ impl<'a> Belief<'a> {
         let goal = reading.goal.as_ref();
         match act {
             HouseholdAction::Go(name) => self.record_arrival(name),
-            // The oldest games open without listing what is inside.
+            // The oldest games don't list the contents when something is opened.
             HouseholdAction::Open(name) => {
                 let place = self.find_or_add_place(name);
                 self.set_door(place, Door::Open);
@@ -34,7 +34,7 @@ impl<'a> Belief<'a> {
             HouseholdAction::Treat(what, name, _) => {
                 let thing = self.find_or_add_thing(name);
                 if let Some(thing) = self.things.get_mut(thing) {
-                    // What was heated is no longer cool, and the other way round; clean is for ever.
+                    // Heating undoes cooling and the other way round; a clean thing stays clean.
                     thing.treated = match what {
                         Treatment::Heat => [true, false, thing.treated[2]],
                         Treatment::Cool => [false, true, thing.treated[2]],
@@ -115,7 +115,7 @@ impl<'a> Belief<'a> {
         }
     }
 
-    /// Takes up what an answer shows: doors and contents.
+    /// Records the doors and contents that an observation shows.
     fn read_observation(&mut self, answer: &'a str) {
         for sentence in answer.split(['.', '\n']) {
             let sentence = sentence.trim();
@@ -146,7 +146,7 @@ impl<'a> Belief<'a> {
         }
     }
 
-    /// Remembers which open place the next `In it` speaks of, by making it the most recent one.
+    /// Makes an open place the most recent one, because the next `In it` refers to it.
     fn mark_last_opened(&mut self, place: usize) {
         let now = self.item_count;
         if let Some(place) = self.places.get_mut(place) {

@@ -1,13 +1,13 @@
-//! A form of a lesson, word by word.
+//! Matches the words of a sentence against a form.
 
 use crate::provider::rules::knowledge::Knowledge;
 
-/// What a word of a form may be.
+/// What a word of a form stands for.
 #[derive(Clone, Debug)]
 pub(super) enum Slot {
     /// One of these words.
     Words(Vec<String>),
-    /// A kind of thing or a general word for one.
+    /// A kind of thing, or a general word for one.
     ThingOrPronoun,
     /// A kind of thing.
     Thing,
@@ -17,10 +17,10 @@ pub(super) enum Slot {
     Lamp,
 }
 
-/// A form, word by word; the flag says that the word may be missing.
+/// The words of a form; the flag says whether the word is optional.
 pub(super) type Pattern = Vec<(Slot, bool)>;
 
-/// What a match has bound.
+/// What a match has captured.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Captures<'a> {
     pub(super) thing: Option<&'a str>,
@@ -28,7 +28,7 @@ pub(super) struct Captures<'a> {
     pub(super) verb: Option<&'a str>,
 }
 
-/// A word as `forms.toml` writes it, and whether it may be missing.
+/// Parses a word as written in `forms.toml`, and whether it is optional.
 pub(super) fn parse_slot(word: &str) -> (Slot, bool) {
     let (word, optional) = match word.strip_prefix('[').and_then(|w| w.strip_suffix(']')) {
         Some(inner) => (inner, true),
@@ -45,7 +45,7 @@ pub(super) fn parse_slot(word: &str) -> (Slot, bool) {
     (slot, optional)
 }
 
-/// The words that a form may begin with; none where it may begin with a kind.
+/// Returns the words that a form may begin with. Returns `None` if it may begin with a kind.
 pub(super) fn first_words(pattern: &[(Slot, bool)]) -> Option<Vec<&str>> {
     let mut firsts = Vec::new();
     for (slot, optional) in pattern {
@@ -61,7 +61,7 @@ pub(super) fn first_words(pattern: &[(Slot, bool)]) -> Option<Vec<&str>> {
     None
 }
 
-/// Whether the words are of this form; if so, `bound` has what they name.
+/// Returns whether the words match this form; if so, `bound` holds what they name.
 pub(super) fn match_words<'a>(
     pattern: &[(Slot, bool)],
     words: &[&'a str],
@@ -81,7 +81,7 @@ pub(super) fn match_words<'a>(
 }
 
 impl Slot {
-    /// Words it takes at most.
+    /// Returns the maximum number of words it matches.
     pub(super) fn max_words(&self) -> usize {
         match self {
             Self::Words(_) => 1,

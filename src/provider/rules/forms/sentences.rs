@@ -1,11 +1,11 @@
-//! The sentences of a prompt that teach.
+//! Finds the sentences of a prompt that may be lessons.
 
 use crate::domain::{Prompt, SegmentLabel};
 
-/// A sentence longer than this is no lesson of ours.
+/// Maximum number of words in a lesson.
 pub(super) const MAX_WORDS: usize = 24;
 
-/// The texts of a prompt that teach, in lower case.
+/// Returns the texts of a prompt that may contain lessons, in lower case.
 pub(super) fn teaching_texts(prompt: &Prompt) -> impl Iterator<Item = String> {
     let teaching = prompt.segments.iter().filter(|segment| {
         matches!(
@@ -21,7 +21,7 @@ pub(super) fn teaching_texts(prompt: &Prompt) -> impl Iterator<Item = String> {
     teaching.map(|segment| segment.text.to_lowercase())
 }
 
-/// The words of a sentence without what counts for nothing; none where it is longer than any lesson of ours.
+/// Returns the words of a sentence without punctuation. Returns `None` if the sentence is longer than any lesson.
 pub(super) fn split_words<'w, 's>(
     sentence: &'s str,
     words: &'w mut [&'s str; MAX_WORDS],
@@ -35,7 +35,8 @@ pub(super) fn split_words<'w, 's>(
     words.get(..count)
 }
 
-/// The sentences of a text in lower case: lines without bullets, cut at stops and at the two words of an Error lesson.
+/// Returns the sentences of a lower-case text: its lines without bullets, split at full stops and at the two labels
+/// of an Error lesson.
 pub(super) fn split_sentences(text: &str) -> impl Iterator<Item = &str> {
     text.lines()
         .map(|line| {
@@ -50,7 +51,7 @@ pub(super) fn split_sentences(text: &str) -> impl Iterator<Item = &str> {
         .filter(|part| !part.is_empty())
 }
 
-/// The parts of a text between marks. Every mark has a colon, and most texts have none, which is quickly seen.
+/// Splits a text at a mark. Every mark contains a colon and most texts have none, so that is checked first.
 fn split_at_mark<'a>(text: &'a str, mark: &'static str) -> impl Iterator<Item = &'a str> {
     let marked = text.contains(':');
     let parts = marked.then(|| text.split(mark)).into_iter().flatten();

@@ -1,4 +1,4 @@
-//! What to do next.
+//! Chooses the next action in a grid world.
 
 use super::super::seeded_random::SeededRandom;
 use super::replay::Replay;
@@ -8,12 +8,12 @@ use crate::grid::{Clause, ObjectDesc, VisibleObject};
 pub(super) struct Decision<'r, 'a> {
     pub(super) replay: &'r Replay<'a>,
     pub(super) random: &'r SeededRandom,
-    /// It takes a thing with full hands now.
+    /// Whether it now tries to take a thing with full hands.
     pub(super) grabs_with_full_hands: bool,
 }
 
 impl Decision<'_, '_> {
-    /// The action.
+    /// Returns the action.
     pub(super) fn next_action(&self) -> String {
         let open = self.replay.clauses_done.iter().position(|done| !done).unwrap_or(0);
         let goal = match self.replay.clauses.get(open) {
@@ -29,7 +29,7 @@ impl Decision<'_, '_> {
     fn go_to(&self, wanted: &ObjectDesc<'_>) -> Option<String> {
         let (way, spot) = self.find_nearest(|spot| wanted.matches(spot), wanted)?;
         if way == self.replay.facing && (spot.ahead, spot.right) == (1, 0) {
-            // Standing before it counts only once something was done.
+            // Facing it counts only after an action.
             return Some("turn left".to_owned());
         }
         self.face_then(way, format!("go to {}", spot.name))
@@ -74,7 +74,7 @@ impl Decision<'_, '_> {
             (0, -1) => (way + 3) % 4,
             _ => return self.face_then(way, format!("go to {}", spot.name)),
         };
-        // Too near: one step to another side leaves a cell for it.
+        // Too close: one step to another side leaves a free cell.
         [2, 1, 3].into_iter().map(|turn| (way + turn) % 4).find_map(|side| match &self.replay.views[side] {
             Some(view) if !view.is_free_ahead() => None,
             _ => self.face_then(side, "move forward".to_owned()),
@@ -89,7 +89,7 @@ impl Decision<'_, '_> {
         self.fetch(&ObjectDesc { colour: Some(colour), kind: Some("key"), side: None })
     }
 
-    /// The nearest fitting thing among what was seen from this cell, and which way one looks at it.
+    /// Returns the nearest matching object seen from this cell, and the direction in which it was seen.
     fn find_nearest(
         &self,
         fits: impl Fn(&VisibleObject<'_>) -> bool,
@@ -97,7 +97,7 @@ impl Decision<'_, '_> {
     ) -> Option<(usize, &VisibleObject<'_>)> {
         let on_side = |way: usize, spot: &VisibleObject<'_>| {
             let Some(side) = wanted.side.filter(|_| self.replay.at_start) else { return true };
-            // As seen by one who looks that way.
+            // Relative to that direction.
             let there = match (way + 4 - usize::from(side)) % 4 {
                 0 => spot.ahead,
                 1 => -spot.right,
@@ -113,7 +113,7 @@ impl Decision<'_, '_> {
             .min_by_key(|(way, spot)| (spot.ahead + spot.right.abs(), count_turns(self.replay.facing, *way)))
     }
 
-    /// An action about this thing was refused here.
+    /// Returns whether an action on this object was refused here.
     fn is_refused(&self, spot: &VisibleObject<'_>) -> bool {
         let said = |line: &&&str| {
             line.ends_with(spot.name) && !line.starts_with("pick up") && !line.starts_with("go through")
@@ -121,7 +121,7 @@ impl Decision<'_, '_> {
         self.replay.refused_here.iter().any(|line| said(&line))
     }
 
-    /// Turns to a way, or does this when one looks there already.
+    /// Turns towards a direction, or returns `action` if the agent already faces it.
     fn face_then(&self, way: usize, action: String) -> Option<String> {
         match (way + 4 - self.replay.facing) % 4 {
             0 => self.unless_refused(action),
@@ -134,20 +134,20 @@ impl Decision<'_, '_> {
         (!self.replay.refused_here.contains(&action.as_str())).then_some(action)
     }
 
-    /// Lays down what is carried, where it is free.
+    /// Drops what is carried on a free cell.
     fn drop_carried_thing(&self) -> String {
         let turned = self.replay.actions.last().is_some_and(|last| last.starts_with("turn"));
         if self.replay.current_view().is_free_ahead() && turned { "drop" } else { "turn right" }.to_owned()
     }
 
-    /// Turns until all four ways were looked.
+    /// Turns until all four directions have been seen.
     fn look_around(&self) -> Option<String> {
         let unseen = |way: &usize| self.replay.views[*way].is_none();
         let next = (0..4).filter(unseen).min_by_key(|way| count_turns(self.replay.facing, *way))?;
         self.face_then(next, String::new())
     }
 
-    /// Goes where one has not been: through the door passed least often, else ahead.
+    /// Goes somewhere new: through the door used least often, otherwise ahead.
     fn explore(&self) -> String {
         let lies = self.replay.views.iter().flatten().flat_map(|view| &view.objects);
         let key = lies.into_iter().find(|s| s.kind == "key" && self.replay.locked_doors.contains(&s.colour));
@@ -195,14 +195,14 @@ impl Decision<'_, '_> {
         if self.random.for_this_call("left or right") < 0.5 { "turn left" } else { "turn right" }.to_owned()
     }
 
-    /// The key of a locked door is in the hand, or lies in sight.
+    /// Returns whether the key of a locked door is in the hand or in sight.
     fn can_unlock(&self, door: &VisibleObject<'_>) -> bool {
         let lies = self.replay.views.iter().flatten().flat_map(|view| &view.objects);
         self.has_key(door.colour) || lies.into_iter().any(|s| s.kind == "key" && s.colour == door.colour)
     }
 }
 
-/// Turns from one way to another.
+/// Returns the number of turns from one direction to another.
 fn count_turns(from: usize, to: usize) -> usize {
     match (to + 4 - from) % 4 {
         3 => 1,

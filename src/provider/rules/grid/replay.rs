@@ -1,45 +1,45 @@
-//! What can be known from the steps so far: which way one looks since one last walked, what was seen there, what is done.
+//! What the steps so far show: the direction faced since the last move, what was seen from here, and what is done.
 
 use super::super::prompt_parser::{HistoryItem, ParsedPrompt};
 use crate::grid::{Clause, View, VisibleObject, parse_clauses};
 
-/// The past, replayed.
+/// The state after replaying the steps of a prompt.
 #[derive(Debug)]
 pub(super) struct Replay<'a> {
     pub(super) goal_text: &'a str,
     pub(super) clauses: Vec<Clause<'a>>,
-    /// Which clauses are done, as far as one can tell; all false again when all were and nobody said so.
+    /// Which clauses seem to be done; all are reset once all were done and the episode continued.
     pub(super) clauses_done: Vec<bool>,
-    /// What was seen from this cell: ahead as it was on arrival, to the right of that, behind, to the left.
+    /// What was seen from this cell: in the direction faced on arrival, to its right, behind, and to its left.
     pub(super) views: [Option<View<'a>>; 4],
-    /// Which of these ways one looks now.
+    /// Index of the direction faced now.
     pub(super) facing: usize,
-    /// One has not left the first cell.
+    /// Whether the agent is still on its first cell.
     pub(super) at_start: bool,
-    /// Actions that were refused or changed nothing from this cell.
+    /// Actions that were refused on this cell or changed nothing.
     pub(super) refused_here: Vec<&'a str>,
-    /// Actions that were ever refused.
+    /// All actions refused so far.
     pub(super) refused_actions: Vec<&'a str>,
-    /// The last action, where it was refused.
+    /// The last action, if it was refused.
     pub(super) failed_action: Option<&'a str>,
-    /// How often what was refused was said again at once.
+    /// How often a refused action was repeated right away.
     pub(super) repeated_failures: usize,
-    /// How often a thing was to be taken with full hands.
+    /// How often the agent tried to take a thing with full hands.
     pub(super) full_hand_grabs: usize,
-    /// Turns that were the third in a row to the same side, or a later one.
+    /// Number of turns that were at least the third in a row the same way.
     pub(super) extra_turns: usize,
-    /// Colours of doors that were passed, once for each time.
+    /// Colours of the doors gone through, one entry for each time.
     pub(super) passed_doors: Vec<&'a str>,
-    /// Colours of locked doors that were seen and not opened.
+    /// Colours of the locked doors seen and not yet opened.
     pub(super) locked_doors: Vec<&'a str>,
-    /// Steps since one last walked.
+    /// Steps since the last move.
     pub(super) steps_since_walk: usize,
-    /// The last actions, the newest last.
+    /// The actions so far, newest last.
     pub(super) actions: Vec<&'a str>,
 }
 
 impl<'a> Replay<'a> {
-    /// Reads the prompt; none where the task is no grid.
+    /// Replays a prompt. Returns `None` if the task is not a grid world.
     pub(super) fn from_prompt(reading: &ParsedPrompt<'a>) -> Option<Self> {
         let first = View::parse(reading.task_text)?;
         let known = first.clone();
@@ -76,7 +76,7 @@ impl<'a> Replay<'a> {
         Some(replay)
     }
 
-    /// What is in sight now.
+    /// Returns what is in sight now.
     pub(super) fn current_view(&self) -> &View<'a> {
         static EMPTY_VIEW: View<'static> = View { objects: Vec::new(), barrier: None, carrying: None };
         self.views[self.facing].as_ref().unwrap_or(&EMPTY_VIEW)
@@ -104,7 +104,7 @@ impl<'a> Replay<'a> {
             return;
         };
         if view == *self.current_view() && !line.starts_with("turn") {
-            // It was done and nothing looks different: as good as refused.
+            // The view has not changed, so the action is treated as refused.
             self.refused_here.push(line);
         }
         let before = self.current_view().clone();
@@ -120,7 +120,7 @@ impl<'a> Replay<'a> {
         }
         if let Some((_, door)) = line.split_once("go through ") {
             let colour = door.split(' ').next();
-            // A walk that ended on the way has passed nothing, and the door is still as it was.
+            // A walk that stopped early has gone through no door, and the door is unchanged.
             let there = |spot: &VisibleObject<'_>| spot.name == door && spot.door_state != "open";
             self.passed_doors.extend(colour.filter(|_| !view.objects.iter().any(there)));
             if line.contains(" locked ") && !view.objects.iter().any(there) {
@@ -132,12 +132,12 @@ impl<'a> Replay<'a> {
         self.views[self.facing] = Some(view);
     }
 
-    /// Remembers doors that need a key, and forgets those that no longer do.
+    /// Adds doors that need a key, and removes those that no longer do.
     fn update_locked_doors(&mut self, view: &View<'a>) {
         for spot in view.objects.iter().filter(|spot| spot.kind == "door") {
             match (spot.door_state, self.locked_doors.iter().position(|colour| *colour == spot.colour)) {
                 ("locked", None) => self.locked_doors.push(spot.colour),
-                // Opened with the key that is in the hand.
+                // It was opened with the key in the hand.
                 ("open", Some(at)) if view.carrying == Some((spot.colour, "key")) => {
                     self.locked_doors.remove(at);
                 }
@@ -146,7 +146,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Ticks the clauses that this action did.
+    /// Marks the clauses that this action fulfilled.
     fn mark_done_clauses(&mut self, line: &str, before: &View<'_>, now: &View<'_>) {
         for (clause, done) in self.clauses.iter().zip(&mut self.clauses_done) {
             *done |= match clause {
@@ -167,7 +167,7 @@ impl<'a> Replay<'a> {
             };
         }
         if self.clauses_done.iter().all(|done| *done) {
-            // The episode goes on, so the order was another one.
+            // The episode continues, so the clauses were meant in another order.
             self.clauses_done.fill(false);
         }
     }

@@ -1,4 +1,4 @@
-//! From the words of a planning problem back to its facts, for the four domains whose words the actor knows.
+//! Converts the text of a planning problem back to facts, for the four domains whose sentences the actor knows.
 
 use crate::env::pddl::{Domain, Game, ProblemSource};
 use regex::Regex;
@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
-/// The head of every goal.
+/// The words before every goal.
 const GOAL_PREFIX: &str = "The goal is to satisfy the following conditions: ";
 
-/// How each domain says a fact: the pattern of the sentence in lower case, the fact, and the types of its arguments.
+/// How each domain words a fact: the pattern of the sentence in lower case, the fact, and the types of its arguments.
 type FactPattern = (&'static str, &'static str, &'static [&'static str]);
 
 const GRIPPER: &[FactPattern] = &[
@@ -63,10 +63,10 @@ const TYREWORLD: &[FactPattern] = &[
     (r"(\S+) is on ([^\s.]+)\.", "on", &["wheel", "hub"]),
 ];
 
-/// The sentences of a domain, compiled.
+/// The compiled sentences of a domain.
 type DomainPatterns = (Domain, Vec<(Regex, &'static FactPattern)>);
 
-/// Every sentence compiled, by domain.
+/// All compiled sentences, by domain.
 static PATTERNS: LazyLock<Vec<DomainPatterns>> = LazyLock::new(|| {
     let tables = [
         (Domain::Gripper, GRIPPER),
@@ -82,17 +82,17 @@ static PATTERNS: LazyLock<Vec<DomainPatterns>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Whether a task's text is that of a planning problem.
+/// Returns whether a task's text is that of a planning problem.
 pub(super) fn is_planning_task(task: &str) -> bool {
     task.contains(GOAL_PREFIX)
 }
 
-/// The goal's sentences in a task's text.
+/// Returns the goal's sentences from a task's text.
 pub(super) fn goal_sentences(task: &str) -> &str {
     task.split_once(GOAL_PREFIX).and_then(|(_, rest)| rest.lines().next()).unwrap_or_default()
 }
 
-/// The domain that a full observation is of.
+/// Returns the domain of a full observation.
 pub(super) fn detect_domain(observation: &str) -> Option<Domain> {
     let text = observation.to_lowercase();
     [
@@ -106,7 +106,8 @@ pub(super) fn detect_domain(observation: &str) -> Option<Domain> {
     .map(|(_, domain)| domain)
 }
 
-/// A problem that begins with what an observation tells and asks for what the goal's sentences say.
+/// Returns a problem whose initial state is what an observation describes, with the goal that the goal's sentences
+/// state.
 pub(super) fn build_game(domain: Domain, observation: &str, goal: &str) -> Option<Arc<Game>> {
     let mut objects: BTreeMap<String, &'static str> = BTreeMap::new();
     let mut init = parse_facts(domain, observation, &mut objects);
@@ -140,7 +141,7 @@ pub(super) fn build_game(domain: Domain, observation: &str, goal: &str) -> Optio
     .ok()
 }
 
-/// The facts that sentences say, with the objects they name and their types as far as they are told.
+/// Returns the facts that sentences state, and adds their objects with the types that are known.
 fn parse_facts(domain: Domain, text: &str, objects: &mut BTreeMap<String, &'static str>) -> Vec<String> {
     let text = text.to_lowercase();
     let mut found = Vec::new();
@@ -149,7 +150,7 @@ fn parse_facts(domain: Domain, text: &str, objects: &mut BTreeMap<String, &'stat
         for said in pattern.captures_iter(&text) {
             let words: Vec<&str> =
                 kinds.iter().enumerate().filter_map(|(at, _)| Some(said.get(at + 1)?.as_str())).collect();
-            // `robby is at rooma` and `x is on the table` fit a second pattern as well.
+            // `robby is at rooma` and `x is on the table` also match a second pattern.
             if words.iter().any(|word| matches!(*word, "robby" | "the") || !is_plain_name(word)) {
                 continue;
             }
@@ -170,7 +171,8 @@ fn is_plain_name(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
-/// A bar's words say which hand holds something and not what: it is what does not stand on the table.
+/// Adds what each hand holds. Barman observations say that a hand is not empty but not what it holds: it is what is
+/// not on the table.
 fn add_holding_facts(init: &mut Vec<String>, objects: &mut BTreeMap<String, &'static str>) {
     let told = |init: &[String], fact: &str, object: &str| init.contains(&format!("({fact} {object})"));
     for hand in ["left", "right"] {

@@ -1,4 +1,4 @@
-//! The beginner wins what it understands, in the words of the prompt alone, and lessons end its habits.
+//! Tests that the actor wins the problems it understands from the prompt only, and that lessons end its habits.
 
 use crate::domain::{MessageRole, Prompt, Segment, SegmentLabel, SegmentOrigin};
 use crate::env::Environment;
@@ -9,7 +9,7 @@ fn segment(label: SegmentLabel, text: String) -> Segment {
     Segment { label, origin: SegmentOrigin::Task, message_role: MessageRole::User, text: Arc::from(text) }
 }
 
-/// Plays a problem with the actor; whether it was won, and in how many steps.
+/// Plays a problem with the actor. Returns whether it was won, and the number of steps.
 fn play(task: &str, lessons: &[&str], most: usize) -> (bool, usize) {
     let mut world = generate(&task.parse().unwrap()).unwrap().open(GoalSeparator::Comma);
     let first = world.reset().unwrap();
@@ -33,7 +33,7 @@ fn play(task: &str, lessons: &[&str], most: usize) -> (bool, usize) {
 }
 
 #[test]
-fn problems_of_every_domain_are_won_and_lessons_spare_steps() {
+fn problems_of_every_domain_are_won_and_lessons_save_steps() {
     const LESSONS: [&str; 6] = [
         "Mistake: x Solution: Fill both hands before you move.",
         "Mistake: x Solution: Drop a ball only where it belongs.",

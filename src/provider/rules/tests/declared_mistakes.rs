@@ -1,25 +1,25 @@
-//! The actor knows nothing but its prompt, and its mistakes are the declared ones.
+//! Tests that the actor knows nothing but its prompt, and that its mistakes are the declared ones.
 
 use super::*;
 use crate::provider::rules::knowledge::MISTAKES_TOML;
 use crate::provider::rules::{TABLE_SEEDS, TUNING_SEEDS};
 use sha2::{Digest as _, Sha256};
 
-/// Whoever changes a rate makes the tables of the README anew and pins the file here again.
-const PINNED_SHA256: &str = "8009347d8e294e23358d8c9d2fe9bc9020f971117fe69ab91a8c571cfcc821a2";
+/// Hash of the mistakes file. After changing a rate, make the tables of `docs/STAND_IN.md` again and update it.
+const PINNED_SHA256: &str = "d983444e7e12beac3f20867d22ff61a98eeda9b154cc9d77cf0769a9fe796080";
 
 #[test]
-fn the_rates_are_the_ones_of_the_tables() {
+fn rates_match_the_published_tables() {
     assert_eq!(crate::domain::hex(&Sha256::digest(MISTAKES_TOML.as_bytes())), PINNED_SHA256);
 }
 
 #[test]
-fn no_table_is_made_of_games_that_were_tuned_on() {
+fn tuning_and_table_seeds_do_not_overlap() {
     const { assert!(TUNING_SEEDS.end <= TABLE_SEEDS.start) };
     assert_eq!(TABLE_SEEDS.count(), 200);
 }
 
-/// A limit far beyond any episode's: what is not won in it would never be.
+/// A limit far beyond any episode's: a game not won within it never will be.
 const NO_LIMIT: u32 = 300;
 
 #[test]
@@ -43,7 +43,7 @@ fn nothing_is_kept_between_calls() {
     let first = play(generate_game(Difficulty::Normal, 8), &[], 50);
     let second = play(generate_game(Difficulty::Normal, 9), &[], 50);
     let alone: Vec<String> = first.prompts.iter().map(|p| answer(p, 1)).collect();
-    // The same prompts backwards, with another game's in between.
+    // The same prompts in reverse order, with another game's prompts in between.
     let mixed: Vec<String> = first
         .prompts
         .iter()
@@ -58,11 +58,11 @@ fn nothing_is_kept_between_calls() {
 }
 
 #[test]
-fn chance_hangs_on_the_seed_and_habits_on_the_task() {
+fn randomness_depends_on_the_seed_and_habits_on_the_task() {
     let played = play(generate_game(Difficulty::Normal, 15), &[], 50);
     let answers = |seed: u64| played.prompts.iter().map(|p| answer(p, seed)).collect::<Vec<_>>();
     assert_eq!(answers(4), answers(4));
     assert!((0..8).any(|seed| answers(seed) != answers(4)), "the seed never matters");
-    // One beginner: the opening thought is a matter of the task alone.
+    // The opening thought depends only on the task.
     assert!((0..8).all(|seed| answer(&played.prompts[0], seed) == answer(&played.prompts[0], 99)));
 }

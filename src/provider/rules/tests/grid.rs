@@ -1,4 +1,4 @@
-//! The actor in grid worlds.
+//! Tests of the actor in grid worlds.
 
 use super::prompt;
 use crate::domain::ModelRole;
@@ -6,7 +6,7 @@ use crate::engine::request_seed;
 use crate::env::babyai::{Level, World};
 use std::sync::Arc;
 
-/// Plays a level from its text alone; the steps with their answers, and whether it was won.
+/// Plays a level from its text only. Returns the steps with their observations, and whether it was won.
 fn play(level: &Level, seed: u64, lessons: &[&str], cap: u32) -> (Vec<(String, String)>, bool) {
     let mut world = World::new(Arc::new(level.generate(seed).unwrap()));
     let first = world.restart();
@@ -25,7 +25,7 @@ fn play(level: &Level, seed: u64, lessons: &[&str], cap: u32) -> (Vec<(String, S
     (steps, false)
 }
 
-/// The seeds 0 to 9 of a level that are won within AgentBoard's fifty turns.
+/// Returns how many of the seeds 0 to 9 of a level are won within AgentBoard's limit of fifty steps.
 fn count_wins(name: &str, lessons: &[&str]) -> usize {
     let level = Level::from_name(name).unwrap();
     (0..10).filter(|seed| play(level, *seed, lessons, 50).1).count()
@@ -49,7 +49,7 @@ fn simple_levels_are_won_and_hard_ones_sometimes() {
 }
 
 #[test]
-fn a_beginner_says_pick_up_until_told_or_refused_often() {
+fn a_beginner_writes_pick_up_until_a_lesson_or_many_refusals() {
     let level = Level::from_name("PickupLoc").unwrap();
     let said = |lessons: &[&str]| -> Vec<usize> {
         let refused = |(line, _): &&(String, String)| line.starts_with("pick up ");
@@ -62,18 +62,18 @@ fn a_beginner_says_pick_up_until_told_or_refused_often() {
 }
 
 #[test]
-fn the_same_prompt_has_the_same_answer_and_no_thought_asks_for_the_list() {
+fn the_same_prompt_gets_the_same_answer_and_no_thought_asks_for_the_list() {
     let level = Level::from_name("BossLevel").unwrap();
     for seed in 0..3 {
         let (steps, _) = play(level, seed, &[], 30);
         assert_eq!(play(level, seed, &[], 30).0, steps);
-        // To the world a thought is an action, and one that says "check" is answered with the list.
+        // BabyAI treats a thought as an action, and answers one that contains "check" with the list.
         assert!(steps.iter().all(|(line, _)| !line.contains("check")), "{steps:?}");
     }
 }
 
 #[test]
-fn words_that_are_no_grid_are_answered_as_before() {
+fn text_that_is_not_a_grid_is_still_answered() {
     let task = "You are in the middle of a room. You see a shelf 1.\nYour task is to: put a mug in shelf.";
     assert!(!super::answer(&prompt(&[], task, &[]), 1).is_empty());
     let odd = "In front of you in this room, you can see several objects: There is a . There is a red There is a 1 2 3. \

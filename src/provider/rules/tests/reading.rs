@@ -1,4 +1,4 @@
-//! What the actor understands of a prompt in each form.
+//! Tests of what the actor understands in a prompt.
 
 use super::*;
 use crate::provider::rules::prompt_parser::{Goal, HistoryItem, parse_goal};
@@ -11,7 +11,7 @@ fn name(kind: &str, number: u32) -> Name<'_> {
 }
 
 #[test]
-fn every_goal_sentence_of_the_world_is_understood() {
+fn every_goal_sentence_is_understood() {
     let heat = Some(Treatment::Heat);
     let (cool, clean) = (Some(Treatment::Cool), Some(Treatment::Clean));
     let cases = [
@@ -39,7 +39,7 @@ fn every_goal_sentence_of_the_world_is_understood() {
 }
 
 #[test]
-fn actions_are_read_in_both_wordings_and_whatever_stands_around_them() {
+fn actions_are_parsed_in_both_wordings_and_with_any_label() {
     let cases = [
         ("> go to fridge 1\n", HouseholdAction::Go(name("fridge", 1))),
         ("take apple 2 from countertop 1", HouseholdAction::Take(name("apple", 2), name("countertop", 1))),
@@ -61,7 +61,7 @@ fn actions_are_read_in_both_wordings_and_whatever_stands_around_them() {
 }
 
 #[test]
-fn lists_of_the_world_are_read() {
+fn lists_are_parsed() {
     let read = |text: &'static str| parse_list(text).collect::<Vec<_>>();
     assert_eq!(read("nothing"), []);
     assert_eq!(read("a mug 1"), [name("mug", 1)]);
@@ -72,7 +72,7 @@ const ROOM: &str = "You are in the middle of a room. Looking quickly around you,
                     and a microwave 1.\n\nYour task is to: put a hot apple in fridge.";
 
 #[test]
-fn history_tells_place_hand_doors_and_contents() {
+fn history_shows_place_hand_doors_and_contents() {
     for (arrive, put, answer) in [
         ("You arrive at fridge 1. ", "move egg 1 to fridge 1", "You move the egg 1 to the fridge 1."),
         ("You arrive at loc 7. ", "put egg 1 in/on fridge 1", "You put the egg 1 in/on the fridge 1."),
@@ -105,7 +105,7 @@ fn history_tells_place_hand_doors_and_contents() {
 }
 
 #[test]
-fn an_edit_of_a_person_counts_as_its_own_action() {
+fn a_manual_edit_counts_as_an_action_of_the_actor() {
     let mut by_person = prompt(&[], ROOM, &[]);
     by_person.segments.insert(2, segment(SegmentLabel::HumanEdit, "[human edit]: go to countertop 1\n"));
     by_person
@@ -120,7 +120,7 @@ fn an_edit_of_a_person_counts_as_its_own_action() {
 }
 
 #[test]
-fn the_old_generation_is_answered_in_its_own_words() {
+fn old_games_get_the_old_wording() {
     let steps = |arrive: &'static str| {
         [
             ("think: I find it.".to_owned(), "OK.".to_owned()),
@@ -146,7 +146,7 @@ fn the_old_generation_is_answered_in_its_own_words() {
 }
 
 #[test]
-fn origins_and_speakers_say_nothing_to_it() {
+fn origins_and_speakers_are_ignored() {
     let played = play(generate_game(Difficulty::Normal, 3), &[], 50);
     for (n, prompt) in played.prompts.iter().enumerate() {
         let mut other = prompt.clone();

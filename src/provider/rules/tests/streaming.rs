@@ -1,4 +1,4 @@
-//! What the actor says comes in pieces, and can be cut off.
+//! Tests that the actor's reply is streamed in pieces and can be cut off.
 
 use super::*;
 use crate::domain::CallId;
@@ -20,7 +20,7 @@ async fn collect(rules: RuleBasedActor, request: Request) -> Vec<Delta> {
 }
 
 #[tokio::test]
-async fn the_pieces_are_words_and_make_the_answer() {
+async fn pieces_are_words_and_add_up_to_the_answer() {
     let request = request();
     let whole = answer(&request.prompt, request.seed);
     let deltas = collect(RuleBasedActor::with_word_delay(Duration::from_millis(1)), request).await;
@@ -37,7 +37,7 @@ async fn the_pieces_are_words_and_make_the_answer() {
 }
 
 #[tokio::test]
-async fn a_delay_is_waited_before_each_word() {
+async fn the_delay_applies_before_each_word() {
     let started = tokio::time::Instant::now();
     let deltas = collect(RuleBasedActor::with_word_delay(Duration::from_millis(2)), request()).await;
     let words = deltas.iter().filter(|d| matches!(d, Delta::Text(_))).count() as u32;
@@ -45,7 +45,7 @@ async fn a_delay_is_waited_before_each_word() {
 }
 
 #[tokio::test]
-async fn a_stop_ends_the_answer() {
+async fn a_stop_text_ends_the_answer() {
     let mut request = request();
     request.stop = vec!["pen".to_owned()];
     let text: String = collect(RuleBasedActor::new(), request)

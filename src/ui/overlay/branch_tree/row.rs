@@ -128,22 +128,23 @@ fn padded(text: &str, columns: usize) -> String {
 
 /// An outcome in few columns: what counts of it first.
 fn short_outcome(outcome: &str) -> String {
-    if let Some(turn) = outcome.strip_prefix("open after ") {
-        return format!("{turn}, open");
+    if let Some(step) = outcome.strip_prefix("in progress at ") {
+        return format!("{step}, open");
     }
-    if let Some((episode, turn)) =
-        outcome.strip_prefix("episode ").and_then(|rest| rest.split_once(" open after "))
+    if let Some((episode, step)) =
+        outcome.strip_prefix("episode ").and_then(|rest| rest.split_once(" in progress at "))
     {
-        return format!("{turn} of ep. {episode}");
+        return format!("{step} of ep. {episode}");
     }
-    let Some(why) = outcome.strip_prefix("not won: ") else { return outcome.to_owned() };
+    let Some(why) = outcome.strip_prefix("lost (").and_then(|rest| rest.strip_suffix(')')) else {
+        return outcome.to_owned();
+    };
     let why = match why {
-        "the world ended it" => "ended",
-        "it went in a loop" => "loop",
-        "the plan came to its end" => "plan ended",
-        "a person ended it" => "by a person",
-        "a call failed" => "call failed",
-        other => other.strip_prefix("out of ").unwrap_or(other),
+        "ended by the environment" => "ended",
+        "repeated action" => "loop",
+        "end of the plan" => "plan ended",
+        "ended by a person" => "by a person",
+        other => other,
     };
     format!("lost: {why}")
 }

@@ -147,7 +147,7 @@ fn reason_lines(found: &Comparison, shape: SideLayout) -> Vec<Line> {
 fn row_texts(found: &Comparison, row: usize) -> Vec<ComparisonEntry> {
     let Some(at) = found.rows.get(row) else { return Vec::new() };
     let mut all = found.decision_entries(row);
-    all.retain(|s| s.name != "turn");
+    all.retain(|s| s.name != "step");
     for said in &mut all {
         match at.kind() {
             RowKind::OnlyLeft => said.right = None,

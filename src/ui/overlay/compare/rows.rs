@@ -196,7 +196,7 @@ fn run_difference_lines(found: &Comparison, shape: SideLayout, glyphs: &Glyphs) 
         vec![(Role::Warning, truncate(&words, columns, glyphs.ellipsis))]
     };
     let both = [
-        ("before the first turn", &found.initial_differences),
+        ("before the first step", &found.initial_differences),
         ("changed on the way", &found.later_differences),
     ];
     both.into_iter().filter(|(_, list)| !list.is_empty()).map(|(head, list)| line(head, list)).collect()

@@ -178,7 +178,7 @@ fn two_known_places_need_no_choice() {
     stage.model.overlays.push(Box::new(compare));
     answer_requests(&mut stage, vec![request]);
     let shown = screen_text(&stage.draw());
-    assert!(shown.contains("here, episode 1: not won") && shown.contains("here, episode 2: won"), "{shown}");
+    assert!(shown.contains("here, episode 1: lost") && shown.contains("here, episode 2: won"), "{shown}");
     let copied = stage.press("y");
     let [Request::Copy(text)] = copied.as_slice() else { panic!("{copied:?}") };
     assert!(text.contains("- go to fridge 1") && text.contains("+ go to countertop 2"), "{text}");
@@ -205,14 +205,14 @@ fn differences_before_the_first_step_are_shown_above_the_rows() {
         // A narrow frame cuts its title.
         let waits = if w < 80 { "" } else { ", 1 waiting" };
         let due =
-            ["before the first turn: actor openai:small | rules", "2 > dance (proposed, not taken)", waits];
+            ["before the first step: actor openai:small | rules", "2 > dance (proposed, not taken)", waits];
         for words in due {
             assert!(rows.contains(words), "{words} at {w}x{h}: {rows}");
         }
         assert!(!rows.contains("2 steps"), "{rows}");
         press(&mut stage, "Enter");
         let page = screen_text(&stage.draw());
-        assert!(page.contains("what differs before the first turn"), "{page}");
+        assert!(page.contains("differences before the first step"), "{page}");
     }
 }
 

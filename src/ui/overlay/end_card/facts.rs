@@ -15,18 +15,18 @@ const MAX_LISTED_STEPS: usize = 8;
 
 /// Why an episode ended, as a sentence.
 fn outcome_sentence(outcome: &EpisodeSummary, limit: u32) -> String {
-    let (why, turns) = (outcome.reason.describe(), pluralize(u64::from(outcome.steps), "turn"));
-    let how = if outcome.won { "Won" } else { "Not won" };
+    let (why, steps) = (outcome.reason.describe(), pluralize(u64::from(outcome.steps), "step"));
+    let how = if outcome.won { "Won" } else { "Lost" };
     match outcome.reason {
-        EndReason::Won => format!("Won: the goal was reached in {turns}."),
-        EndReason::StepLimit => format!("{how}: {why}, all {limit} are used up."),
+        EndReason::Won => format!("Won: the goal was reached in {steps}."),
+        EndReason::StepLimit => format!("{how}: {why}, all {limit} steps are used up."),
         EndReason::Loop => format!("{how}: {why}, the same action twice in a row."),
         EndReason::Error => format!("{how}: {why}, and the task was given up."),
         EndReason::Done
         | EndReason::MoveLimit
         | EndReason::TimeLimit
         | EndReason::PlanEnd
-        | EndReason::Person => format!("{how}: {why} after {turns}."),
+        | EndReason::Person => format!("{how}: {why} after {steps}."),
     }
 }
 

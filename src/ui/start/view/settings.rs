@@ -103,7 +103,7 @@ pub(super) fn selected_description(chooser: &Chooser) -> Option<String> {
         AllowedValues::OneOf(words) => format!("one of {}", words.len()),
         AllowedValues::Number(from, to) => match SETTINGS.iter().find(|s| s.name == knob.name) {
             Some(spec) => spec.allowed_values(),
-            None if *to == u64::MAX => format!("a whole number from {from} on"),
+            None if *to == u64::MAX => format!("a whole number, at least {from}"),
             None => format!("a whole number from {from} to {to}"),
         },
     };
