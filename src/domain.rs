@@ -29,7 +29,7 @@ pub use note::{Note, NoteKind};
 pub use partial_reply::PartialReply;
 pub use prompt::{
     DroppedSegment, MessageRole, ModelRole, Prompt, PromptRecord, Segment, SegmentLabel, SegmentOrigin,
-    SegmentRecord,
+    SegmentRecord, TextForms,
 };
 pub use reflection::{Author, Purpose, Question, Reflection, ReflectionItem, ReflectionKind, Transition};
 pub use run::{

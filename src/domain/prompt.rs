@@ -138,6 +138,52 @@ pub struct DroppedSegment {
     pub tokens: u32,
 }
 
+/// The text forms version says in which version of the fixed line formats (`prompt::forms`) a record's segments are
+/// written. A record is always rendered with its own version, so that formats can improve without changing what an old
+/// session's prompts say. Stored as a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub enum TextForms {
+    /// The formats of program version 0.1, whose records name no version.
+    #[default]
+    V1,
+    /// The step behind a lesson is written with the words observation, action and reward.
+    V2,
+}
+
+impl TextForms {
+    /// The version of new prompts.
+    pub const CURRENT: Self = Self::V2;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_first(&self) -> bool {
+        *self == Self::V1
+    }
+}
+
+impl From<TextForms> for u32 {
+    fn from(forms: TextForms) -> Self {
+        match forms {
+            TextForms::V1 => 1,
+            TextForms::V2 => 2,
+        }
+    }
+}
+
+impl TryFrom<u32> for TextForms {
+    type Error = String;
+
+    fn try_from(number: u32) -> Result<Self, Self::Error> {
+        match number {
+            1 => Ok(Self::V1),
+            2 => Ok(Self::V2),
+            newer => Err(format!(
+                "unknown text forms {newer} of a prompt; was the session written by a newer version?"
+            )),
+        }
+    }
+}
+
 /// A prompt record is a prompt in its journal form; the body is rebuilt from it and checked against the hash.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptRecord {
@@ -162,6 +208,8 @@ pub struct PromptRecord {
     /// Sampling parameters that a person set, as returned by [`super::Settings::sampling_overrides`].
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub sampling: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "TextForms::is_first")]
+    pub text_forms: TextForms,
     pub segments: Vec<SegmentRecord>,
     /// Segments left out for space.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -2,13 +2,15 @@
 
 use super::forms;
 use crate::domain::{
-    Lesson, LessonText, LessonVersion, Prompt, PromptRecord, SegmentLabel, Step, Transition,
+    Lesson, LessonText, LessonVersion, Prompt, PromptRecord, SegmentLabel, Step, TextForms, Transition,
 };
 use std::sync::Arc;
 
 /// Rendered lines of steps and lessons, and the last drafted prompt.
 #[derive(Debug)]
 pub(super) struct PromptCache {
+    /// The version of the formats in which everything cached is written.
+    version: TextForms,
     /// The episode whose steps are cached.
     episode: u32,
     steps: SlotCache<Step, StepLines>,
@@ -35,10 +37,20 @@ impl PromptCache {
     /// Creates a cache of at most `most` steps and as many lessons (at least one of each).
     pub(super) fn with_capacity(most: usize) -> Self {
         Self {
+            version: TextForms::CURRENT,
             episode: 0,
             steps: SlotCache::with_capacity(most),
             lessons: SlotCache::with_capacity(most),
             last_draft: None,
+        }
+    }
+
+    /// Makes the cache render in this version of the formats. A change of version empties it.
+    pub(super) fn set_version(&mut self, version: TextForms) {
+        if self.version != version {
+            self.version = version;
+            self.steps.slots.clear();
+            self.lessons.slots.clear();
         }
     }
 
@@ -58,16 +70,16 @@ impl PromptCache {
     /// Returns the line of a lesson's current version. The transition behind a lesson never changes, so its versions
     /// suffice as the cache key.
     pub(super) fn lesson_line(&mut self, lesson: &Lesson) -> &LessonLine {
-        let transition = lesson.transition.as_deref();
+        let (transition, version) = (lesson.transition.as_deref(), self.version);
         self.lessons.get_or_write(lesson.number, &lesson.versions, |versions| {
-            versions.last().map_or_else(LessonLine::empty, |v| LessonLine::new(&v.text, transition))
+            versions.last().map_or_else(LessonLine::empty, |v| LessonLine::new(&v.text, transition, version))
         })
     }
 }
 
 impl LessonLine {
-    pub(super) fn new(lesson: &LessonText, transition: Option<&Transition>) -> Self {
-        let line = forms::lesson_line_with_moment(lesson, transition);
+    pub(super) fn new(lesson: &LessonText, transition: Option<&Transition>, version: TextForms) -> Self {
+        let line = forms::lesson_line_with_transition(lesson, transition, version);
         Self { tokens: forms::estimate_tokens(&line), text: line.into() }
     }
 

@@ -6,7 +6,7 @@ use super::templates::{Content, Fact, LessonFilter, SegmentTemplate, StoredText,
 use super::{Templates, forms};
 use crate::domain::{
     DroppedSegment, Lesson, MessageRole, ModelRole, PromptRecord, ReflectionKind, Scope, SegmentLabel,
-    SegmentOrigin, SegmentRecord,
+    SegmentOrigin, SegmentRecord, TextForms,
 };
 use crate::engine::{Episode, PromptDraft, PromptRequest, State};
 
@@ -25,6 +25,7 @@ pub(super) fn draft(
     let (Some(run), Some(episode)) = (state.run.as_deref(), state.episode.as_deref()) else {
         return PromptDraft::default();
     };
+    kept.set_version(TextForms::CURRENT);
     let mut assembly = DraftBuilder {
         state,
         episode,
@@ -33,6 +34,7 @@ pub(super) fn draft(
         texts: Vec::new(),
         steps_position: None,
     };
+    assembly.record.text_forms = TextForms::CURRENT;
     assembly.record.role = ask.role;
     assembly.record.episode = episode.number;
     assembly.record.step = ask.step;

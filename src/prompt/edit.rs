@@ -87,8 +87,12 @@ pub fn edit_segment(state: &State, record: &PromptRecord, at: usize, words: &str
 fn segment_spans(state: &State, record: &PromptRecord) -> Vec<(usize, usize)> {
     let mut first = 0;
     let count = |part: &SegmentRecord| {
-        let alone =
-            PromptRecord { segments: vec![part.clone()], episode: record.episode, ..PromptRecord::default() };
+        let alone = PromptRecord {
+            segments: vec![part.clone()],
+            episode: record.episode,
+            text_forms: record.text_forms,
+            ..PromptRecord::default()
+        };
         match part.origin {
             SegmentOrigin::Steps { .. } => render(state, &alone).segments.len(),
             _ => 1,

@@ -1,7 +1,10 @@
 //! The fixed text formats of prompt lines. They are part of the journal format: a prompt body is rebuilt from them and
-//! checked against its hash, so a released format never changes.
+//! checked against its hash. A released format therefore never changes; a better one is a new version of
+//! [`TextForms`], and each record is rendered with its own.
 
-use crate::domain::{DecidedBy, LessonText, SegmentLabel, ShownAs, Step, ThoughtDisposition, Transition};
+use crate::domain::{
+    DecidedBy, LessonText, SegmentLabel, ShownAs, Step, TextForms, ThoughtDisposition, Transition,
+};
 use crate::engine::Episode;
 
 /// Estimates the number of tokens in a text as a quarter of its characters, rounded up. Used because the model's
@@ -27,15 +30,23 @@ pub fn lesson_line(lesson: &LessonText) -> String {
     line
 }
 
-/// Formats a lesson as one line, followed by the step it was learned from, if there is one: `- SENTENCE (saw:
-/// OBSERVATION; did: ACTION; reward: N)`.
-pub fn lesson_line_with_moment(lesson: &LessonText, transition: Option<&Transition>) -> String {
+/// Formats a lesson as one line, followed by the step it was learned from, if there is one: `- SENTENCE (observation:
+/// OBSERVATION; action: ACTION; reward: N)`; in version 1 `(saw: OBSERVATION; did: ACTION; reward: N)`.
+pub fn lesson_line_with_transition(
+    lesson: &LessonText,
+    transition: Option<&Transition>,
+    version: TextForms,
+) -> String {
     let mut line = lesson_line(lesson);
     let Some(transition) = transition else { return line };
+    let (observation, action) = match version {
+        TextForms::V1 => (" (saw: ", "; did: "),
+        TextForms::V2 => (" (observation: ", "; action: "),
+    };
     line.pop();
-    line.push_str(" (saw: ");
+    line.push_str(observation);
     push_words(&mut line, &transition.observation);
-    line.push_str("; did: ");
+    line.push_str(action);
     push_words(&mut line, &transition.action);
     line.push_str("; reward: ");
     line.push_str(&transition.reward.to_string());

@@ -37,6 +37,7 @@ pub(super) fn render_with(
     kept: &mut PromptCache,
     stored: impl Fn(&str) -> Option<Arc<str>>,
 ) -> Prompt {
+    kept.set_version(record.text_forms);
     let mut segments = Vec::with_capacity(record.segments.len() + estimate_segments(record));
     let (mut rejections, mut next_lesson) = (0, 0);
     let episode = state.episode.as_deref().filter(|e| e.number == record.episode);
@@ -56,7 +57,7 @@ pub(super) fn render_with(
                         return Some(kept.lesson_line(lesson).text.clone());
                     }
                     let before = lesson.versions.get(version.checked_sub(1)? as usize)?;
-                    Some(LessonLine::new(&before.text, lesson.transition.as_deref()).text)
+                    Some(LessonLine::new(&before.text, lesson.transition.as_deref(), record.text_forms).text)
                 });
                 push(part.label, part.origin.clone(), part.message_role, line.unwrap_or_default());
             }

@@ -2,10 +2,12 @@
 
 use super::super::fixture::{FakeHousehold, TestRun, test_spec};
 use crate::domain::{
-    LessonStatus, Question, ReflectionKind, RunSpec, Scope, SettingOrigin, StepResult, Transition,
+    LessonStatus, PromptRecord, Question, ReflectionKind, RunSpec, Scope, SettingOrigin, StepResult,
+    TextForms, Transition,
 };
 use crate::engine::State;
-use crate::prompt::render;
+use crate::prompt::{PromptBuilder, Templates, render};
+use std::sync::Arc;
 
 fn run(trials: u32) -> RunSpec {
     let mut run = test_spec("sweet_sour", &[("a", "")]);
@@ -121,7 +123,37 @@ fn a_memory_is_a_tuple_and_is_shown_as_one() {
     assert_eq!(lesson.transition.as_deref(), Some(&moment));
     let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
     let body = render(state, record).body();
-    assert!(body.contains("- Positive 1. (saw: Turn 1.; did: look around; reward: 0.25)\n"), "{body}");
+    assert!(
+        body.contains("- Positive 1. (observation: Turn 1.; action: look around; reward: 0.25)\n"),
+        "{body}"
+    );
+}
+
+/// A record is rendered in the formats of the program that wrote it, whichever were rendered before it.
+#[test]
+fn records_of_version_0_1_keep_their_text_forms() {
+    let mut play = play(run(1));
+    play.play_script_in(&mut scripted_world(&[]), &["inventory", "look around", "wait here", "go on"]);
+    let (state, record) = play.prompts.iter().rfind(|(_, p)| p.question.is_none()).unwrap();
+    let mut old = serde_json::to_value(record).unwrap();
+    assert_eq!(old.as_object_mut().unwrap().remove("text_forms"), Some(2.into()));
+    let old: PromptRecord = serde_json::from_value(old).unwrap();
+    assert_eq!(old.text_forms, TextForms::V1);
+    let builder = PromptBuilder::new(Arc::new(Templates::builtin()));
+    for _ in 0..2 {
+        for record in [record, &old] {
+            let body = builder.render(state, record).body();
+            assert_eq!(body, render(state, record).body(), "the cache never changes a text");
+            assert_eq!(
+                body.contains("(saw: Turn 1.; did: look around; reward: 0.25)"),
+                *record == old,
+                "{body}"
+            );
+        }
+    }
+    let newer = serde_json::json!({"text_forms": 3});
+    let newer = serde_json::from_value::<PromptRecord>(newer).unwrap_err().to_string();
+    assert!(newer.contains("unknown text forms 3"), "{newer}");
 }
 
 #[test]
