@@ -32,7 +32,6 @@ fn frame(bencher: divan::Bencher<'_, '_>, events: u64, cursor: Cursor) {
     bencher.bench_local(|| {
         moment.refresh(&fixture.store, model.cursor);
         let look = Context {
-            store: &fixture.store,
             frame: &moment,
             now: Instant::now(),
             theme: &theme,
@@ -65,7 +64,6 @@ fn fresh(bencher: divan::Bencher<'_, '_>, events: u64) {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 200, 60));
         let moment = FrameInput::for_model(&fixture.store, &model);
         let look = Context {
-            store: &fixture.store,
             frame: &moment,
             now: Instant::now(),
             theme: &theme,

@@ -87,7 +87,10 @@ fn jumps(long: &Path) {
     let (mut first, mut next) = (Vec::new(), Vec::new());
     for n in 0..30_u64 {
         let store = Store::default();
-        *store.timeline() = open_read_only(long).expect("a sound session").1;
+        store.set_timeline(
+            open_read_only(long).expect("a sound session").1,
+            retrospect::domain::BranchId::trunk(),
+        );
         let head = store.head().head.0;
         let at = Seq(1 + (n * 7_919_993 + 12_345) % head);
         first.push(measured(|| assert_eq!(store.state_at(at).head, at)));

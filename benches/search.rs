@@ -29,7 +29,10 @@ fn main() -> std::process::ExitCode {
     // Episodes of fifty steps; one step in two hundred and fifty goes to a place of its own.
     drop(Rig::new(&path, 50).along(|s| if s % 250 == 7 { 777 } else { s % 20 }).fill(most));
     let store = Store::default();
-    *store.timeline() = open_branch(&path, OpenMode::Read).expect("a sound branch").timeline;
+    store.set_timeline(
+        open_branch(&path, OpenMode::Read).expect("a sound branch").timeline,
+        retrospect::domain::BranchId::trunk(),
+    );
     let budget = 2e3 * most as f64 / 1e6;
     for words in ["unicorn", "cabinet 777", "bowl 2, a cup", "you arrive"] {
         measure(&store, words, budget, &path);

@@ -26,7 +26,7 @@ pub mod worlds;
 
 pub use branch::Fork;
 pub use commit::{check_clock, wall_clock_now};
-pub use decision_point::{DecisionPoint, is_decision};
+pub use decision_point::{DecisionPoint, decision_point, decision_seq, is_decision};
 pub use halted::{Halt, RescueOutcome};
 pub use past_query::{PastAdmissible, PastQuery};
 pub use reply_override::ReplyOverride;

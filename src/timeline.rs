@@ -1,11 +1,13 @@
 //! The state at any point of a branch, from its events and the checkpoints between them.
 //!
 //! Memory is bounded: only the newest events are held, and older ones are fetched from the journal. Checkpoints share
-//! the parts that grow, and are thinned out when there are many.
+//! the parts that grow, and are thinned out when there are many. A clone of a timeline shares everything with it, so a
+//! reader owns what it reads while the branch goes on.
 
 pub mod compare;
 mod fetch;
 mod fold_plan;
+mod recent;
 
 pub use fetch::{EventFetcher, chain_fetchers};
 pub use fold_plan::FoldPlan;
@@ -13,7 +15,7 @@ pub use fold_plan::FoldPlan;
 use crate::domain::Seq;
 use crate::engine::{Envelope, State};
 use fold_plan::{FoldCache, latest_not_after};
-use std::collections::VecDeque;
+use recent::RecentEvents;
 use std::sync::Arc;
 
 /// Events between two checkpoints of a short branch; doubled whenever there are too many checkpoints.
@@ -57,26 +59,24 @@ impl CheckpointIndex {
     }
 }
 
-/// The events of a branch, and access to every state it had.
+/// The events of a branch, and access to every state it had. Cloning costs some tens of reference counts.
+#[derive(Clone)]
 pub struct Timeline {
-    /// Events up to this one are not held.
-    dropped_through: u64,
-    recent: VecDeque<Arc<Envelope>>,
+    recent: RecentEvents,
     /// In ascending order of their heads.
-    checkpoints: Vec<Arc<State>>,
+    checkpoints: Arc<Vec<Arc<State>>>,
     stride: u64,
     head: Arc<State>,
     fetcher: Option<EventFetcher>,
-    checkpoint_index: Option<CheckpointIndex>,
+    checkpoint_index: Option<Arc<CheckpointIndex>>,
     fold_cache: Arc<FoldCache>,
 }
 
 impl Default for Timeline {
     fn default() -> Self {
         Self {
-            dropped_through: 0,
-            recent: VecDeque::new(),
-            checkpoints: Vec::new(),
+            recent: RecentEvents::default(),
+            checkpoints: Arc::default(),
             stride: CHECKPOINT_STRIDE,
             head: Arc::default(),
             fetcher: None,
@@ -95,11 +95,11 @@ impl Timeline {
     /// Creates a timeline that starts from a later state: `head` is the state after events that are fetched on demand.
     pub fn from_head(head: Arc<State>, fetch: EventFetcher, stored: CheckpointIndex) -> Self {
         Self {
-            dropped_through: head.head.0,
-            checkpoints: vec![head.clone()],
+            recent: RecentEvents::after(head.head),
+            checkpoints: Arc::new(vec![head.clone()]),
             head,
             fetcher: Some(fetch),
-            checkpoint_index: Some(stored),
+            checkpoint_index: Some(Arc::new(stored)),
             ..Self::default()
         }
     }
@@ -109,19 +109,20 @@ impl Timeline {
     pub fn fork(&self, head: Arc<State>, own: EventFetcher) -> Self {
         let at = head.head;
         let before = |s: &&Arc<State>| s.head < at;
-        let checkpoints = self.checkpoints.iter().filter(before).chain([&head]).cloned().collect();
+        let checkpoints: Vec<_> = self.checkpoints.iter().filter(before).chain([&head]).cloned().collect();
         let fetch = self.fetcher.clone().map_or(own.clone(), |shared| chain_fetchers(shared, at, own));
+        let mut recent = RecentEvents::after(Seq(self.recent.dropped_through().min(at.0)));
+        self.recent.between(Seq(0), at).for_each(|event| recent.push(event.clone()));
         Self {
-            dropped_through: self.dropped_through.min(at.0),
-            recent: self.recent_between(Seq(0), at).collect(),
-            checkpoints,
+            recent,
+            checkpoints: Arc::new(checkpoints),
             stride: self.stride,
             head,
             fetcher: Some(fetch),
             checkpoint_index: self
                 .checkpoint_index
-                .clone()
-                .map(|shared| shared.chain(at, CheckpointIndex::empty())),
+                .as_deref()
+                .map(|shared| Arc::new(shared.clone().chain(at, CheckpointIndex::empty()))),
             fold_cache: Arc::default(),
         }
     }
@@ -133,7 +134,7 @@ impl Timeline {
 
     /// Sets the index of the checkpoints stored elsewhere.
     pub fn set_checkpoint_index(&mut self, stored: CheckpointIndex) {
-        self.checkpoint_index = Some(stored);
+        self.checkpoint_index = Some(Arc::new(stored));
     }
 
     /// Returns why old events could not be fetched, if that happened since the last call.
@@ -149,18 +150,19 @@ impl Timeline {
 
     /// Appends a batch of events and the state after it.
     pub fn push(&mut self, batch: impl IntoIterator<Item = Arc<Envelope>>, after: Arc<State>) {
-        self.recent.extend(batch);
+        batch.into_iter().for_each(|event| self.recent.push(event));
         let kept = self.checkpoints.last().map_or(0, |s| s.head.0);
         if after.head.0 >= kept + self.stride {
-            if self.checkpoints.len() >= MAX_CHECKPOINTS {
+            let checkpoints = Arc::make_mut(&mut self.checkpoints);
+            if checkpoints.len() >= MAX_CHECKPOINTS {
                 let mut n = 0;
-                self.checkpoints.retain(|_| {
+                checkpoints.retain(|_| {
                     n += 1;
                     n % 2 == 0
                 });
                 self.stride *= 2;
             }
-            self.checkpoints.push(after.clone());
+            checkpoints.push(after.clone());
         }
         self.head = after;
         self.drop_old_events();
@@ -173,7 +175,7 @@ impl Timeline {
 
     /// Returns the number of events, which is also the number of the last one.
     pub fn len(&self) -> u64 {
-        self.dropped_through + self.recent.len() as u64
+        self.recent.dropped_through() + self.recent.len() as u64
     }
 
     /// Returns whether there are no events.
@@ -184,7 +186,7 @@ impl Timeline {
     /// Returns an event by its number.
     pub fn event(&self, seq: Seq) -> Option<Arc<Envelope>> {
         let before = seq.0.checked_sub(1)?;
-        match before.checked_sub(self.dropped_through) {
+        match before.checked_sub(self.recent.dropped_through()) {
             Some(place) => self.recent.get(usize::try_from(place).ok()?).cloned(),
             None => self
                 .fold_cache
@@ -201,13 +203,14 @@ impl Timeline {
 
     /// Returns the events with numbers above `after` up to and including `to`.
     pub fn events_between(&self, after: Seq, to: Seq) -> Vec<Arc<Envelope>> {
+        let dropped_through = self.recent.dropped_through();
         let mut events = match &self.fetcher {
-            Some(fetch) if after.0 < self.dropped_through => {
-                self.fold_cache.fetch_or_record_error(fetch, after, Seq(self.dropped_through.min(to.0)))
+            Some(fetch) if after.0 < dropped_through => {
+                self.fold_cache.fetch_or_record_error(fetch, after, Seq(dropped_through.min(to.0)))
             }
             _ => Vec::new(),
         };
-        events.extend(self.recent_between(after, to));
+        events.extend(self.recent.between(after, to).cloned());
         events
     }
 
@@ -251,30 +254,22 @@ impl Timeline {
             let at = *stored.seqs.get(stored.seqs.partition_point(|at| *at <= seq).checked_sub(1)?)?;
             (at > from.head).then(|| stored.load.clone())
         });
-        let held = self.recent_between(from.head, seq).collect();
-        let fetch = self.fetcher.clone().filter(|_| from.head.0 < self.dropped_through);
+        let held = self.recent.between(from.head, seq).cloned().collect();
+        let dropped_through = self.recent.dropped_through();
+        let fetch = self.fetcher.clone().filter(|_| from.head.0 < dropped_through);
         FoldPlan {
             start_state: from,
             load_checkpoint: stored,
-            target: Seq(seq.0.min(self.dropped_through)),
+            target: Seq(seq.0.min(dropped_through)),
             recent_events: held,
             fetcher: fetch,
             fold_cache: cache,
         }
     }
 
-    fn recent_between(&self, after: Seq, to: Seq) -> impl Iterator<Item = Arc<Envelope>> + '_ {
-        let index = |n: u64| usize::try_from(n).unwrap_or(usize::MAX).min(self.recent.len());
-        let from = index(after.0.saturating_sub(self.dropped_through));
-        let until = index(to.0.saturating_sub(self.dropped_through)).max(from);
-        self.recent.range(from..until).cloned()
-    }
-
     fn drop_old_events(&mut self) {
         if self.fetcher.is_some() && self.recent.len() >= 2 * MIN_RECENT_EVENTS {
-            let old = self.recent.len() - MIN_RECENT_EVENTS;
-            self.recent.drain(..old);
-            self.dropped_through += old as u64;
+            self.recent.keep_newest(MIN_RECENT_EVENTS);
         }
     }
 }

@@ -352,7 +352,8 @@ fn a_proposal_with_a_breakpoint_can_be_forked_like_any_other() {
     until(&handle, |s| stands(s, 2));
     handle.send(Command::Run);
     until(&handle, |s| stands(s, 4));
-    let (at, of) = (handle.store.decision_seq(2).unwrap(), handle.store.head());
+    let (at, of) =
+        (retrospect::driver::decision_seq(&handle.store.timeline(), 2).unwrap(), handle.store.head());
     let first = of.episode.as_ref().unwrap().step(2).unwrap().first_seq;
     let events = handle.store.timeline().events_between(Seq(first.0 - 1), at);
     let proposed = events.iter().find(|e| matches!(e.event, Event::Proposed { .. })).unwrap();

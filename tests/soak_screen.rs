@@ -120,7 +120,6 @@ impl ScreenSession {
     fn send_msg(&mut self, rng: &mut Rng, msg: UiMessage) {
         self.frame_input.refresh(&self.rig.store, self.model.cursor);
         let look = Context {
-            store: &self.rig.store,
             frame: &self.frame_input,
             now: self.now,
             theme: &self.theme,
@@ -245,7 +244,6 @@ impl ScreenSession {
     fn draw(&mut self) -> (u16, u16) {
         self.frame_input.refresh(&self.rig.store, self.model.cursor);
         let look = Context {
-            store: &self.rig.store,
             frame: &self.frame_input,
             now: self.now,
             theme: &self.theme,

@@ -38,7 +38,7 @@ impl Rig {
         let policy =
             retrospect::method::build_policy(&spec, Arc::new(Templates::builtin())).expect("a known method");
         let store = Store::default();
-        store.timeline().set_fetcher(writer.event_file().fetcher());
+        store.set_fetcher(writer.event_file().fetcher());
         let mut rig = Self { engine: Engine::new(policy), writer, store, step: 0, way: |step| step % 20 };
         rig.wish(Command::Start {
             session: "bench".to_owned(),

@@ -292,7 +292,7 @@ pub(super) fn screen_svg(
     let cursor = last_event_of_step(&opened.timeline, at);
     let last = opened.timeline.head().head;
     let store = Arc::new(Store::default());
-    *store.timeline() = opened.timeline;
+    store.set_timeline(opened.timeline, crate::domain::BranchId::trunk());
     let cursor = cursor.filter(|seq| *seq < last).map_or(Cursor::Live, Cursor::At);
     let model = Model { cursor, size, ..Model::default() };
     let mut moment = FrameInput::default();
@@ -300,7 +300,6 @@ pub(super) fn screen_svg(
     let keymap = Keymap::default();
     let mut buffer = Buffer::empty(Rect::new(0, 0, size.0, size.1));
     let look = crate::ui::Context {
-        store: &store,
         frame: &moment,
         now: Instant::now(),
         theme: &theme,

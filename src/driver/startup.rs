@@ -155,7 +155,7 @@ impl Driver {
         launch: RunConfig,
     ) -> Result<(Handle, JoinHandle<()>), DriverError> {
         let store = Arc::new(Store::default());
-        store.timeline().set_fetcher(writer.event_file().fetcher());
+        store.set_fetcher(writer.event_file().fetcher());
         let engine = Engine::new(launch.policy.clone());
         let (carried, breaks) = (launch.replay_seed.clone(), launch.breakpoints.clone());
         let begin = Command::Start {

@@ -5,7 +5,7 @@ use super::{Fork, Halt, PastAdmissible, PastQuery};
 use crate::domain::{BranchId, CallId, ModelRole, PartialReply, Seq, Usage};
 use crate::engine::{Command, CommandError, Envelope, State};
 use crate::provider::Phase;
-use crate::timeline::Timeline;
+use crate::timeline::{EventFetcher, Timeline};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
@@ -168,8 +168,25 @@ impl Default for Store {
 }
 
 impl Store {
-    /// The timeline, locked; hold it for a moment only.
-    pub fn timeline(&self) -> MutexGuard<'_, Timeline> {
+    /// Returns the timeline as it is now. The caller owns it: reading old events from it, which may take long, holds no
+    /// lock that the driver needs.
+    pub fn timeline(&self) -> Timeline {
+        self.lock_timeline().clone()
+    }
+
+    /// Returns the timeline together with its branch and epoch, all of one moment.
+    pub fn branch_timeline(&self) -> (Timeline, BranchId, u64) {
+        let timeline = self.lock_timeline();
+        let (branch, epoch) = self.lock_branch_epoch().clone();
+        (timeline.clone(), branch, epoch)
+    }
+
+    /// Lets the timeline drop old events, which this fetcher reads again.
+    pub fn set_fetcher(&self, fetcher: EventFetcher) {
+        self.lock_timeline().set_fetcher(fetcher);
+    }
+
+    fn lock_timeline(&self) -> MutexGuard<'_, Timeline> {
         self.timeline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -186,7 +203,7 @@ impl Store {
     /// Puts another branch in the place of the one that was looked at, and gives that one back.
     pub fn swap_branch(&self, timeline: Timeline, branch: BranchId) -> Timeline {
         let left = {
-            let mut here = self.timeline();
+            let mut here = self.lock_timeline();
             let mut line = self.lock_branch_epoch();
             let next = line.1 + 1;
             *line = (branch, next);
@@ -198,7 +215,8 @@ impl Store {
 
     /// Says which branch the timeline is of from the beginning.
     pub fn set_timeline(&self, timeline: Timeline, branch: BranchId) {
-        *self.timeline() = timeline;
+        let mut here = self.lock_timeline();
+        *here = timeline;
         self.lock_branch_epoch().0 = branch;
     }
 
@@ -208,13 +226,13 @@ impl Store {
 
     /// The state after the last event.
     pub fn head(&self) -> Arc<State> {
-        self.timeline().head().clone()
+        self.lock_timeline().head().clone()
     }
 
     /// The state after an event. The store is not held while it is folded. Where old events cannot be read any more it
     /// is an earlier state, and a signal says why.
     pub fn state_at(&self, seq: Seq) -> Arc<State> {
-        let way = self.timeline().fold_plan_to(seq);
+        let way = self.lock_timeline().fold_plan_to(seq);
         let state = way.execute();
         self.signal_fault();
         state
@@ -245,13 +263,13 @@ impl Store {
 
     /// Appends a batch of events and the state after it.
     pub fn append(&self, batch: impl IntoIterator<Item = Arc<Envelope>>, after: Arc<State>) {
-        self.timeline().push(batch, after);
+        self.lock_timeline().push(batch, after);
         self.notify_readers();
     }
 
     /// Events that could not be read again are said once.
     fn signal_fault(&self) {
-        let fault = self.timeline().take_fetch_error();
+        let fault = self.lock_timeline().take_fetch_error();
         if let Some(why) = fault {
             self.signal(Signal::Notice(why));
         }

@@ -79,3 +79,20 @@ fn checkpoints_stay_few_however_long_the_branch() {
     assert!(timeline.stride >= 256);
     assert_eq!(timeline.state_at(Seq(123_456)).head, Seq(123_456));
 }
+
+/// A reader keeps what it saw while the branch goes on.
+#[test]
+fn a_clone_is_of_its_moment() {
+    let mut timeline = timeline_of(300, None);
+    let before = timeline.clone();
+    let state = State { head: Seq(301), ..State::clone(timeline.head()) };
+    timeline.push([remark(301)], Arc::new(state));
+    assert_eq!((before.len(), timeline.len()), (300, 301));
+    assert_eq!((before.head().head, timeline.head().head), (Seq(300), Seq(301)));
+    assert!(before.event(Seq(301)).is_none() && timeline.event(Seq(301)).is_some());
+    assert_eq!(before.events_after(Seq(290)).len(), 10);
+    assert_eq!(
+        timeline.events_between(Seq(250), Seq(258)).iter().map(|e| e.seq.0).collect::<Vec<_>>(),
+        (251..=258).collect::<Vec<_>>()
+    );
+}

@@ -147,8 +147,7 @@ impl App {
         let mut signals = Signals::new()?;
         let (tell, mut told) = mpsc::channel::<Answer>(4);
         self.frame.refresh(&self.handle.store, self.model.cursor);
-        self.model.end_card_shown_for =
-            update::ended_episode(&make_context(&self.handle, &self.options, &self.frame));
+        self.model.end_card_shown_for = update::ended_episode(&make_context(&self.options, &self.frame));
         for want in self.handle_message(UiMessage::StoreChanged) {
             self.perform_request(want, &tell)?;
         }
@@ -235,15 +234,15 @@ impl App {
 
     fn handle_message(&mut self, msg: UiMessage) -> Vec<Request> {
         self.frame.refresh(&self.handle.store, self.model.cursor);
-        let Self { handle, options, model, frame: moment, scratch, .. } = self;
-        update::update(model, &make_context(handle, options, moment), scratch, msg)
+        let Self { options, model, frame: moment, scratch, .. } = self;
+        update::update(model, &make_context(options, moment), scratch, msg)
     }
 
     fn draw(&mut self) -> io::Result<()> {
         self.frame.refresh(&self.handle.store, self.model.cursor);
         self.screen.ensure_active()?;
-        let Self { handle, options, model, frame: moment, scratch, screen, .. } = self;
-        let look = make_context(handle, options, moment);
+        let Self { options, model, frame: moment, scratch, screen, .. } = self;
+        let look = make_context(options, moment);
         screen.terminal.draw(|frame| {
             let area = frame.area();
             model.size = (area.width, area.height);
@@ -386,9 +385,8 @@ impl App {
     }
 }
 
-fn make_context<'a>(handle: &'a Handle, options: &'a Options, moment: &'a FrameInput) -> Context<'a> {
+fn make_context<'a>(options: &'a Options, moment: &'a FrameInput) -> Context<'a> {
     Context {
-        store: &handle.store,
         frame: moment,
         now: Instant::now().into_std(),
         theme: &options.theme,

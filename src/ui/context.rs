@@ -5,15 +5,17 @@ use super::keymap::{Action, Keymap};
 use super::lane::{Lane, LaneFormat, lanes_for_method, visible_lane_count};
 use super::model::{Cursor, Model};
 use super::theme::Theme;
-use crate::domain::{ReflectionKind, Seq, Step};
+use crate::domain::{BranchId, ReflectionKind, Seq, Step};
 use crate::driver::{Halt, Health, Live, Store};
 use crate::engine::{Effect, Episode, State};
+use crate::timeline::Timeline;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The states of one moment. Cheap to clone.
-#[derive(Clone, Default)]
+/// Everything of the session that one frame shows, of one branch, one epoch and one last event. It is owned: drawing and
+/// updating hold no lock of the driver. Cheap to clone.
+#[derive(Clone)]
 pub struct FrameInput {
     /// The state after the last event.
     pub head: Arc<State>,
@@ -23,9 +25,13 @@ pub struct FrameInput {
     pub story: Arc<State>,
     /// What is going on just now.
     pub live: Arc<Live>,
+    /// The events of the branch, for what the states don't hold.
+    pub timeline: Timeline,
+    /// The branch that all of this belongs to.
+    pub branch: BranchId,
+    /// The store's count of branch changes when this was taken.
+    pub epoch: u64,
     cursor_seq: Option<Seq>,
-    /// The line that all of this is of, by the store's count.
-    epoch: u64,
     /// How many lanes of the method are shown.
     lane_count: usize,
 }
@@ -33,9 +39,6 @@ pub struct FrameInput {
 /// Everything a view or an overlay may look at.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// The shared store, for what the states do not hold (events, texts of prompts).
-    pub store: &'a Store,
-    /// The states.
     pub frame: &'a FrameInput,
     /// The time, for seconds that run.
     pub now: Instant,
@@ -47,17 +50,34 @@ pub struct Context<'a> {
     pub keymap: &'a Keymap,
 }
 
+impl Default for FrameInput {
+    fn default() -> Self {
+        Self {
+            head: Arc::default(),
+            displayed: Arc::default(),
+            story: Arc::default(),
+            live: Arc::default(),
+            timeline: Timeline::default(),
+            branch: BranchId::trunk(),
+            epoch: 0,
+            cursor_seq: None,
+            lane_count: 0,
+        }
+    }
+}
+
 impl FrameInput {
     /// Brings the states up to date with the store and the cursor. A moment of the past is folded once.
     pub fn refresh(&mut self, store: &Store, cursor: Cursor) {
         self.live = Arc::new(store.live());
-        // The numbers of events mean others on another line.
-        let line = store.epoch();
-        if line != self.epoch {
-            (self.epoch, self.cursor_seq) = (line, None);
+        let (timeline, branch, epoch) = store.branch_timeline();
+        // On another branch the same event numbers mean other events.
+        if epoch != self.epoch {
+            (self.epoch, self.cursor_seq) = (epoch, None);
             self.story = Arc::default();
         }
-        let head = store.head();
+        let head = timeline.head().clone();
+        (self.timeline, self.branch) = (timeline, branch);
         if !Arc::ptr_eq(&head, &self.head) {
             self.head = head;
             let method = self.head.run.as_ref().map_or("", |r| r.method.as_str());
@@ -70,7 +90,7 @@ impl FrameInput {
             return;
         };
         if self.cursor_seq != Some(seq) {
-            self.displayed = store.state_at(seq);
+            self.displayed = self.timeline.state_at(seq);
         }
         let episode = |state: &State| state.episode.as_ref().map_or(0, |e| e.number);
         let number = episode(&self.displayed);
@@ -80,7 +100,7 @@ impl FrameInput {
             let ended = self.head.ended_episodes.iter().rev().find(|p| p.number == number);
             let end = ended.map_or(seq, |p| Seq(p.seq_range.1)).max(seq);
             if self.story.head != end {
-                self.story = store.state_at(end);
+                self.story = self.timeline.state_at(end);
             }
         }
         self.cursor_seq = Some(seq);

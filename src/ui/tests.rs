@@ -54,7 +54,6 @@ impl TestScreen {
     pub(super) fn send(&mut self, msg: UiMessage) -> Vec<Request> {
         let moment = self.frame_input();
         let look = Context {
-            store: &self.fixture.store,
             frame: &moment,
             now: self.now,
             theme: &self.theme,
@@ -69,7 +68,6 @@ impl TestScreen {
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
         let moment = self.frame_input();
         let look = Context {
-            store: &self.fixture.store,
             frame: &moment,
             now: self.now,
             theme: &self.theme,

@@ -107,7 +107,7 @@ impl Played {
     /// Goes back to before a step, on a branch of its own, and there takes another action. The world stands when this
     /// returns.
     pub(crate) fn back_to(&mut self, step: u32, action: Option<&str>) -> BranchId {
-        let at = self.handle.store.decision_seq(step).unwrap();
+        let at = retrospect::driver::decision_seq(&self.handle.store.timeline(), step).unwrap();
         let then = action.map(|a| Command::Act(a.to_owned())).into_iter().collect();
         let branch =
             block_on(self.handle.fork(Fork { at_seq: at, commands: then, ..Fork::default() })).unwrap();

@@ -14,7 +14,7 @@ impl PlainSession {
 
     /// Goes back to the proposal of a step and on from there.
     pub(super) async fn fork_at_step(&mut self, step: u32, then: Vec<Command>) -> Result<(), CliError> {
-        let Some(at) = self.handle.store.decision_seq(step) else {
+        let Some(at) = crate::driver::decision_seq(&self.handle.store.timeline(), step) else {
             return self.print_line(&format!("step {step} is not in the episode that is open here"));
         };
         match self.handle.fork(Fork { at_seq: at, commands: then, ..Fork::default() }).await {

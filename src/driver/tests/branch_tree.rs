@@ -255,7 +255,7 @@ fn what_is_wished_with_a_fork_is_on_the_disk_when_the_fork_is_granted() {
     for _ in 0..4 {
         apply_move(&handle, &session, TestMove::Command(Command::Step));
     }
-    let at = handle.store.decision_seq(2).unwrap();
+    let at = crate::driver::decision_seq(&handle.store.timeline(), 2).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let fork = Fork { at_seq: at, commands: vec![override_with("wait")], ..Fork::default() };
     let branch = runtime.block_on(handle.fork(fork)).unwrap();

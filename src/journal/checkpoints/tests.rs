@@ -395,7 +395,7 @@ fn events_that_cannot_be_read_again_are_told() {
     let text = fs::read_to_string(made.trunk()).unwrap();
     fs::write(made.trunk(), &text[..text.len() / 2]).unwrap();
     let store = crate::driver::Store::default();
-    *store.timeline() = opened.timeline;
+    store.set_timeline(opened.timeline, crate::domain::BranchId::trunk());
     assert!(store.state_at(Seq(600)).head < Seq(600));
     let said = format!("{:?}", store.live().signals);
     assert!(said.contains("could not be read again") && said.contains("trunk.jsonl"), "{said}");

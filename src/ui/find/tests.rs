@@ -25,7 +25,7 @@ fn journal_search_and_episode_search_agree() {
     let mut compared = 0;
     for dir in std::fs::read_dir(examples).unwrap().flatten() {
         let store = Store::default();
-        *store.timeline() = open_read_only(&dir.path()).unwrap().1;
+        store.set_timeline(open_read_only(&dir.path()).unwrap().1, crate::domain::BranchId::trunk());
         let head = store.head();
         for words in [
             "mug",

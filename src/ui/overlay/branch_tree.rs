@@ -60,7 +60,7 @@ impl BranchTree {
             tree: tree_rows(&twigs, false),
             branches: twigs,
             loaded: told,
-            selected: look.store.branch(),
+            selected: look.frame.branch.clone(),
             previous_branch: left,
             shows_archived: false,
             label_input: None,
@@ -98,7 +98,7 @@ impl BranchTree {
 
     /// Goes to a branch.
     fn switch_to(look: &Context<'_>, to: &BranchId) -> Response {
-        if *to == look.store.branch() {
+        if *to == look.frame.branch {
             Response::close()
         } else {
             Response::request_and_close(Request::SwitchBranch(to.clone()))
@@ -193,7 +193,7 @@ impl Overlay for BranchTree {
             Action::Close => return Response::close(),
             Action::Open | Action::Accept => return Self::switch_to(look, &self.selected),
             Action::PreviousBranch => {
-                let parent = || self.branches.iter().find(|t| t.id == look.store.branch())?.parent.clone();
+                let parent = || self.branches.iter().find(|t| t.id == look.frame.branch)?.parent.clone();
                 let Some(to) = self.previous_branch.clone().or_else(parent) else {
                     return Response::request(Request::ShowNotice(
                         "there is no other branch to go back to".to_owned(),
@@ -211,7 +211,7 @@ impl Overlay for BranchTree {
             }
             Action::ArchiveBranch => {
                 let Some(twig) = self.selected_branch() else { return Response::default() };
-                if twig.id == look.store.branch() && !twig.archived {
+                if twig.id == look.frame.branch && !twig.archived {
                     let words = "this is the branch at work; go to another one first".to_owned();
                     return Response::request(Request::ShowNotice(words));
                 }
@@ -223,7 +223,7 @@ impl Overlay for BranchTree {
                 return wish;
             }
             Action::Compare => {
-                let Some(twig) = self.selected_branch().filter(|t| t.id != look.store.branch()) else {
+                let Some(twig) = self.selected_branch().filter(|t| t.id != look.frame.branch) else {
                     let words = "choose another branch than the one at work; it is put beside it".to_owned();
                     return Response::request(Request::ShowNotice(words));
                 };
@@ -323,10 +323,10 @@ impl Overlay for BranchTree {
         let columns = row::Columns::for_rows(&limbs, inside.width);
         put_line(&columns.header(), Rect { height: inside.height.min(1), ..inside }, canvas);
         let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(2 + below).max(1), ..inside };
-        let now = look.store.branch();
+        let now = &look.frame.branch;
         self.scroll.draw_list(self.selected_index(), limbs.len(), list, canvas, |place| {
             limbs.get(place).map_or_else(Line::new, |l| {
-                columns.row(l, l.branch.id == self.selected, l.branch.id == now, look)
+                columns.row(l, l.branch.id == self.selected, l.branch.id == *now, look)
             })
         });
         let last = Rect { y: inside.bottom().saturating_sub(below), height: below, ..inside };

@@ -99,7 +99,7 @@ impl ForkDialog {
         let mut asked = Self {
             step: turn,
             is_present: !look.frame.is_in_past(),
-            branch: look.store.branch(),
+            branch: look.frame.branch.clone(),
             fork_point: here,
             decision_point: fork_point::decision_point(look, turn),
             before_observation_used: fork_point::before_observation_used(look, here),
@@ -237,7 +237,7 @@ impl ForkDialog {
                     || self.shown.episode.as_deref().map_or(0, crate::engine::Episode::answered_steps);
                 let step = if change == ForkChange::Observation { answered() } else { turn };
                 // What the world accepted then fills the line.
-                let line = look.store.epoch();
+                let line = look.frame.epoch;
                 let then = self
                     .decision_point
                     .filter(|_| change == ForkChange::Action)

@@ -123,7 +123,7 @@ fn uses_text(lesson: &Lesson, look: &Context<'_>) -> String {
     if lesson.uses == 0 {
         return "none yet".to_owned();
     }
-    let timeline = look.store.timeline();
+    let timeline = &look.frame.timeline;
     let last = lesson.last_used.and_then(|seq| timeline.event(seq).map(|e| e.event.clone()));
     match last {
         Some(Event::PromptSent { prompt }) => {

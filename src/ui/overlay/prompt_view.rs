@@ -146,7 +146,7 @@ impl PromptView {
                 return made.clone();
             }
             let made = if self.shows_difference {
-                let then = before.and_then(|b| state_with_episode(look.store, state, b));
+                let then = before.and_then(|b| state_with_episode(&look.frame.timeline, state, b));
                 PromptRows {
                     key,
                     ..plain(difference_lines(state, now, before.map(|b| (b, then.as_deref())), columns))

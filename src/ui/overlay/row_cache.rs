@@ -30,7 +30,7 @@ impl RowCache {
     ) -> Arc<[Line]> {
         let moment = look.frame;
         let of = CacheKey {
-            epoch: look.store.epoch(),
+            epoch: look.frame.epoch,
             state_heads: [moment.head.head, moment.story.head, moment.displayed.head],
             columns,
             ascii: look.glyphs.ellipsis.is_ascii(),

@@ -295,7 +295,7 @@ fn unusable_replies(step: &Step, look: &Context<'_>) -> Vec<(String, String)> {
 
 /// The actor's replies as the journal has them, with why each was asked for again.
 fn replies_with_reasons(step: &Step, look: &Context<'_>) -> Vec<(String, Option<String>)> {
-    let timeline = look.store.timeline();
+    let timeline = &look.frame.timeline;
     let mut actors = Vec::new();
     let mut replies: Vec<(String, Option<String>)> = Vec::new();
     for seq in step.first_seq.0..=step.last_seq.0.min(step.first_seq.0 + MAX_EVENTS) {

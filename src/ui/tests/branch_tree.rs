@@ -150,7 +150,7 @@ fn a_diverged_world_shows_both_texts_and_the_choices() {
         state.divergence = Some((1, 9, recorded.to_owned(), now.to_owned()));
         let mut line = Timeline::default();
         line.push(stage.fixture.store.timeline().events_between(Seq(0), Seq(60)), Arc::new(state));
-        *stage.fixture.store.timeline() = line;
+        stage.fixture.store.set_timeline(line, stage.fixture.store.branch());
         stage.model.notice = None;
         stage.send(UiMessage::StoreChanged);
         assert_eq!(top_overlay(&stage), "differs");

@@ -34,7 +34,7 @@ pub(crate) fn cursor_after(look: &Context<'_>, episode: u32, number: u32) -> Opt
     let next = match (look.episode().filter(is).or(now), past) {
         (Some(known), _) => before_next(known),
         (None, Some(past)) => {
-            look.store.state_at(Seq(past.seq_range.1)).episode.as_deref().and_then(before_next)
+            look.frame.timeline.state_at(Seq(past.seq_range.1)).episode.as_deref().and_then(before_next)
         }
         (None, None) => return None,
     };
@@ -153,7 +153,7 @@ pub(crate) fn resolve_position(
         let past = head.ended_episodes.iter().rev().find(|p| p.number == number);
         let all = head.episode.as_ref().map_or(0, |e| e.number);
         let past = past.ok_or_else(|| format!("there is no episode {number}; there are {all}"))?;
-        look.store.state_at(Seq(past.seq_range.1)).episode.as_ref().map_or(0, |e| e.steps.len())
+        look.frame.timeline.state_at(Seq(past.seq_range.1)).episode.as_ref().map_or(0, |e| e.steps.len())
     };
     let of = if episode.is_some() { format!("episode {number}") } else { "this episode".to_owned() };
     if step as usize > steps {

@@ -109,7 +109,7 @@ pub(super) fn offer_fork_on_error(model: &mut Model, look: &Context<'_>, refusal
 
 /// Whether another line is followed now than before; the cursor, and whatever lay over the old one, goes then.
 pub(super) fn follow_branch(model: &mut Model, look: &Context<'_>) -> Vec<Request> {
-    let (line, branch) = (look.store.epoch(), look.store.branch());
+    let (line, branch) = (look.frame.epoch, look.frame.branch.clone());
     if model.branch.is_some() && model.epoch == line {
         return Vec::new();
     }

@@ -33,7 +33,7 @@ pub(super) fn report_undo(model: &mut Model, look: &Context<'_>) {
         return;
     };
     let from = told.max(Seq(head.head.0.saturating_sub(MAX_EVENTS_SCANNED)));
-    let events = look.store.timeline().events_between(from, head.head);
+    let events = look.frame.timeline.events_between(from, head.head);
     if let Some(words) = events.iter().rev().find_map(|e| head.describe_undo(&e.event)) {
         model.show_notice(words, Severity::Info, look.now);
     }

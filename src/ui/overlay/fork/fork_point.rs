@@ -7,13 +7,13 @@ use crate::ui::context::Context;
 
 /// Where a turn of the listed episode waits for its decision.
 pub(crate) fn decision_point(look: &Context<'_>, number: u32) -> Option<DecisionPoint> {
-    look.store.decision_point(look.frame.story.episode.as_deref()?.step(number)?)
+    crate::driver::decision_point(&look.frame.timeline, look.frame.story.episode.as_deref()?.step(number)?)
 }
 
 /// The moment shown, before anybody let the session go on from it.
 pub(crate) fn shown_fork_point(look: &Context<'_>) -> Seq {
     let mut at = look.frame.displayed.head;
-    let timeline = look.store.timeline();
+    let timeline = &look.frame.timeline;
     while let Some(event) = timeline.event(at)
         && (is_decision(&event.event) || event.batch_continues || matches!(event.event, Event::Closed))
         && at.0 > 1
@@ -25,7 +25,7 @@ pub(crate) fn shown_fork_point(look: &Context<'_>) -> Seq {
 
 /// The last event before the whole batch that an event is part of.
 pub(crate) fn before_batch(look: &Context<'_>, seq: Seq) -> Seq {
-    let timeline = look.store.timeline();
+    let timeline = &look.frame.timeline;
     let mut at = seq.0.saturating_sub(1);
     while at > 0 && timeline.event(Seq(at)).is_some_and(|e| e.batch_continues) {
         at -= 1;
@@ -39,7 +39,7 @@ pub(super) fn before_observation_used(look: &Context<'_>, here: Seq) -> Seq {
     let shown = look.displayed_state();
     let answered = shown.episode.as_deref().and_then(|e| e.step(e.answered_steps()));
     let Some(step) = answered.filter(|s| shown.last_pool_use > s.answered_seq) else { return here };
-    let events = look.store.timeline().events_between(step.answered_seq, here);
+    let events = look.frame.timeline.events_between(step.answered_seq, here);
     let uses = |event: &Event| matches!(event, Event::PromptSent { .. } | Event::ActionTaken { .. });
     events.iter().find(|e| uses(&e.event)).map_or(here, |e| before_batch(look, e.seq))
 }

@@ -1,8 +1,8 @@
 //! Which prompts there are at a moment: the actor's, and that of each question to the mentor.
 
 use crate::domain::{PromptRecord, Question, Seq};
-use crate::driver::Store;
 use crate::engine::{Effect, State};
+use crate::timeline::Timeline;
 use std::sync::Arc;
 
 /// Whom a prompt is for: the actor, or the mentor with a question.
@@ -74,7 +74,7 @@ pub(super) fn find_prompt(state: &State, of: PromptTarget) -> Option<ShownPrompt
 
 /// A state that holds the episode of a prompt, with all that followed it; none where that cannot be found.
 pub(super) fn state_with_episode(
-    store: &Store,
+    timeline: &Timeline,
     state: &Arc<State>,
     record: &PromptRecord,
 ) -> Option<Arc<State>> {
@@ -88,5 +88,5 @@ pub(super) fn state_with_episode(
         _ if current.number == next => current.first_seq.0,
         _ => return None,
     };
-    Some(store.state_at(Seq(began.checked_sub(1)?)))
+    Some(timeline.state_at(Seq(began.checked_sub(1)?)))
 }
