@@ -123,7 +123,7 @@ fn keep_chosen_tip(state: &State, reply: &MentorReply<'_>) -> Vec<Intent> {
         let source = number.and_then(|n| shown.get(n.checked_sub(1)?)).cloned();
         match (number, &source) {
             (None, _) => {
-                reflection.complaints.push("the tip doesn't begin with the number of a lesson".to_owned())
+                reflection.complaints.push("the tip doesn't begin with the number of a lesson".to_owned());
             }
             (Some(n), None) => reflection
                 .complaints
